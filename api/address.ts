@@ -1,0 +1,41 @@
+import { invalidArgument, type RequestFacts } from "./errors";
+import { createRedaction } from "./redaction";
+
+/** What the errors of a request say about it: no key, no query. */
+export function requestFacts(request: { method: string; url: string; operation?: string }): RequestFacts {
+  const url = new URL(request.url);
+  const facts = { method: request.method, url: url.origin + url.pathname };
+  return request.operation === undefined ? facts : { ...facts, operation: request.operation };
+}
+
+/**
+ * An id as one segment of a path. Nothing that would make the path another one passes: an empty id would turn
+ * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and `..` is taken out by the rules of URLs.
+ */
+export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
+  if (id.trim() === "" || id === "." || id === "..") {
+    throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}: it must be the id of an object`, request);
+  }
+  return encodeURIComponent(id);
+}
+
+/**
+ * An address of the settings, without slashes at its end.
+ * Throws a TypeError that names the setting, its value (never the key or a password) and what is allowed.
+ */
+export function parseAddress(setting: string, value: string, apiKey: string): string {
+  const shown = JSON.stringify(createRedaction([apiKey])(value).replace(/\/\/[^/@]*@/, "//"));
+  if (!URL.canParse(value)) {
+    throw new TypeError(`${setting} is ${shown}: it must be a URL such as http://127.0.0.1:7337`);
+  }
+  const url = new URL(value);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new TypeError(`${setting} is ${shown}: it must start with http:// or https://`);
+  }
+  if (url.username || url.password || url.hash || url.search) {
+    throw new TypeError(
+      `${setting} is ${shown}: it must hold no user name, no query and no fragment; the key is a setting of its own`,
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,79 @@
+import { parseAddress } from "./address";
+import { type Clock, systemClock } from "./clock";
+import { createGraphqlManagement } from "./graphql";
+import { createJobClient, type JobClient } from "./jobs";
+import type { Management } from "./management";
+import { createRestManagement } from "./rest";
+import { createTransport } from "./transport";
+
+/** Where the service is and how to call it. */
+export interface ClientSettings {
+  /** API key; sent in headers only, never part of an error. */
+  apiKey: string;
+  /** Root of the REST management API, version prefix included, for example `http://127.0.0.1:7337/v1`. */
+  baseUrl: string;
+  /** Address of the GraphQL API. */
+  graphqlUrl: string;
+  /** Host address of the job API; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
+  serverlessUrl: string;
+  /** Milliseconds for one try of a call. Default 30000. */
+  attemptTimeout?: number;
+  /** Milliseconds for a call with all its retries. Default 120000. */
+  deadline?: number;
+  /** Calls in flight at once. Default 16. */
+  maxInFlight?: number;
+  /** Default: the machine's clock. */
+  clock?: Clock;
+  /** A number from 0 up to 1, for the jitter of retries. Default: `Math.random`. */
+  random?: () => number;
+}
+
+/** The service's clients over one transport. */
+export interface Clients {
+  management: Management;
+  jobs: JobClient;
+  /** Requests sent so far, retries included. */
+  requestCount(): number;
+  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first answer. */
+  serviceTime(): number | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the clients. Throws a TypeError that names the setting when an address or the key cannot be right. */
+export function createClients(settings: ClientSettings): Clients {
+  const baseUrl = parseAddress("baseUrl", settings.baseUrl, settings.apiKey);
+  const serverlessUrl = parseAddress("serverlessUrl", settings.serverlessUrl, settings.apiKey);
+  const graphqlUrl = parseAddress("graphqlUrl", settings.graphqlUrl, settings.apiKey);
+  const clock = settings.clock ?? systemClock;
+  const transport = createTransport({
+    apiKey: headerSafeKey(settings.apiKey),
+    attemptTimeout: positive(settings, "attemptTimeout", 30_000),
+    deadline: positive(settings, "deadline", 120_000),
+    maxInFlight: Math.floor(positive(settings, "maxInFlight", 16)),
+    clock,
+    random: settings.random ?? Math.random,
+  });
+  return {
+    management: { ...createRestManagement(transport, baseUrl), ...createGraphqlManagement(transport, graphqlUrl) },
+    jobs: createJobClient(transport, serverlessUrl, clock),
+    requestCount: transport.requestCount,
+    serviceTime: transport.serviceTime,
+    close: transport.close,
+  };
+}
+
+function headerSafeKey(apiKey: string): string {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  const found = apiKey === "" ? "empty" : "not one word of plain ASCII characters (check for spaces and line breaks)";
+  throw new TypeError(`apiKey is ${found}`);
+}
+
+function positive(
+  settings: ClientSettings,
+  name: "attemptTimeout" | "deadline" | "maxInFlight",
+  usual: number,
+): number {
+  const value = settings[name] ?? usual;
+  if (value >= 1) return value;
+  throw new TypeError(`${name} is ${value}: it must be at least 1`);
+}

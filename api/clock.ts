@@ -1,0 +1,24 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Time as an argument: everything that waits or stamps takes a clock, so that tests advance time instead of waiting. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    signal?.throwIfAborted();
+    try {
+      await delay(Math.max(0, ms), undefined, signal ? { signal } : {});
+    } catch (error) {
+      // Node wraps the reason in an AbortError of its own; callers compare with the signal's reason.
+      signal?.throwIfAborted();
+      throw error;
+    }
+  },
+};

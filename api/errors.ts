@@ -1,0 +1,254 @@
+import { STATUS_CODES } from "node:http";
+
+/** What kind of thing went wrong; policy (retry, adopt, give up) reads this, never a text. */
+export type ErrorCategory =
+  | "auth"
+  | "invalid"
+  | "missing"
+  | "conflict"
+  | "inUse"
+  | "throttled"
+  | "server"
+  | "network"
+  | "timeout";
+
+/** The request that failed; the URL carries no key and no query. */
+export interface RequestFacts {
+  method: string;
+  url: string;
+  /** Name of the GraphQL operation, where it was one. */
+  operation?: string | undefined;
+}
+
+export interface ApiErrorFacts {
+  category: ErrorCategory;
+  /** A stable word for the exact fault, such as `duplicate_name` or `connection_refused`. */
+  code: string;
+  /** HTTP status, absent when no answer came. */
+  status?: number | undefined;
+  request: RequestFacts;
+  /** Whether the same request can succeed later. */
+  retryable: boolean;
+  /**
+   * Whether the service may have carried the request out although no answer says so. Errors of requests that can safely
+   * be sent twice leave the clients with false: there is nothing to look for.
+   */
+  ambiguous: boolean;
+  /** Milliseconds that the service asked to wait (Retry-After). */
+  retryAfter?: number | undefined;
+}
+
+/** Every failure of a call to the service. `message` says what the service or the connection said, keys redacted. */
+export class ApiError extends Error implements ApiErrorFacts {
+  override readonly name = "ApiError";
+  readonly category: ErrorCategory;
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly request: RequestFacts;
+  readonly retryable: boolean;
+  readonly ambiguous: boolean;
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, facts: ApiErrorFacts, options?: { cause?: unknown }) {
+    super(message, options);
+    this.category = facts.category;
+    this.code = facts.code;
+    this.status = facts.status;
+    this.request = facts.request;
+    this.retryable = facts.retryable;
+    this.ambiguous = facts.ambiguous;
+    this.retryAfter = facts.retryAfter;
+  }
+}
+
+/** Whether `error` is an ApiError of one of the categories. */
+export function isApiError(error: unknown, ...categories: ErrorCategory[]): error is ApiError {
+  return error instanceof ApiError && (categories.length === 0 || categories.includes(error.category));
+}
+
+interface Rule {
+  status?: number[];
+  text?: RegExp;
+  /** Method and path, such as `DELETE /v1/endpoints/abc`, for GraphQL followed by ` #` and the operation. */
+  route?: RegExp;
+  category: ErrorCategory;
+  code: string;
+}
+
+/**
+ * The one place that reads the service's texts. First match wins; a rule without `status` fits any below 500.
+ * GraphQL tells client errors with status 200, so texts come before statuses.
+ */
+const rules: Rule[] = [
+  { status: [401, 403], category: "auth", code: "unauthorized" },
+  { text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
+  // Another version of the service may know fewer fields than are asked for.
+  { text: /^Cannot query field|must have a selection of subfields/, category: "invalid", code: "unknown_field" },
+  // A 404 of a web server that does not know the path says nothing about the object: it must not read as "deleted".
+  {
+    status: [404],
+    text: /^(route|cannot) (get|post|put|patch|delete)\b|^404 page not found|^an HTML page/i,
+    category: "invalid",
+    code: "wrong_address",
+  },
+  // Something that the body names is not there. That is no `missing`, which says that the object itself is gone.
+  {
+    route: /^(POST|PATCH) \S*\/endpoints\b/,
+    text: /\btemplate\b.*(not found|does(n't| not) exist)|(unknown|no such) template\b/i,
+    category: "invalid",
+    code: "template_not_found",
+  },
+  { text: /^[\w.]+: .*(not found|does(n't| not) exist)/i, category: "invalid", code: "reference_not_found" },
+  // GraphQL tells an absent object with 200, and a collection is always there.
+  { status: [404], route: / #|\/(endpoints|networkvolumes)$/, category: "invalid", code: "wrong_address" },
+  { status: [404], category: "missing", code: "not_found" },
+  { status: [429], category: "throttled", code: "rate_limited" },
+  { text: /rate limit|too many requests/i, category: "throttled", code: "rate_limited" },
+  { text: /must be unique|already exists|\bname\b.*\balready in use/i, category: "conflict", code: "duplicate_name" },
+  {
+    route: /^DELETE /,
+    text: /workers? ?(min|max).*(0|zero)|scale.*(0|zero)/i,
+    category: "inUse",
+    code: "endpoint_has_workers",
+  },
+  { text: /\bin use\b|being used|still used|\bis (bound|attached)\b/i, category: "inUse", code: "in_use" },
+  // An unknown id is a 400 on delete (interface: "invalid network volume id"), with or without a text.
+  {
+    status: [400],
+    route: /^DELETE \S*\/(networkvolumes|endpoints)\//,
+    text: /^$|\binvalid\b.*\b(id|volume|endpoint)\b/i,
+    category: "missing",
+    code: "not_found",
+  },
+  {
+    text: /not found|does(n't| not) exist|no such|unknown (id|endpoint|job|secret|(network )?volume)/i,
+    category: "missing",
+    code: "not_found",
+  },
+  { text: /quota|limit (reached|exceeded)|insufficient (funds|balance)/i, category: "invalid", code: "quota" },
+  { status: [200], text: /internal server error|unexpected error/i, category: "server", code: "server_error" },
+  { status: [301, 302, 303, 307, 308], category: "invalid", code: "wrong_address" },
+  { status: [409], category: "conflict", code: "conflict" },
+  { status: [413], category: "invalid", code: "too_large" },
+  { status: [408], category: "timeout", code: "request_timeout" },
+  { status: [503], category: "throttled", code: "unavailable" },
+  { status: [501, 505], category: "invalid", code: "not_supported" },
+];
+
+/** What is in quotes are names that people chose: they must not decide what kind of error it is. */
+const withoutNames = (text: string): string => text.replace(/"[^"]*"/g, '""');
+
+function routeOf({ method, url, operation }: RequestFacts): string {
+  const path = URL.canParse(url) ? new URL(url).pathname : url;
+  return `${method} ${path}${operation === undefined ? "" : ` #${operation}`}`;
+}
+
+function fits(rule: Rule, status: number, text: string, route: string): boolean {
+  if (rule.status && !rule.status.includes(status)) return false;
+  if (rule.text && (status >= 500 || !rule.text.test(text))) return false;
+  return !rule.route || rule.route.test(route);
+}
+
+/** Turns what the service said into the error that policy reads. A rejected request was not carried out. */
+export function classifyAnswer(
+  answer: { status: number; text: string; retryAfter?: number | undefined },
+  request: RequestFacts,
+): ApiError {
+  const { status, text, retryAfter } = answer;
+  const words = withoutNames(text);
+  const rule =
+    rules.find((one) => fits(one, status, words, routeOf(request))) ??
+    (status >= 500
+      ? ({ category: "server", code: "server_error" } as const)
+      : ({ category: "invalid", code: "invalid_request" } as const));
+  return new ApiError(text || `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), {
+    category: rule.category,
+    code: rule.code,
+    status,
+    request,
+    retryable: rule.category === "throttled" || rule.category === "server" || rule.category === "timeout",
+    ambiguous: rule.category === "server" || rule.category === "timeout",
+    retryAfter,
+  });
+}
+
+/** Connection faults by what Node and undici call them. */
+const faults: Record<string, string> = {
+  ECONNREFUSED: "connection_refused",
+  ENOTFOUND: "unknown_host",
+  EAI_AGAIN: "unknown_host",
+  EHOSTUNREACH: "unreachable",
+  ENETUNREACH: "unreachable",
+  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
+  UND_ERR_CLOSED: "closed",
+  UND_ERR_DESTROYED: "closed",
+  UND_ERR_INVALID_ARG: "invalid_request",
+  HTTPParserError: "not_http",
+};
+
+const certificateFault = /^(ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|ERR_SSL|EPROTO)/;
+/** Faults that trying again cannot mend. */
+const hopeless = new Set(["tls", "not_tls", "not_http", "closed", "invalid_request"]);
+
+function faultName(error: unknown): string {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (at instanceof AggregateError && at.errors.length > 0) return faultName(at.errors[0]);
+    // undici's parser leaves its code empty. An early end is a connection that broke, not another protocol.
+    if (at.name === "HTTPParserError" && !/EOF/.test(at.message)) return "HTTPParserError";
+    if ("code" in at && typeof at.code === "string") return at.code;
+  }
+  return "UNKNOWN";
+}
+
+/** Turns a connection fault into the error that policy reads. `sent`: whether any of the request went out. */
+export function classifyFault(error: unknown, request: RequestFacts, sent: boolean): ApiError {
+  const fault = faultName(error);
+  const message = error instanceof Error && error.message ? error.message : fault;
+  const withoutTls = /wrong version number|packet length too long/.test(message);
+  const named = certificateFault.test(fault) ? (withoutTls ? "not_tls" : "tls") : faults[fault];
+  const code = named ?? (sent ? "connection_lost" : "connection_failed");
+  return new ApiError(
+    message,
+    { category: "network", code, request, retryable: !hopeless.has(code), ambiguous: sent },
+    { cause: error },
+  );
+}
+
+/** An error of a request that can safely be sent twice: what became of it matters to nobody. */
+export const certain = (error: ApiError): ApiError =>
+  error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
+
+/** One try had no answer in time. */
+export function noAnswer(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
+  const message = `no answer within ${Number((milliseconds / 1000).toPrecision(2))} s`;
+  return new ApiError(message, {
+    category: sent ? "timeout" : "network",
+    code: sent ? "answer_timeout" : "connect_timeout",
+    request,
+    retryable: true,
+    ambiguous: sent,
+  });
+}
+
+/** The service answered success with something that does not fit; `detail` says so and names the field, never a value. */
+export function unexpectedAnswer(detail: string, request: RequestFacts, ambiguous: boolean, status?: number): ApiError {
+  return new ApiError(detail, {
+    category: "server",
+    code: "unexpected_answer",
+    status,
+    request,
+    retryable: false,
+    ambiguous,
+  });
+}
+
+/** The call was refused before anything was sent, because an argument cannot be right. */
+export function invalidArgument(message: string, request: RequestFacts): ApiError {
+  return new ApiError(message, {
+    category: "invalid",
+    code: "invalid_argument",
+    request,
+    retryable: false,
+    ambiguous: false,
+  });
+}

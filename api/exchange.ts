@@ -1,0 +1,69 @@
+import type { Dispatcher } from "undici";
+import type { Answer } from "./answer";
+
+/** A request as it goes out. */
+export interface Outgoing {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  url: URL;
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+/**
+ * Sends one request and reads the whole answer. `onSent` is called once its bytes are about to go out: a failure before
+ * that is certain to have changed nothing, whatever the fault is called. Rejects at once when the signal aborts.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+  onSent: () => void,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let status = 0;
+    let headers: Answer["headers"] = {};
+    let control: Dispatcher.DispatchController | undefined;
+
+    const abort = () => {
+      reject(signal.reason);
+      control?.abort(new Error("the call was given up"));
+    };
+    signal.addEventListener("abort", abort, { once: true });
+
+    dispatcher.dispatch(
+      {
+        origin: outgoing.url.origin,
+        path: outgoing.url.pathname + outgoing.url.search,
+        method: outgoing.method,
+        headers: outgoing.headers,
+        body: outgoing.body ?? null,
+        // The caller's signal is the only time limit, so that there is one and not three.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      {
+        onRequestStart(controller) {
+          if (signal.aborted) return controller.abort(new Error("the call was given up"));
+          control = controller;
+          onSent();
+        },
+        onResponseStart(_controller, statusCode, responseHeaders) {
+          status = statusCode;
+          headers = responseHeaders;
+        },
+        onResponseData(_controller, chunk) {
+          chunks.push(chunk);
+        },
+        onResponseEnd() {
+          signal.removeEventListener("abort", abort);
+          resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") });
+        },
+        onResponseError(_controller, error) {
+          signal.removeEventListener("abort", abort);
+          reject(status === 0 ? error : new Error(`the answer broke off: ${error.message}`));
+        },
+      },
+    );
+  });
+}

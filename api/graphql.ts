@@ -1,0 +1,239 @@
+import { GraphQLClient } from "graphql-request";
+import { z } from "zod";
+import { requestFacts } from "./address";
+import { graphqlRefusal, parseAnswer } from "./answer";
+import { classifyAnswer, invalidArgument, isApiError, unexpectedAnswer } from "./errors";
+import type { CallOptions, Management } from "./management";
+import { registryAuthRecord, type SaveTemplateInput, secretRecord, templateRecord } from "./shapes";
+import type { Transport } from "./transport";
+
+/** The part of the management operations that goes by GraphQL. */
+export type GraphqlManagement = Pick<
+  Management,
+  | "saveTemplate"
+  | "updateTemplate"
+  | "readTemplate"
+  | "listTemplates"
+  | "deleteTemplate"
+  | "createSecret"
+  | "listSecrets"
+  | "updateSecretValue"
+  | "updateSecretDescription"
+  | "deleteSecret"
+  | "createRegistryAuth"
+  | "listRegistryAuths"
+  | "updateRegistryAuth"
+  | "deleteRegistryAuth"
+>;
+
+const templateFields = `id name imageName containerDiskInGb volumeInGb dockerArgs env { key value } ports readme
+  volumeMountPath isServerless containerRegistryAuthId`;
+
+/** Fields of a template that no resource sets; saveTemplate resets what it is not told, so an update hands them back. */
+const otherTemplateFields = [
+  "isPublic",
+  "category",
+  "portsConfig",
+  "startJupyter",
+  "startSsh",
+  "startScript",
+  "advancedStart",
+  "config",
+] as const;
+type OtherTemplateField = (typeof otherTemplateFields)[number];
+
+/** Values are never spliced into these texts: they travel as variables. */
+const documents = {
+  saveTemplate: `mutation saveTemplate($input: SaveTemplateInput!) { saveTemplate(input: $input) { ${templateFields} } }`,
+  podTemplate: `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} } }`,
+  podTemplates: `query podTemplates { myself { podTemplates { ${templateFields} } } }`,
+  deleteTemplate: "mutation deleteTemplate($name: String!) { deleteTemplate(templateName: $name) }",
+  secrets: "query secrets { myself { secrets { id name description createdAt } } }",
+  // The names of the secrets' input types are not documented, so their fields travel one by one.
+  secretCreate: `mutation secretCreate($name: String!, $value: String!, $description: String) {
+    secretCreate(input: { name: $name, value: $value, description: $description }) { id name description } }`,
+  secretValueUpdate: `mutation secretValueUpdate($id: ID!, $value: String!) {
+    secretValueUpdate(input: { id: $id, value: $value }) { id } }`,
+  secretDescriptionUpdate: `mutation secretDescriptionUpdate($id: ID!, $description: String!) {
+    secretDescriptionUpdate(input: { id: $id, description: $description }) { id } }`,
+  secretDelete: "mutation secretDelete($id: ID!) { secretDelete(id: $id) }",
+  registryCreds: "query registryCreds { myself { containerRegistryCreds { id name } } }",
+  saveRegistryAuth: `mutation saveRegistryAuth($name: String!, $username: String!, $password: String!) {
+    saveRegistryAuth(input: { name: $name, username: $username, password: $password }) { id name } }`,
+  updateRegistryAuth: `mutation updateRegistryAuth($id: String!, $username: String!, $password: String!) {
+    updateRegistryAuth(input: { id: $id, username: $username, password: $password }) { id } }`,
+  deleteRegistryAuth: "mutation deleteRegistryAuth($id: String!) { deleteRegistryAuth(registryAuthId: $id) }",
+} as const;
+
+interface Operation<Shape extends z.ZodType> {
+  name: keyof typeof documents;
+  /** Instead of the text that goes by the name. */
+  document?: string;
+  variables?: Record<string, unknown>;
+  shape: Shape;
+  idempotent: boolean;
+  secrets?: readonly string[];
+}
+
+/** Shortest value of a template's environment that is kept out of errors: anything shorter would blank out plain words. */
+const shortestHidden = 8;
+
+const listOf = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .array(shape)
+    .nullish()
+    .transform((list) => list ?? []);
+
+/** Speaks the GraphQL dialect (interface: GraphQL API). The key travels in a header: an address ends up in logs. */
+export function createGraphqlManagement(transport: Transport, graphqlUrl: string): GraphqlManagement {
+  async function ask<Shape extends z.ZodType>(operation: Operation<Shape>, options?: CallOptions) {
+    const { name, idempotent, secrets = [] } = operation;
+    const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
+    let status = 200;
+    const client = new GraphQLClient(graphqlUrl, {
+      errorPolicy: "all",
+      fetch: async (_url, init) => {
+        const answer = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
+        status = answer.status;
+        return new Response(answer.text, { status: 200, headers: { "content-type": "application/json" } });
+      },
+    });
+    const facts = requestFacts(request);
+    const data = await client.rawRequest(operation.document ?? documents[name], operation.variables).then(
+      (answer): unknown => answer.data,
+      (error: unknown) => {
+        options?.signal?.throwIfAborted();
+        if (isApiError(error)) throw error;
+        // The library's own errors carry the variables, secret values among them: nothing of them goes on.
+        throw unexpectedAnswer("the answer is no GraphQL answer", facts, !idempotent, status);
+      },
+    );
+    return parseAnswer(data ?? null, operation.shape, facts, { ambiguous: !idempotent, status });
+  }
+
+  const required = (value: string, subject: string, operation: keyof typeof documents) => {
+    if (value.trim() !== "") return value;
+    const facts = requestFacts({ method: "POST", url: graphqlUrl, operation });
+    throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}: it must not be empty`, facts);
+  };
+
+  async function saveTemplate(input: SaveTemplateInput, options?: CallOptions) {
+    const shape = z.looseObject({ saveTemplate: templateRecord });
+    const secrets = input.env.map(({ value }) => value).filter((value) => value.length >= shortestHidden);
+    const idempotent = input.id !== undefined;
+    const answer = await ask({ name: "saveTemplate", variables: { input }, shape, idempotent, secrets }, options);
+    return answer.saveTemplate;
+  }
+
+  /** What this service has of them, found out by asking. */
+  let otherFields: readonly OtherTemplateField[] = otherTemplateFields;
+
+  /** A template with every field that this client can name. */
+  async function readWholeTemplate(id: string, options?: CallOptions) {
+    const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
+    for (;;) {
+      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${otherFields.join(" ")} } }`;
+      try {
+        const answer = await ask(
+          { name: "podTemplate", document, variables: { id }, shape, idempotent: true },
+          options,
+        );
+        if (answer.podTemplate) return answer.podTemplate;
+      } catch (error) {
+        if (!isApiError(error) || error.code !== "unknown_field") throw error;
+        const left = otherFields.filter((field) => !error.message.includes(`"${field}"`));
+        if (left.length === otherFields.length) throw error;
+        otherFields = left;
+        continue;
+      }
+      const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
+      throw classifyAnswer({ status: 200, text: `template "${id}" not found` }, facts);
+    }
+  }
+
+  return {
+    saveTemplate,
+    async updateTemplate(id, patch, options) {
+      const whole = await readWholeTemplate(required(id, "template id", "podTemplate"), options);
+      const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = whole;
+      const { volumeMountPath, isServerless, containerRegistryAuthId = "" } = whole;
+      const others = otherFields.map((field) => [field, whole[field]]).filter(([, value]) => (value ?? null) !== null);
+      const input: SaveTemplateInput = {
+        ...Object.fromEntries(others),
+        ...{ id, name, imageName, containerDiskInGb, volumeInGb, dockerArgs, ports, readme, volumeMountPath },
+        ...{ isServerless, containerRegistryAuthId },
+        env: Object.entries(env).map(([key, value]) => ({ key, value })),
+        ...patch,
+      };
+      return saveTemplate(input, options);
+    },
+    async readTemplate(id, options) {
+      const variables = { id: required(id, "template id", "podTemplate") };
+      const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
+      try {
+        const answer = await ask({ name: "podTemplate", variables, shape, idempotent: true }, options);
+        return answer.podTemplate ?? undefined;
+      } catch (error) {
+        if (isApiError(error, "missing")) return undefined;
+        throw error;
+      }
+    },
+    async listTemplates(options) {
+      const shape = z.looseObject({ myself: z.looseObject({ podTemplates: listOf(templateRecord) }) });
+      return (await ask({ name: "podTemplates", shape, idempotent: true }, options)).myself.podTemplates;
+    },
+    async deleteTemplate(name, options) {
+      const variables = { name: required(name, "template name", "deleteTemplate") };
+      await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: true }, options);
+    },
+
+    async createSecret({ name, value, description }, options) {
+      const shape = z.looseObject({ secretCreate: secretRecord });
+      const variables = { name, value, description };
+      const answer = await ask(
+        { name: "secretCreate", variables, shape, idempotent: false, secrets: [value] },
+        options,
+      );
+      return answer.secretCreate;
+    },
+    async listSecrets(options) {
+      const shape = z.looseObject({ myself: z.looseObject({ secrets: listOf(secretRecord) }) });
+      return (await ask({ name: "secrets", shape, idempotent: true }, options)).myself.secrets;
+    },
+    async updateSecretValue({ id, value }, options) {
+      const variables = { id: required(id, "secret id", "secretValueUpdate"), value };
+      await ask(
+        { name: "secretValueUpdate", variables, shape: z.unknown(), idempotent: true, secrets: [value] },
+        options,
+      );
+    },
+    async updateSecretDescription({ id, description }, options) {
+      const variables = { id: required(id, "secret id", "secretDescriptionUpdate"), description };
+      await ask({ name: "secretDescriptionUpdate", variables, shape: z.unknown(), idempotent: true }, options);
+    },
+    async deleteSecret(id, options) {
+      const variables = { id: required(id, "secret id", "secretDelete") };
+      await ask({ name: "secretDelete", variables, shape: z.unknown(), idempotent: true }, options);
+    },
+
+    async createRegistryAuth({ name, username, password }, options) {
+      const shape = z.looseObject({ saveRegistryAuth: registryAuthRecord });
+      const variables = { name, username, password };
+      const operation = { name: "saveRegistryAuth", variables, shape, idempotent: false, secrets: [password] } as const;
+      return (await ask(operation, options)).saveRegistryAuth;
+    },
+    async listRegistryAuths(options) {
+      const shape = z.looseObject({ myself: z.looseObject({ containerRegistryCreds: listOf(registryAuthRecord) }) });
+      return (await ask({ name: "registryCreds", shape, idempotent: true }, options)).myself.containerRegistryCreds;
+    },
+    async updateRegistryAuth({ id, username, password }, options) {
+      const variables = { id: required(id, "registry auth id", "updateRegistryAuth"), username, password };
+      const secrets = [password];
+      await ask({ name: "updateRegistryAuth", variables, shape: z.unknown(), idempotent: true, secrets }, options);
+    },
+    async deleteRegistryAuth(id, options) {
+      const variables = { id: required(id, "registry auth id", "deleteRegistryAuth") };
+      await ask({ name: "deleteRegistryAuth", variables, shape: z.unknown(), idempotent: true }, options);
+    },
+  };
+}

@@ -1,0 +1,6 @@
+export * from "./clients";
+export * from "./clock";
+export * from "./errors";
+export * from "./jobs";
+export * from "./management";
+export * from "./shapes";

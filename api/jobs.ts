@@ -1,0 +1,139 @@
+import type { z } from "zod";
+import { pathSegment, requestFacts } from "./address";
+import { parseAnswer, parseJson } from "./answer";
+import type { Clock } from "./clock";
+import { invalidArgument } from "./errors";
+import type { CallOptions } from "./management";
+import {
+  type EndpointHealth,
+  endpointHealth,
+  isFinal,
+  type JobRecord,
+  type JobSubmission,
+  jobRecord,
+  limits,
+  purgeAnswer,
+  type StreamChunk,
+  streamAnswer,
+} from "./shapes";
+import type { Transport, TransportRequest } from "./transport";
+
+/** The job API of queue-based endpoints (interface: Job operations). Every call rejects with an ApiError. */
+export interface JobClient {
+  /** Root of an endpoint's job API. */
+  url(endpointId: string): string;
+  /** Queues a job; answers at once. Not sent again when the answer is lost. */
+  run(endpointId: string, submission: JobSubmission, options?: CallOptions): Promise<JobRecord>;
+  /** Queues a job and waits up to `wait` ms (1000 to 300000, default 90000) for it; the record may not be final. */
+  runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
+  /** The job's record; category `missing` when it is unknown or expired. */
+  status(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
+  /** What the handler yields, until the job is over; reads both shapes of /stream. */
+  stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk>;
+  cancel(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
+  /** Queues a FAILED or TIMED_OUT job again under the same id. */
+  retry(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
+  /** Removes the waiting jobs; answers how many. */
+  purgeQueue(endpointId: string, options?: CallOptions): Promise<number>;
+  health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
+}
+
+/** How long the service may hold an empty /stream, ms. */
+const streamHold = 10_000;
+
+/** Waits between empty answers of /stream where the service does not hold them, ms. */
+const emptyWait = { first: 100, longest: 2_000 };
+
+type Operation = "run" | "runsync" | "status" | "stream" | "cancel" | "retry" | "purge-queue" | "health";
+type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
+
+/** Speaks the job API. `serverlessUrl` is the host address without `/v2`, with no slash at its end. */
+export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
+  const root = `${serverlessUrl}/v2`;
+
+  function url(endpointId: string): string {
+    return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;
+  }
+
+  async function ask<Shape extends z.ZodType>(
+    [method, operation]: ["GET" | "POST", Operation],
+    endpointId: string,
+    shape: Shape,
+    { jobId, query = "", ...extras }: Extras,
+    options: CallOptions | undefined,
+  ): Promise<z.output<Shape>> {
+    const base = `${url(endpointId)}/${operation}`;
+    const path = jobId === undefined ? base : `${base}/${pathSegment(jobId, "job", { method, url: base })}`;
+    const request: TransportRequest = {
+      method,
+      url: path + query,
+      idempotent: method === "GET" || operation === "cancel",
+      // Limits of the job API are counted per endpoint and operation: too many /run must not hold up a /cancel.
+      limitedWith: base,
+      ...(method === "POST" ? { body: {} } : {}),
+      ...extras,
+    };
+    const answer = await transport.send(request, options);
+    const facts = { ambiguous: !request.idempotent, status: answer.status };
+    return parseAnswer(parseJson(answer.text), shape, requestFacts(request), facts);
+  }
+
+  /** A submission as JSON; one that is over the service's limit is refused here, because the service would hang up on it. */
+  function payload(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
+    const body = JSON.stringify(submission);
+    const size = Buffer.byteLength(body);
+    const most = operation === "run" ? limits.runPayload : limits.runsyncPayload;
+    if (size <= most) return body;
+    const facts = { method: "POST", url: `${url(endpointId)}/${operation}` };
+    throw invalidArgument(`the job's payload has ${size} bytes: /${operation} takes at most ${most}`, facts);
+  }
+
+  async function* stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk> {
+    let over = false;
+    let wait = emptyWait.first;
+    for (;;) {
+      const asked = clock.now();
+      const extras = { jobId, heldFor: streamHold };
+      const answer = await ask(["GET", "stream"], endpointId, streamAnswer, extras, options);
+      yield* answer.stream;
+      if (answer.status && isFinal(answer.status)) return;
+      if (answer.stream.length > 0) {
+        wait = emptyWait.first;
+        continue;
+      }
+      // The bare array tells no status. A job that is over may have yielded after the empty answer: one more look.
+      if (over) return;
+      if (!answer.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
+      if (over || clock.now() - asked >= streamHold / 2) continue;
+      await clock.sleep(wait, options?.signal);
+      wait = Math.min(emptyWait.longest, wait * 2);
+    }
+  }
+
+  const client: JobClient = {
+    url,
+    async run(endpointId, submission, options) {
+      const body = payload(endpointId, "run", submission);
+      return ask(["POST", "run"], endpointId, jobRecord, { body }, options);
+    },
+    async runsync(endpointId, submission, { wait, ...options } = {}) {
+      const body = payload(endpointId, "runsync", submission);
+      const { min, max, default: usual } = limits.runsyncWait;
+      if (wait !== undefined && !(Number.isInteger(wait) && wait >= min && wait <= max)) {
+        const facts = { method: "POST", url: `${url(endpointId)}/runsync` };
+        throw invalidArgument(`wait is ${wait}: it must be a whole number of ms from ${min} to ${max}`, facts);
+      }
+      const query = wait === undefined ? "" : `?wait=${wait}`;
+      const extras = { body, query, heldFor: wait ?? usual };
+      return ask(["POST", "runsync"], endpointId, jobRecord, extras, options);
+    },
+    status: (endpointId, jobId, options) => ask(["GET", "status"], endpointId, jobRecord, { jobId }, options),
+    stream,
+    cancel: (endpointId, jobId, options) => ask(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
+    retry: (endpointId, jobId, options) => ask(["POST", "retry"], endpointId, jobRecord, { jobId }, options),
+    purgeQueue: async (endpointId, options) =>
+      (await ask(["POST", "purge-queue"], endpointId, purgeAnswer, {}, options)).removed,
+    health: (endpointId, options) => ask(["GET", "health"], endpointId, endpointHealth, {}, options),
+  };
+  return client;
+}

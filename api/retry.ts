@@ -1,0 +1,65 @@
+import type { ApiError } from "./errors";
+
+/** How often a fault is tried again, and how long each wait can be. */
+interface Patience {
+  /** Tries in all, the first included. */
+  tries: number;
+  /** Upper end of the first wait, ms; it doubles with each try. */
+  base: number;
+}
+
+/** Longest wait that grows by itself, ms; only Retry-After waits longer. */
+const longestWait = 8_000;
+
+const usual: Patience = { tries: 6, base: 250 };
+
+const patience: Record<string, Patience> = {
+  // Nobody listens: a person waits for this message, a restarting service is back within seconds.
+  connection_refused: { tries: 3, base: 1_000 },
+  unknown_host: { tries: 3, base: 1_000 },
+  // The service is well and says "later", possibly without saying when; its windows are 10 s long.
+  rate_limited: { tries: 12, base: 250 },
+};
+
+/** How long a fresh template can be unknown to the call that names it: 10 more tries, 250 ms apart (measured by others: 2.5 s). */
+const settling = { tries: 11, wait: 250 };
+
+/** Upper end of the random part that waits after Retry-After get, so that waiting calls do not all wake at once, ms. */
+export const wakeSpread = (wait: number): number => Math.min(2_000, Math.max(250, wait / 4));
+
+/** What a request allows the retry loop. */
+export interface RetryAllowance {
+  /** Whether carrying it out twice is the same as once. */
+  idempotent: boolean;
+  /** Codes that say "not known yet" about something that was made a moment ago. */
+  settling?: readonly string[] | undefined;
+}
+
+/**
+ * Milliseconds to wait before the next try, undefined when there is to be none.
+ * Full jitter: any time up to the upper end, which doubles from try to try.
+ */
+export function waitBeforeRetry(
+  error: ApiError,
+  attempt: number,
+  request: RetryAllowance,
+  random: () => number,
+): number | undefined {
+  if (request.settling?.includes(error.code)) return attempt < settling.tries ? settling.wait : undefined;
+  if (!error.retryable || (error.ambiguous && !request.idempotent)) return undefined;
+  const { tries, base } = patience[error.code] ?? usual;
+  if (attempt >= tries) return undefined;
+  if (error.retryAfter !== undefined) return error.retryAfter + random() * wakeSpread(error.retryAfter);
+  return random() * Math.min(longestWait, base * 2 ** (attempt - 1));
+}
+
+/** Longest Retry-After that is believed, ms. */
+const longestRetryAfter = 24 * 3600 * 1000;
+
+/** Reads Retry-After, seconds or an HTTP date, as milliseconds from `now`; undefined when it is neither. */
+export function readRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined || value.trim() === "") return undefined;
+  const seconds = Number(value);
+  const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000;
+  return Number.isNaN(wait) ? undefined : Math.min(longestRetryAfter, Math.max(0, wait));
+}

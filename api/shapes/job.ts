@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { limits } from "./limits";
+
+/** States of a job (interface: States and transitions). */
+export const jobStatus = z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]);
+export type JobStatus = z.output<typeof jobStatus>;
+
+/** States that a job leaves only by /retry or removal. */
+export const finalStatus = jobStatus.exclude(["IN_QUEUE", "IN_PROGRESS"]);
+export type FinalStatus = z.output<typeof finalStatus>;
+
+/** Whether a job in this state is over. */
+export const isFinal = (status: JobStatus): status is FinalStatus => finalStatus.safeParse(status).success;
+
+/** Per-job rules of a submission (interface: policy fields), milliseconds. */
+export const jobPolicy = z.strictObject({
+  executionTimeout: z
+    .int()
+    .min(limits.executionTimeout.min)
+    .max(limits.executionTimeout.max)
+    .describe("Milliseconds that the job may run once a worker has it; 600000 when absent.")
+    .optional(),
+  lowPriority: z.boolean().describe("When true the job does not make workers scale up.").optional(),
+  ttl: z
+    .int()
+    .min(limits.ttl.min)
+    .max(limits.ttl.max)
+    .describe("Milliseconds from submission to removal, queue and run included; 86400000 when absent.")
+    .optional(),
+});
+export type JobPolicy = z.output<typeof jobPolicy>;
+
+/** Any JSON object: what a handler takes. */
+export const jobInput = z.record(z.string(), z.unknown());
+
+/** Body of /run and /runsync. */
+export const jobSubmission = z.looseObject({
+  input: jobInput,
+  webhook: z.url({ protocol: /^https?$/ }).optional(),
+  policy: jobPolicy.optional(),
+  // Clients send more than the interface lists, such as an object path: the worker's code reads it, not the service.
+  s3Config: z
+    .looseObject({
+      accessId: z.string(),
+      accessSecret: z.string(),
+      bucketName: z.string(),
+      endpointUrl: z.string(),
+    })
+    .partial()
+    .optional(),
+});
+export type JobSubmission = z.input<typeof jobSubmission>;
+
+/** A job as /run, /runsync, /status, /cancel and /retry answer it; times in milliseconds. */
+export const jobRecord = z.looseObject({
+  id: z.string(),
+  status: jobStatus,
+  delayTime: z.number().optional(),
+  executionTime: z.number().optional(),
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
+export type JobRecord = z.output<typeof jobRecord>;
+
+/** One element of a stream: what the handler yielded, and its metrics. */
+export const streamChunk = z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() });
+export type StreamChunk = z.output<typeof streamChunk>;
+
+/** Both shapes of /stream: the bare array of the interface, and the envelope that the SDKs read. */
+export const streamAnswer = z.union([
+  z.array(streamChunk).transform((stream) => ({ status: undefined, stream })),
+  z.looseObject({ status: jobStatus, stream: z.array(streamChunk).default([]) }),
+]);
+
+/** Answer of /purge-queue. */
+export const purgeAnswer = z.looseObject({ removed: z.int(), status: z.string() });
+
+const counter = z.int().default(0);
+/** Answer of /health. */
+export const endpointHealth = z.looseObject({
+  jobs: z.looseObject({
+    completed: counter,
+    failed: counter,
+    inProgress: counter,
+    inQueue: counter,
+    retried: counter,
+  }),
+  workers: z.looseObject({
+    idle: counter,
+    running: counter,
+    initializing: counter,
+    ready: counter,
+    throttled: counter,
+    unhealthy: counter,
+  }),
+});
+export type EndpointHealth = z.output<typeof endpointHealth>;

@@ -1,0 +1,44 @@
+/** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name says otherwise. */
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const megabyte = 1024 * 1024;
+
+export const limits = {
+  runsyncPayload: 20 * megabyte,
+  runPayload: 10 * megabyte,
+  streamChunk: megabyte,
+  runsyncWait: { min: second, max: 300 * second, default: 90 * second },
+  executionTimeout: { min: 5 * second, max: 7 * day, default: 10 * minute },
+  ttl: { min: 10 * second, max: 7 * day, default: day },
+  retention: { run: 30 * minute, runsync: minute, runsyncMax: 5 * minute },
+  webhook: { attempts: 3, delay: 10 * second },
+  templateRelease: 2 * minute,
+} as const;
+
+/** Job operations that have a rate limit of their own. */
+export type LimitedOperation =
+  | "runsync"
+  | "run"
+  | "status"
+  | "stream"
+  | "cancel"
+  | "purge-queue"
+  | "openai"
+  | "requests";
+
+/** Base limits per endpoint and operation: `requests` in each `rateWindow`, and `concurrent` at once. */
+export const rateLimits: Record<LimitedOperation, { requests: number; concurrent: number | undefined }> = {
+  runsync: { requests: 2000, concurrent: 400 },
+  run: { requests: 1000, concurrent: 200 },
+  status: { requests: 2000, concurrent: 400 },
+  stream: { requests: 2000, concurrent: 400 },
+  cancel: { requests: 100, concurrent: 20 },
+  "purge-queue": { requests: 2, concurrent: undefined },
+  openai: { requests: 2000, concurrent: 400 },
+  requests: { requests: 10, concurrent: 2 },
+};
+
+/** The window that rate limits count in, ms. */
+export const rateWindow = 10 * second;

@@ -1,0 +1,34 @@
+import { z } from "zod";
+
+/** What a property means beyond its type: read by diff, by the schema generator and by redaction. */
+export interface Marks {
+  /** Holds a sensitive value: ciphertext in state, never printed. */
+  secret?: true;
+  /** An output made of this input: as secret as the input is. */
+  secretWith?: string;
+  /** A change cannot be made in place: the object is replaced. */
+  replaces?: true;
+  /** A number that can be raised in place and never lowered. */
+  growsOnly?: true;
+  /** No two objects of the account may share it: a replacement that keeps it has to wait until the old one is deleted. */
+  unique?: true;
+  /** A list whose order means nothing. */
+  unordered?: true;
+  /** Matters when the object is made, and never afterwards: a change of it is no change of the object. */
+  onlyAtCreation?: true;
+  /** Why a change of this property deserves a warning in a preview. */
+  warns?: string;
+}
+
+const registry = z.registry<Marks>();
+
+/** Attaches marks to a property's shape; keep it the outermost call. */
+export function mark<Shape extends z.ZodType>(shape: Shape, marks: Marks): Shape {
+  registry.add(shape, marks);
+  return shape;
+}
+
+/** The marks of a property's shape, empty where it has none. */
+export function marksOf(shape: z.ZodType): Marks {
+  return registry.get(shape) ?? {};
+}

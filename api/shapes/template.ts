@@ -1,0 +1,158 @@
+import { z } from "zod";
+import { adoptExisting } from "./adoption";
+import { mark } from "./marks";
+
+const portList = /^\d{1,5}\/(http|tcp)(\s*,\s*\d{1,5}\/(http|tcp))*$/;
+
+const fields = {
+  name: z.string().min(1).max(191).describe("Name of the template, unique in the account."),
+  imageName: z.string().min(1).describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`."),
+  containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB."),
+  volumeInGb: z.int().min(0).describe("Size of the pod volume in GB; 0 for serverless templates."),
+  dockerArgs: z.string().describe("Start arguments of the container."),
+  env: z
+    .record(z.string().min(1), z.string())
+    .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
+  ports: z
+    .string()
+    .regex(portList, 'a comma-separated list of <port>/http or <port>/tcp, such as "8888/http,22/tcp"')
+    .or(z.literal(""))
+    .describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
+  readme: z.string().describe("Free text about the template."),
+  volumeMountPath: z.string().describe("Where volumes are mounted in the container."),
+  isServerless: z.boolean().describe("True for templates of serverless endpoints, false for templates of pods."),
+  containerRegistryAuthId: z.string().describe("Id of saved registry credentials, for private images."),
+};
+
+/** Inputs of a Template resource (interface: Template). */
+export const templateInputs = z
+  .strictObject({
+    name: mark(fields.name.optional(), { unique: true }),
+    imageName: fields.imageName,
+    containerDiskInGb: fields.containerDiskInGb.default(50),
+    volumeInGb: fields.volumeInGb.default(0),
+    dockerArgs: fields.dockerArgs.default(""),
+    env: fields.env.default({}),
+    ports: fields.ports.default(""),
+    readme: fields.readme.default(""),
+    volumeMountPath: fields.volumeMountPath.default("/workspace"),
+    isServerless: mark(fields.isServerless.default(true), { replaces: true }),
+    containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
+    adoptExisting,
+  })
+  .refine((template) => !template.isServerless || template.volumeInGb === 0, {
+    path: ["volumeInGb"],
+    error: "must be 0 when isServerless is true",
+  });
+
+/** What a Template resource knows only once it exists. */
+export const templateOutputs = z.object({
+  revision: mark(
+    z
+      .string()
+      .describe("Hash of what workers run: image, arguments, environment, ports, disk and registry credentials."),
+    { secretWith: "env" },
+  ),
+});
+
+const envEntries = z.array(z.looseObject({ key: z.string(), value: z.string() }));
+
+/** An environment as the REST API tells it (a map) or the GraphQL API (a list of entries): always a map here. */
+export const envMap = z.union([
+  z.record(z.string(), z.string()),
+  envEntries.transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
+]);
+
+/** A template as either API answers it, brought to one form: env a map, ports one string, absent fields at their defaults. */
+export const templateRecord = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  imageName: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? ""),
+  containerDiskInGb: z
+    .number()
+    .nullish()
+    .transform((value) => value ?? 0),
+  volumeInGb: z
+    .number()
+    .nullish()
+    .transform((value) => value ?? 0),
+  dockerArgs: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? ""),
+  env: envMap.nullish().transform((value) => value ?? {}),
+  ports: z
+    .union([z.string(), z.array(z.string()).transform((ports) => ports.join(","))])
+    .nullish()
+    .transform((value) => value ?? ""),
+  readme: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? ""),
+  volumeMountPath: z
+    .string()
+    .nullish()
+    .transform((value) => value ?? ""),
+  isServerless: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
+  containerRegistryAuthId: z
+    .string()
+    .nullish()
+    .transform((value) => value || undefined),
+});
+export type TemplateRecord = z.output<typeof templateRecord>;
+
+/** Variables of the GraphQL mutation saveTemplate: with `id` it updates, without it creates. */
+export const saveTemplateInput = z.object({
+  id: z.string().optional(),
+  ...fields,
+  imageName: fields.imageName.optional(),
+  env: z.array(z.object({ key: z.string().min(1), value: z.string() })),
+  ports: fields.ports.optional(),
+  readme: fields.readme.optional(),
+  volumeMountPath: fields.volumeMountPath.optional(),
+  isServerless: fields.isServerless.optional(),
+  containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
+});
+export type SaveTemplateInput = z.output<typeof saveTemplateInput>;
+/** Fields of a template to change, in the form of saveTemplate; the empty text clears its registry credentials. */
+export type TemplatePatch = Partial<Omit<SaveTemplateInput, "id">>;
+
+/** Body of POST /templates of the REST API, with its own defaults. */
+export const restTemplateCreate = z.object({
+  name: fields.name,
+  imageName: fields.imageName,
+  isServerless: fields.isServerless.default(false),
+  isPublic: z.boolean().default(false),
+  category: z.enum(["NVIDIA", "AMD", "CPU"]).default("NVIDIA"),
+  containerDiskInGb: fields.containerDiskInGb.default(50),
+  volumeInGb: fields.volumeInGb.optional(),
+  volumeMountPath: fields.volumeMountPath.default("/workspace"),
+  ports: z.array(z.string().regex(portList)).default([]),
+  env: fields.env.default({}),
+  dockerEntrypoint: z.array(z.string()).default([]),
+  dockerStartCmd: z.array(z.string()).default([]),
+  readme: fields.readme.default(""),
+  containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
+});
+
+/** Body of PATCH /templates/{id}: what is left out stays, null clears an optional field. */
+export const restTemplatePatch = z
+  .object({
+    ...fields,
+    isPublic: z.boolean(),
+    category: z.enum(["NVIDIA", "AMD", "CPU"]),
+    volumeMountPath: fields.volumeMountPath.nullable(),
+    ports: z.array(z.string().regex(portList)).nullable(),
+    env: fields.env.nullable(),
+    dockerEntrypoint: z.array(z.string()).nullable(),
+    dockerStartCmd: z.array(z.string()).nullable(),
+    readme: fields.readme.nullable(),
+    containerRegistryAuthId: fields.containerRegistryAuthId.nullable(),
+  })
+  .partial();

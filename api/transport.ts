@@ -1,0 +1,186 @@
+import { setMaxListeners } from "node:events";
+import { Agent } from "undici";
+import { requestFacts } from "./address";
+import { type Answer, headerOf, refusalText, shorten } from "./answer";
+import type { Clock } from "./clock";
+import { ApiError, certain, classifyAnswer, classifyFault, noAnswer, type RequestFacts } from "./errors";
+import { exchange, type Outgoing } from "./exchange";
+import type { CallOptions } from "./management";
+import { createPauses, createSlots } from "./pacing";
+import { createRedaction, redactFault } from "./redaction";
+import { type RetryAllowance, readRetryAfter, waitBeforeRetry } from "./retry";
+
+/** What a transport needs to know; times in milliseconds. */
+export interface TransportSettings {
+  apiKey: string;
+  /** For one try. */
+  attemptTimeout: number;
+  /** For a call with all its tries and waits; time spent queueing for a free slot is not counted. */
+  deadline: number;
+  /** Calls in flight at once. */
+  maxInFlight: number;
+  clock: Clock;
+  /** A number from 0 up to 1. */
+  random: () => number;
+}
+
+/** One request of a call, as the dialects describe it. */
+export interface TransportRequest extends RetryAllowance {
+  method: Outgoing["method"];
+  url: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Name of the GraphQL operation. */
+  operation?: string;
+  /** Values that no error may show, beside the key. */
+  secrets?: readonly string[];
+  /** What the service limits together: a 429 pauses every call of the same name. The address's origin when absent. */
+  limitedWith?: string;
+  /** Milliseconds that the service may keep the call before it answers; added to the time-outs. */
+  heldFor?: number;
+  /** Reads a refusal out of an answer with a status of success, as GraphQL has them. */
+  refusal?: (text: string) => string | undefined;
+}
+
+/** Sends requests, again where that is safe, and answers with successes only; everything else rejects with an ApiError. */
+export interface Transport {
+  send(request: TransportRequest, options?: CallOptions): Promise<Answer>;
+  /** Tries that went out so far. */
+  requestCount(): number;
+  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first answer. */
+  serviceTime(): number | undefined;
+  /** Waits for what is in flight; later calls reject. */
+  close(): Promise<void>;
+}
+
+/** The longest time that timers of Node know. */
+const longestTimer = 2 ** 31 - 1;
+
+/** The one way to the service: a pool of connections, the key, the time limits, the retries and the redaction. */
+export function createTransport(settings: TransportSettings): Transport {
+  const { apiKey, clock, random } = settings;
+  const agent = new Agent({
+    connections: settings.maxInFlight,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: settings.attemptTimeout },
+  });
+  const slots = createSlots(settings.maxInFlight);
+  const pauses = createPauses(clock, random);
+  let sent = 0;
+  /** Milliseconds that the service's clock is ahead of ours. */
+  let ahead: number | undefined;
+
+  /** One try: the answer, or the error that the retry loop reads. Rejects only with the signal's reason. */
+  async function attempt(
+    request: TransportRequest,
+    facts: RequestFacts,
+    timeout: number,
+    signal?: AbortSignal,
+  ): Promise<Answer | ApiError> {
+    signal?.throwIfAborted();
+    const redact = createRedaction([apiKey, ...(request.secrets ?? [])]);
+    const limit = new AbortController();
+    const giveUp = () => limit.abort(signal?.reason);
+    signal?.addEventListener("abort", giveUp, { once: true });
+    // Real time also under a test's clock: what it limits is the network, which does not run by that clock.
+    const timer = setTimeout(() => limit.abort(), Math.min(longestTimer, timeout));
+    let wentOut = false;
+    try {
+      const answer = await exchange(agent, outgoing(request, apiKey), limit.signal, () => {
+        wentOut = true;
+        sent += 1;
+      });
+      const told = Date.parse(headerOf(answer, "date") ?? "");
+      if (!Number.isNaN(told)) ahead = told - clock.now();
+      const succeeded = answer.status >= 200 && answer.status < 300;
+      const text = succeeded ? request.refusal?.(answer.text) : refusalText(answer);
+      if (text === undefined) return answer;
+      const retryAfter = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
+      return classifyAnswer({ status: answer.status, text: shorten(redact(text)), retryAfter }, facts);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (limit.signal.aborted) return noAnswer(timeout, facts, wentOut);
+      return classifyFault(redactFault(error, redact), facts, wentOut);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
+    }
+  }
+
+  /** Waits until the scope's pause is over and a slot is free; answers how long it queued for the slot. */
+  async function enter(scope: string, facts: RequestFacts, end: number, signal?: AbortSignal) {
+    let queued = 0;
+    for (;;) {
+      const pause = pauses.remaining(scope);
+      if (pause > 0 && clock.now() + pause >= end + queued) throw pausedTooLong(pause, facts);
+      await pauses.pass(scope, signal);
+      const before = clock.now();
+      const leave = await slots.take(signal);
+      queued += clock.now() - before;
+      if (pauses.remaining(scope) === 0) return { leave, queued };
+      leave();
+    }
+  }
+
+  async function send(request: TransportRequest, options: CallOptions = {}): Promise<Answer> {
+    const { signal, waitSignal = signal } = options;
+    waitSignal?.throwIfAborted();
+    // A deployment shares one signal between all its calls, which Node would take for a leak of listeners.
+    for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
+    const facts = requestFacts(request);
+    const scope = request.limitedWith ?? new URL(request.url).origin;
+    const heldFor = request.heldFor ?? 0;
+    let end = clock.now() + (options.deadline ?? settings.deadline + heldFor);
+    for (let tries = 1; ; tries += 1) {
+      const { leave, queued } = await enter(scope, facts, end, waitSignal);
+      end += queued;
+      const timeout = Math.max(1, Math.min(settings.attemptTimeout + heldFor, end - clock.now()));
+      const outcome = await attempt(request, facts, timeout, signal).finally(leave);
+      if (!(outcome instanceof ApiError)) return outcome;
+
+      const wait = waitBeforeRetry(outcome, tries, request, random);
+      if (outcome.code === "rate_limited") pauses.pause(scope, outcome.retryAfter ?? wait ?? 0);
+      if (wait === undefined || clock.now() + wait >= end) throw request.idempotent ? certain(outcome) : outcome;
+      options.onRetry?.({ error: outcome, attempt: tries, delay: wait });
+      await clock.sleep(wait, waitSignal);
+    }
+  }
+
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= agent.close();
+    return closing;
+  };
+
+  const serviceTime = () => (ahead === undefined ? undefined : clock.now() + ahead);
+  return { send, requestCount: () => sent, serviceTime, close };
+}
+
+function outgoing(request: TransportRequest, apiKey: string): Outgoing {
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${apiKey}`,
+    accept: "application/json",
+    "user-agent": "serverless-compute-api",
+  };
+  if (request.body === undefined)
+    return { method: request.method, url: new URL(request.url), headers, body: undefined };
+  return {
+    method: request.method,
+    url: new URL(request.url),
+    headers: { ...headers, "content-type": "application/json" },
+    body: typeof request.body === "string" ? request.body : JSON.stringify(request.body),
+  };
+}
+
+function pausedTooLong(pause: number, request: RequestFacts): ApiError {
+  const seconds = Math.ceil(pause / 1000);
+  return new ApiError(`the service asked to wait ${seconds} s more, which is past the call's deadline`, {
+    category: "throttled",
+    code: "rate_limited",
+    request,
+    retryable: true,
+    ambiguous: false,
+    retryAfter: pause,
+  });
+}

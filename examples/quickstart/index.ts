@@ -1,0 +1,34 @@
+import * as pulumi from "@pulumi/pulumi";
+import { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } from "pulumi-serverless-compute";
+
+const config = new pulumi.Config();
+
+const token = new Secret("hub-token", { value: config.requireSecret("hubToken") });
+
+const models = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+
+const template = new Template("greeter", {
+  imageName: "acme/greeter:1",
+  containerDiskInGb: 5,
+  env: { GREETING: "Hello", HUB_TOKEN: token.reference },
+});
+
+const endpoint = new ServerlessEndpoint("greeter", {
+  templateId: template.id,
+  gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
+  networkVolumeId: models.id,
+  workersMin: 0,
+  workersMax: 1,
+  idleTimeout: 5,
+});
+
+// The deployment fails when the endpoint does not answer as expected, and asks again whenever its workers change.
+const greeting = new JobInvoke("greeter-answers", {
+  endpointId: endpoint.id,
+  input: { name: "world" },
+  expect: { output: { text: "Hello, world!" } },
+  triggers: [template.revision],
+});
+
+export const url = endpoint.url;
+export const answer = greeting.output;

@@ -1,0 +1,39 @@
+import type { Wire } from "../engine/values";
+
+/**
+ * What a verb throws. The SDK prints `${error}: ${error.stack}` under the stack for most verbs, and the message again
+ * under the resource: so the text form and the stack only point to the resource, where the message reads well.
+ */
+export class VerbFailure extends Error {
+  override readonly name = "VerbFailure";
+  readonly #subject: string;
+
+  constructor(subject: string, message: string) {
+    super(message);
+    this.#subject = subject;
+    this.stack = "failed, see its own message";
+  }
+
+  override toString(): string {
+    return this.#subject;
+  }
+}
+
+/**
+ * Keeps an object that exists but is not finished in state (Pulumi's InitError). Without a reason there would be no
+ * second try, and without `__provider` among the properties neither refresh nor destroy could run.
+ */
+export class UnfinishedFailure extends VerbFailure {
+  readonly reasons: string[];
+
+  constructor(
+    subject: string,
+    message: string,
+    readonly id: string,
+    readonly properties: Wire,
+  ) {
+    super(subject, message);
+    // The engine lists reasons as "\t* reason".
+    this.reasons = [message.replaceAll("\n", "\n\t  ")];
+  }
+}

@@ -1,0 +1,37 @@
+import type { Change, Lifecycle, Properties } from "../lifecycle/lifecycle";
+
+/** A place in properties: keys and list indices. */
+export type Path = readonly string[];
+
+/** Places of what is secret by its shape. */
+export function secretByShape(lifecycle: Lifecycle): Path[] {
+  return Object.entries(lifecycle.marks)
+    .filter(([, { secret }]) => secret)
+    .map(([key]) => [key]);
+}
+
+/** Places of what has to be marked secret in outputs: by its shape, or made of an input that the user made secret. */
+export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
+  const secretTops = new Set(secretInputs.map(([top]) => top));
+  const derived = Object.entries(lifecycle.marks)
+    .filter(([, { secretWith }]) => secretWith !== undefined && secretTops.has(secretWith))
+    .map(([key]) => [key]);
+  return [...secretByShape(lifecycle), ...derived];
+}
+
+/** Top-level properties that changes touch, each once. */
+export function touched(changes: readonly Change[]): string[] {
+  return [...new Set(changes.map(({ path }) => path[0] ?? ""))];
+}
+
+/** What forces a replacement, and whether the old object has to go first because both would have the same unique name. */
+export function replacement(
+  lifecycle: Lifecycle,
+  changes: readonly Change[],
+  olds: Properties,
+  news: Properties,
+): { replaces: string[]; deleteBeforeReplace: boolean } {
+  const replaces = touched(changes.filter(({ replace }) => replace));
+  const keepsName = Object.entries(lifecycle.marks).some(([key, { unique }]) => unique && olds[key] === news[key]);
+  return { replaces, deleteBeforeReplace: replaces.length > 0 && keepsName };
+}

@@ -1,0 +1,50 @@
+import { type Clients, type Clock, createClients, systemClock } from "serverless-compute-api";
+import type { LifecycleSettings } from "../lifecycle/lifecycle";
+import { type ConfigLookup, resolveSettings } from "../settings";
+import { type Cancellation, createCancellation } from "./cancellation";
+import { createEngineLog, type EngineLog } from "./engine-log";
+
+/** What a door needs of the process it runs in. */
+export interface Host {
+  /** Begins a deployment: keeps where configuration comes from, reads nothing yet, and forgets an earlier deployment. */
+  configure(get: ConfigLookup): void;
+  /** The clients, made at the first call; throws a sentence when the configuration does not do. */
+  connect(): { clients: Clients; settings: LifecycleSettings };
+  clock: Clock;
+  log: EngineLog;
+  cancellation: Cancellation;
+}
+
+/**
+ * The process that the engine starts for a provider; the engine tells it its own address.
+ * Clients are made at the first verb that needs them: a deployment that changes nothing opens no connection.
+ */
+export function createHost(engineAddress: () => string | undefined): Host {
+  const cancellation = createCancellation();
+  let config: ConfigLookup = () => undefined;
+  let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
+  let log: { address: string; show: EngineLog } | undefined;
+  const show = (way: keyof EngineLog, urn: string, text: string): void => {
+    const address = engineAddress();
+    if (address === undefined) return;
+    if (log?.address !== address) log = { address, show: createEngineLog(address) };
+    log.show[way](urn, text);
+  };
+  return {
+    configure: (get) => {
+      config = get;
+      connection = undefined;
+      cancellation.renew();
+    },
+    connect: () => {
+      if (!connection) {
+        const settings = resolveSettings(config);
+        connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
+      }
+      return connection;
+    },
+    clock: systemClock,
+    log: { progress: (urn, text) => show("progress", urn, text), warning: (urn, text) => show("warning", urn, text) },
+    cancellation,
+  };
+}

@@ -1,0 +1,73 @@
+import { type Properties, Unknown, type Value } from "../lifecycle/lifecycle";
+
+/** What the engine sends in a preview in place of a value that nobody knows yet. */
+const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const signature = "4dabf18193072939515e22adb298388d";
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
+
+/** Properties on their way to the engine: JSON, unknowns as the engine's text. */
+export type Wire = Record<string, unknown>;
+
+/** Whether a value is an object with properties of its own, not a list and not null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A value as the engine sent it, unknowns as Unknown and secret wrappers taken off. */
+export function fromWire(value: unknown): Value {
+  if (value === unknownText) return Unknown.value;
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") {
+    return value;
+  }
+  if (Array.isArray(value)) return value.map(fromWire);
+  if (!isRecord(value)) return null;
+  if (isSecret(value)) return fromWire(value.value);
+  return propertiesFromWire(value);
+}
+
+/** The same for a whole object; what is undefined is left out. */
+export function propertiesFromWire(value: Record<string, unknown>): Properties {
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, one]) => one !== undefined)
+      .map(([key, one]) => [key, fromWire(one)]),
+  );
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (value instanceof Unknown) return unknownText;
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof Set) return [...value];
+  return value;
+}
+
+/**
+ * Properties as JSON. The engine's protocol has nothing else: an undefined or a BigInt in an answer makes it fail after
+ * the object exists, or hang for ever, and a Date would arrive as an empty object.
+ */
+export function toWire(properties: object): Wire {
+  const parsed: unknown = JSON.parse(JSON.stringify(properties, plain));
+  return isRecord(parsed) ? parsed : {};
+}
+
+/** Whether a value is one that the engine marked as secret. */
+export const isSecret = (value: unknown): boolean => isRecord(value) && value[signature] === secretSignature;
+
+/** What is left of the paths that begin with `key`. */
+const below = (paths: readonly (readonly string[])[], key: string): string[][] =>
+  paths.filter(([first]) => first === key).map(([, ...rest]) => rest);
+
+function sealedValue(value: unknown, paths: readonly (readonly string[])[]): unknown {
+  if (value === undefined || paths.length === 0 || isSecret(value)) return value;
+  if (paths.some((path) => path.length === 0)) return { [signature]: secretSignature, value };
+  if (Array.isArray(value)) return value.map((one, index) => sealedValue(one, below(paths, String(index))));
+  return isRecord(value) ? sealed(value, paths) : value;
+}
+
+/** Marks the values at `paths` as secret, so that the engine keeps them encrypted in state and hides them on screen. */
+export function sealed(properties: Wire, paths: readonly (readonly string[])[]): Wire {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => [key, sealedValue(value, below(paths, key))]),
+  );
+}

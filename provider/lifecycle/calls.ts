@@ -1,0 +1,49 @@
+import type { CallOptions } from "serverless-compute-api";
+import type { Context } from "./lifecycle";
+
+type CallContext = Pick<Context, "signal" | "clock" | "timeout" | "progress">;
+
+/** Milliseconds that a call which makes something may still take after a cancellation; a /runsync waits 1000 itself. */
+const grace = 2000;
+
+/** How a verb calls the service: cancelled with it, its waits for another try shown. */
+export function callOptions(context: CallContext): CallOptions {
+  return {
+    signal: context.signal,
+    deadline: context.timeout,
+    onRetry: ({ attempt, delay }) =>
+      context.progress(`the service did not answer well; try ${attempt + 1} in ${Math.ceil(delay / 1000)} s`),
+  };
+}
+
+/**
+ * Makes a call that makes something. A cancellation ends its waits at once, but not a try that is under way: for a
+ * moment more the answer, which tells what was made, is waited for. `onCutOff` hears when none came: then nobody knows.
+ */
+export async function making<Answer>(
+  context: CallContext,
+  call: (options: CallOptions) => Promise<Answer>,
+  onCutOff: () => void = () => {},
+): Promise<Answer> {
+  const { signal, clock } = context;
+  signal.throwIfAborted();
+  const late = new AbortController();
+  const over = new AbortController();
+  const cutOff = async (): Promise<void> => {
+    await clock.sleep(grace, over.signal);
+    onCutOff();
+    late.abort(signal.reason);
+  };
+  // A sleep that `over` ends was needed no longer.
+  const onAbort = (): void => void cutOff().catch(() => undefined);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await call({ ...callOptions(context), signal: late.signal, waitSignal: signal });
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    over.abort();
+  }
+}
+
+/** How to tidy up after a cancellation: not cancelled itself, and short. */
+export const tidyingOptions: CallOptions = { deadline: 3000 };

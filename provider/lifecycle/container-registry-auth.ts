@@ -1,0 +1,77 @@
+import type { CallOptions, RegistryAuthRecord } from "serverless-compute-api";
+import { registryAuthInputs } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { removeOnce } from "./absence";
+import { callOptions } from "./calls";
+import type { Update } from "./creation";
+import { defineLifecycle, type Told } from "./definition";
+import type { Context } from "./lifecycle";
+import { readsOf } from "./reads";
+import { createOnce } from "./reconcile";
+
+/** What the verbs get: checked inputs, the name filled in. */
+const filled = z.object({ ...registryAuthInputs.shape, name: z.string() });
+type Inputs = z.output<typeof filled>;
+type Outputs = Record<never, never>;
+
+/** User name and password are never told: what was deployed last is kept. */
+const toldBy = ({ name }: RegistryAuthRecord): Told<Inputs, Outputs> => ({ inputs: { name }, outputs: {} });
+
+async function update(
+  id: string,
+  { news: { username, password }, changed }: Update<Inputs>,
+  context: Context,
+): Promise<Outputs> {
+  const { management } = context.clients;
+  if (changed("username") || changed("password"))
+    await management.updateRegistryAuth({ id, username, password }, callOptions(context));
+  return {};
+}
+
+/** Whether no template pulls its image with them. */
+const unused = async ({ id }: RegistryAuthRecord, { clients }: Context, options: CallOptions): Promise<boolean> =>
+  (await clients.management.listTemplates(options)).every(
+    ({ containerRegistryAuthId }) => containerRegistryAuthId !== id,
+  );
+
+/**
+ * Credentials for private images, which a template names by id. User name and password change in place and can never be
+ * read back; names are unique, and another name is another object.
+ */
+export const containerRegistryAuth = defineLifecycle<Inputs, Outputs>({
+  kind: "ContainerRegistryAuth",
+  inputs: registryAuthInputs,
+  filled,
+  outputs: z.object({}),
+  alters: {},
+
+  async create(inputs, context) {
+    const { management } = context.clients;
+    const { name, username, password } = inputs;
+    return createOnce(
+      {
+        ...{ kind: "ContainerRegistryAuth", inputs, shape: registryAuthInputs },
+        send: (options) => management.createRegistryAuth({ name, username, password }, options),
+        list: management.listRegistryAuths,
+        told: (found) => toldBy(found).inputs,
+        outputs: () => ({}),
+        change: (id, changes) => update(id, changes, context),
+        unused: (found, options) => unused(found, context, options),
+      },
+      context,
+    );
+  },
+
+  async read(id, _olds, context) {
+    const record = await readsOf(context).registryAuths.one(id, context);
+    return record && toldBy(record);
+  },
+
+  update,
+
+  async delete(id, _olds, context) {
+    const { management } = context.clients;
+    const calls = { remove: management.deleteRegistryAuth, list: management.listRegistryAuths };
+    await removeOnce(id, calls, context);
+  },
+});

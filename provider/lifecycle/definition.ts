@@ -1,0 +1,179 @@
+import { type Marks, marksOf } from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import { checkInputs } from "./check";
+import type { Update } from "./creation";
+import { type DiffRules, diffProperties, diffProperty } from "./diff";
+import { ledgerOf } from "./ledger";
+import { type Change, type Context, type Lifecycle, PartialFailure, type Properties } from "./lifecycle";
+import { ExplainedError, explained, type Subject } from "./messages";
+import { forgetReads } from "./reads";
+import { propertyOf } from "./schema";
+import { textOf, toProperties, toValue } from "./values";
+
+/** What the service told of an object: a key left out was not told, an undefined value means there is none. */
+export interface Told<Inputs, Outputs> {
+  inputs: { [Key in keyof Inputs]?: unknown };
+  outputs: Partial<Outputs>;
+}
+
+/** A resource kind in its own types; `defineLifecycle` makes what the doors use of it. */
+export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules {
+  kind: string;
+  /** Inputs as people write them. */
+  inputs: z.ZodObject;
+  /** Inputs as the verbs get them: checked, the name filled in. */
+  filled: z.ZodType<Inputs>;
+  outputs: z.ZodObject;
+  /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
+  alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
+  /** What a replacement loses, where no property's own mark says so. */
+  replaceWarning?: string;
+  create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
+  read(id: string, olds: Properties, context: Context): Promise<Told<Inputs, Outputs> | undefined>;
+  update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
+  delete(id: string, olds: Properties, context: Context): Promise<void>;
+}
+
+/** Turns a kind written in its own types into what the doors see: parses at the edge, merges, explains failures. */
+export function defineLifecycle<Inputs extends object, Outputs extends object>(
+  definition: Definition<Inputs, Outputs>,
+): Lifecycle {
+  const { kind, inputs: shape, filled } = definition;
+  const keys = Object.keys(shape.shape);
+  const diff = (olds: Properties, news: Properties): Change[] => diffProperties(shape, olds, news, definition);
+  const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
+  const labelOf = (properties: Properties, id?: string): string => {
+    const name = textOf(properties, "name");
+    const endpoint = textOf(properties, "endpointId");
+    if (name === undefined && endpoint !== undefined) return `${kind} on endpoint "${endpoint}"`;
+    return name === undefined && id === undefined ? kind : `${kind} "${name ?? id}"`;
+  };
+
+  return {
+    kind,
+    marks: marksOfShapes(shape, definition.outputs),
+    check: (olds, news, defaultName) => checkInputs(shape, olds, news, defaultName),
+    diff,
+    warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
+    alteredOutputs: (changes) => {
+      const changed = new Set(changes.map(({ path }) => path[0] ?? ""));
+      const alters: [string, readonly string[]][] = Object.entries(definition.alters);
+      return alters.filter(([, by]) => by.some((key) => changed.has(key))).map(([key]) => key);
+    },
+    create: (properties, context) =>
+      attempt({ label: labelOf(properties), verb: "create" }, properties, () =>
+        writing(context, async () => {
+          const inputs = filled.parse(properties);
+          const { id, outputs } = await definition.create(inputs, context);
+          return { id, outputs: merged(inputs, outputs) };
+        }),
+      ),
+    read: (id, olds, context) =>
+      attempt({ label: labelOf(olds, id), verb: "read" }, olds, async () => {
+        ledgerOf(context.clients).inState.add(id);
+        const told = await definition.read(id, olds, context);
+        if (!told) return undefined;
+        const inputs = settled(shape, olds, toldProperties(told.inputs, keys), definition);
+        const kept = ["doubles", ...Object.keys(definition.outputs.shape)].map((key) => [key, olds[key]]);
+        return { id, inputs, outputs: merged({ ...Object.fromEntries(kept), ...inputs }, told.outputs) };
+      }),
+    update: (id, olds, news, context) =>
+      attempt({ label: labelOf(news, id), verb: "update" }, news, () =>
+        writing(context, async () => {
+          ledgerOf(context.clients).inState.add(id);
+          const inputs = filled.parse(news);
+          const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
+          await deleteDoubles(definition, olds, context);
+          const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
+          return merged(inputs, await definition.update(id, update, context));
+        }),
+      ),
+    delete: (id, olds, context) =>
+      attempt({ label: labelOf(olds, id), verb: "delete" }, olds, () =>
+        writing(context, async () => {
+          const { adopted, inState } = ledgerOf(context.clients);
+          // A forced replacement whose create took over the very object that is to be deleted now: it stays.
+          if (adopted.has(id)) return;
+          inState.add(id);
+          await deleteDoubles(definition, olds, context);
+          await definition.delete(id, olds, context);
+        }),
+      ),
+  };
+}
+
+/** Deletes what a create made twice and could not take back: their ids are in the state, as `doubles`. */
+async function deleteDoubles(
+  definition: { delete(id: string, olds: Properties, context: Context): Promise<void> },
+  { doubles }: Properties,
+  context: Context,
+): Promise<void> {
+  if (!Array.isArray(doubles)) return;
+  for (const id of doubles) if (typeof id === "string") await definition.delete(id, {}, context);
+}
+
+/** Runs a verb that changes what the service holds: what was read before it is read again after it. */
+async function writing<Answer>(context: Context, work: () => Promise<Answer>): Promise<Answer> {
+  forgetReads(context.clients);
+  try {
+    return await work();
+  } finally {
+    forgetReads(context.clients);
+  }
+}
+
+/** Runs a verb; a failed call leaves with the text a person needs. What is unfinished keeps its inputs. */
+async function attempt<Answer>(subject: Subject, inputs: Properties, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PartialFailure)) throw explained(error, subject);
+    const outputs = { ...inputs, ...error.outputs };
+    const cause = explained(error.cause, subject);
+    const message = cause instanceof ExplainedError ? `${error.message}\n${cause.message}` : error.message;
+    throw new PartialFailure(message, error.id, outputs, { cause });
+  }
+}
+
+function toldProperties(told: object, keys: string[]): Map<string, unknown> {
+  return new Map(Object.entries(told).filter(([key]) => keys.includes(key)));
+}
+
+/**
+ * The inputs after a read: what the service did not tell, and what it told in other words, stays as it was written;
+ * the rest is what it told. An import (no olds) takes all that it told but what stands for absence.
+ */
+function settled(shape: z.ZodObject, olds: Properties, told: Map<string, unknown>, rules: DiffRules): Properties {
+  const known = Object.keys(olds).length > 0;
+  const inputs: Properties = {};
+  for (const [key, schema] of Object.entries(shape.shape)) {
+    const is = toValue(told.get(key));
+    const was = olds[key];
+    const same = !told.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
+    const kept = same && (known || propertyOf(schema).fallback === undefined);
+    const value = kept ? was : is;
+    if (value !== undefined) inputs[key] = value;
+  }
+  return inputs;
+}
+
+function marksOfShapes(...shapes: z.ZodObject[]): Record<string, Marks> {
+  const marks: Record<string, Marks> = {};
+  for (const { shape } of shapes) {
+    for (const [key, schema] of Object.entries(shape)) marks[key] = marksOf(schema);
+  }
+  return marks;
+}
+
+function warningsOf(shape: z.ZodObject, changes: Change[], replaceWarning: string | undefined): string[] {
+  const byText = new Map<string, Set<string>>();
+  for (const { path } of changes) {
+    const key = path[0] ?? "";
+    const schema = shape.shape[key];
+    const text = schema && marksOf(schema).warns;
+    if (text) byText.set(text, (byText.get(text) ?? new Set()).add(key));
+  }
+  const warnings = [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
+  const replaced = changes.some(({ replace }) => replace);
+  return replaced && replaceWarning ? [...warnings, replaceWarning] : warnings;
+}

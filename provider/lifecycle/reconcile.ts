@@ -1,0 +1,124 @@
+import { type CallOptions, isApiError } from "serverless-compute-api";
+import { takeOver } from "./adoption";
+import { callOptions, making, tidyingOptions } from "./calls";
+import { type Creation, type Findable, heldBefore, type Named } from "./creation";
+import { agrees } from "./diff";
+import { inTurn, ledgerOf } from "./ledger";
+import { type Context, PartialFailure } from "./lifecycle";
+
+/** Milliseconds before each look for what a lost answer may have made: a slow service needs a moment to show it. */
+const looks = [0, 500, 2000];
+
+/** Times that one create is sent at most. */
+const rounds = 3;
+
+/** Looks for what a create made although no answer said so. */
+type Look<Found> = (options: CallOptions) => Promise<Found[]>;
+
+/**
+ * Makes one object and knows its id, also when answers get lost: what may have been made is looked for before anything
+ * is sent again. An object is ours when it has our name and inputs, was not there before this process made its first
+ * one of that kind, and no other create has it. That rule needs no clock and no creation time, which not every record
+ * tells; it costs one list call per kind and process.
+ */
+export async function createOnce<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  creation: Creation<Inputs, Outputs, Found>,
+  context: Context,
+): Promise<{ id: string; outputs: Outputs }> {
+  const ledger = ledgerOf(context.clients);
+  const { kind, inputs, shape, rules, told, remove } = creation;
+  return inTurn(ledger, `${kind} ${inputs.name}`, async () => {
+    const before = await heldBefore(creation, ledger, context);
+    const adopted = await takeOver(creation, before, ledger, context);
+    if (adopted) return adopted;
+    const old = new Set(before.map(({ id }) => id));
+    const isOurs = (one: Found): boolean =>
+      one.name === inputs.name &&
+      !old.has(one.id) &&
+      !ledger.claimed.has(one.id) &&
+      agrees(shape, told(one), inputs, rules);
+    const look: Look<Found> = async (options) => (await creation.list(options)).filter(isOurs);
+    const { made, sent } = await sendUntilKnown(creation.send, look, context);
+    ledger.claimed.add(made.id);
+    if (sent > 1 && remove) await removeTwins(remove, made, look, context);
+    return { id: made.id, outputs: creation.outputs(made) };
+  });
+}
+
+async function sendUntilKnown<Found>(
+  send: (options: CallOptions) => Promise<Found>,
+  look: Look<Found>,
+  context: Context,
+): Promise<{ made: Found; sent: number }> {
+  for (let sent = 1; ; sent++) {
+    let cutOff = false;
+    const onCutOff = (): void => {
+      cutOff = true;
+    };
+    try {
+      return { made: await making(context, send, onCutOff), sent };
+    } catch (error) {
+      if (!cutOff && !isApiError(error)) throw error;
+      // A name that is taken on the second try is most likely taken by the first one.
+      const second = sent > 1 && isApiError(error) && error.code === "duplicate_name";
+      const ambiguous = cutOff || (isApiError(error) && error.ambiguous);
+      if (!ambiguous && !second) throw error;
+      context.progress("the answer got lost: looking whether the service made it");
+      // A look that fails tells nothing: what is to be told is that the answer got lost.
+      const made = await lookFor(look, context).catch(() => undefined);
+      if (made) return { made, sent };
+      context.signal.throwIfAborted();
+      if (second || !isApiError(error) || !error.retryable || sent === rounds) throw error;
+    }
+  }
+}
+
+/** Looks several times; after a cancellation once more, for what was made must not be left behind. */
+async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Found | undefined> {
+  const { clock, signal } = context;
+  try {
+    for (const wait of looks) {
+      await clock.sleep(wait, signal);
+      const [found] = await look(callOptions(context));
+      if (found) return found;
+    }
+    return undefined;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const [found] = await look(tidyingOptions);
+    return found;
+  }
+}
+
+/**
+ * After a create that was sent more than once: a first one that was only slow must not stay. Doubles that cannot be
+ * deleted now are kept in state, as `doubles`, for the next deployment.
+ */
+async function removeTwins<Found extends Findable>(
+  remove: (id: string, options: CallOptions) => Promise<void>,
+  made: Found,
+  look: Look<Found>,
+  context: Context,
+): Promise<void> {
+  const unfinished = (text: string, doubles: string[], cause: unknown): PartialFailure =>
+    new PartialFailure(`it was made, but ${text}`, made.id, doubles.length > 0 ? { doubles } : {}, { cause });
+  let twins: Found[] = [];
+  for (let tried = 1; ; tried++) {
+    try {
+      twins = await look(callOptions(context));
+      break;
+    } catch (cause) {
+      const text = `a lost request may have made a second one named "${made.name}": look for it, and delete it by hand`;
+      if (tried === rounds || context.signal.aborted) throw unfinished(text, [], cause);
+    }
+  }
+  for (const [index, twin] of twins.entries()) {
+    try {
+      await remove(twin.id, callOptions(context));
+    } catch (cause) {
+      const left = twins.slice(index).map(({ id }) => id);
+      const text = `a lost request made a second one (${left.join(", ")}) that could not be deleted; the next deployment tries again`;
+      throw unfinished(text, left, cause);
+    }
+  }
+}

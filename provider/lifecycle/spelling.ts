@@ -1,0 +1,22 @@
+/** Number of letters to add, drop or change to get from one word to the other. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const change = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** The word that a misspelt one was most likely meant to be; undefined when none is near. */
+export function closest(word: string, candidates: string[]): string | undefined {
+  const near = candidates
+    .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, far }) => far <= Math.max(2, Math.floor(candidate.length / 3)))
+    .sort((a, b) => a.far - b.far);
+  return near[0]?.candidate;
+}

@@ -1,0 +1,103 @@
+import { isApiError, type ServerlessEndpointRecord } from "serverless-compute-api";
+import { foundInList } from "./absence";
+import { callOptions } from "./calls";
+import type { Context, Properties } from "./lifecycle";
+import { textOf } from "./values";
+
+const second = 1000;
+
+/**
+ * Milliseconds to the next try when the wait has lasted `elapsed`. The service documents up to 2 minutes after the last
+ * use (interface: Limits): often at first, for a quick release must not be missed, seldom in between, often again when
+ * it is due.
+ */
+export const pollInterval = (elapsed: number): number =>
+  elapsed < 30 * second || elapsed >= 105 * second ? second : Math.min(5 * second, 105 * second - elapsed);
+
+/**
+ * Deletes a template by name (interface: deleteTemplate). While it is in use: an endpoint that is bound to it is named
+ * at once, for the engine deletes its own endpoints first; with none bound, the release after the last use is waited for.
+ */
+export async function releaseTemplate(id: string, olds: Properties, context: Context): Promise<void> {
+  const name = textOf(olds, "name") ?? (await nameOf(id, context));
+  if (name === undefined || (await deleted(id, name, context))) return;
+  const started = context.clock.now();
+  await refuseWhileBound(id, name, context);
+  const limit = context.timeout ?? context.settings.templateReleaseLimit;
+  for (;;) {
+    const elapsed = context.clock.now() - started;
+    if (elapsed >= limit) throw new Error(await expired(id, name, limit, context));
+    const tried = context.clock.now();
+    if (await deleted(id, name, context)) {
+      context.progress(`the service released template "${name}" after ${Math.round((tried - started) / second)} s`);
+      return;
+    }
+    await waitVisibly(name, started, Math.min(tried + pollInterval(elapsed), started + limit), limit, context);
+  }
+}
+
+/** Tries the delete; false while the template is in use. A template renamed behind our back goes by its new name. */
+async function deleted(id: string, name: string, context: Context): Promise<boolean> {
+  try {
+    await context.clients.management.deleteTemplate(name, callOptions(context));
+    return true;
+  } catch (error) {
+    if (isApiError(error, "inUse")) return false;
+    if (!isApiError(error, "missing")) throw error;
+    const now = await nameOf(id, context);
+    if (now === name) throw error;
+    return now === undefined || deleted(id, now, context);
+  }
+}
+
+async function nameOf(id: string, context: Context): Promise<string | undefined> {
+  const { management } = context.clients;
+  const options = callOptions(context);
+  const found =
+    (await management.readTemplate(id, options)) ?? (await foundInList(id, management.listTemplates, options));
+  return found?.name;
+}
+
+async function boundTo(id: string, context: Context): Promise<ServerlessEndpointRecord[]> {
+  const endpoints = await context.clients.management.listEndpoints(callOptions(context));
+  return endpoints.filter(({ templateId }) => templateId === id);
+}
+
+/** Looks twice before it blames anyone: a list may lag behind the delete of an endpoint. */
+async function refuseWhileBound(id: string, name: string, context: Context): Promise<void> {
+  if ((await boundTo(id, context)).length === 0) return;
+  await context.clock.sleep(second, context.signal);
+  const bound = await boundTo(id, context);
+  if (bound.length === 0) return;
+  throw new Error(
+    `template "${name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
+      "is not being deleted here. Delete it or give it another template, then try again.",
+  );
+}
+
+const listed = (endpoints: ServerlessEndpointRecord[]): string =>
+  endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
+
+/** Sleeps until `end`, telling each second how long it has been. */
+async function waitVisibly(name: string, started: number, end: number, limit: number, context: Context): Promise<void> {
+  const { clock, progress, signal } = context;
+  for (;;) {
+    const now = clock.now();
+    if (now >= end) return;
+    const passed = Math.round((now - started) / second);
+    progress(
+      `waiting for the service to release template "${name}": ${passed} s of at most ${Math.round(limit / second)} s`,
+    );
+    await clock.sleep(Math.min(second, end - now), signal);
+  }
+}
+
+async function expired(id: string, name: string, limit: number, context: Context): Promise<string> {
+  const bound = await boundTo(id, context);
+  const user =
+    bound.length > 0 ? `${listed(bound)} took it into use meanwhile` : "no endpoint uses it, perhaps a pod does";
+  return (
+    `template "${name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
+    "same command again later, or wait longer with serverless-compute:templateReleaseLimit (seconds)."
+  );
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import type { CallOptions, SaveTemplateInput, TemplatePatch, TemplateRecord } from "serverless-compute-api";
+import { templateInputs, templateOutputs } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { callOptions } from "./calls";
+import type { Update } from "./creation";
+import { defineLifecycle, type Told } from "./definition";
+import type { DiffRules } from "./diff";
+import type { Context, Value } from "./lifecycle";
+import { readsOf } from "./reads";
+import { createOnce } from "./reconcile";
+import { releaseTemplate } from "./template-release";
+
+/** What the verbs get: checked inputs, the name filled in. */
+const filled = z.object({ ...templateInputs.shape, name: z.string() });
+type Inputs = z.output<typeof filled>;
+type Outputs = z.output<typeof templateOutputs>;
+
+/** What workers run; a change of any of these is a new revision. */
+const content = ["imageName", "dockerArgs", "env", "ports", "containerDiskInGb", "containerRegistryAuthId"] as const;
+
+const packed = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");
+const rules: DiffRules = { same: { ports: (was, is) => packed(was) === packed(is) } };
+
+/** Hash of what workers run: equal for equal content, however it is written. */
+export function revisionOf(template: Pick<Inputs, (typeof content)[number]>): string {
+  const parts = content.map((key) => {
+    if (key === "env") return Object.entries(template.env).sort(([a], [b]) => (a < b ? -1 : 1));
+    if (key === "ports") return packed(template.ports);
+    return template[key] ?? "";
+  });
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}
+
+function toldBy(record: TemplateRecord): Told<Inputs, Outputs> {
+  const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = record;
+  const { volumeMountPath, isServerless, containerRegistryAuthId } = record;
+  const inputs = { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme };
+  return {
+    inputs: { ...inputs, volumeMountPath, isServerless, containerRegistryAuthId },
+    outputs: { revision: revisionOf(record) },
+  };
+}
+
+/** The whole of a template in the form of saveTemplate. */
+function saved({ env, containerRegistryAuthId, adoptExisting: _, ...rest }: Inputs): SaveTemplateInput {
+  const entries = Object.entries(env).map(([key, value]) => ({ key, value }));
+  return { ...rest, env: entries, ...(containerRegistryAuthId ? { containerRegistryAuthId } : {}) };
+}
+
+/** Changes in place: only what differs goes out, so that nothing else is touched. */
+async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+  // The empty text clears the credentials of an existing template.
+  const whole = { ...saved(news), containerRegistryAuthId: news.containerRegistryAuthId ?? "" };
+  const patch: TemplatePatch = Object.fromEntries(Object.entries(whole).filter(([key]) => changed(key)));
+  if (Object.keys(patch).length > 0) await context.clients.management.updateTemplate(id, patch, callOptions(context));
+  return { revision: revisionOf(news) };
+}
+
+/** Whether no endpoint runs it. */
+const unused = async ({ id }: TemplateRecord, { clients }: Context, options: CallOptions): Promise<boolean> =>
+  (await clients.management.listEndpoints(options)).every(({ templateId }) => templateId !== id);
+
+/**
+ * A template: the image and settings that workers start from (interface: Template). Names are unique in the account,
+ * so a replacement of the same name deletes the old one first. It is deleted by name, once nothing uses it any more.
+ */
+export const template = defineLifecycle<Inputs, Outputs>({
+  kind: "Template",
+  inputs: templateInputs,
+  filled,
+  outputs: templateOutputs,
+  alters: { revision: content },
+  ...rules,
+
+  async create(inputs, context) {
+    const { management } = context.clients;
+    return createOnce(
+      {
+        ...{ kind: "Template", inputs, shape: templateInputs, rules },
+        send: (options) => management.saveTemplate(saved(inputs), options),
+        list: management.listTemplates,
+        told: (found) => toldBy(found).inputs,
+        outputs: () => ({ revision: revisionOf(inputs) }),
+        change: (id, changes) => update(id, changes, context),
+        unused: (found, options) => unused(found, context, options),
+      },
+      context,
+    );
+  },
+
+  async read(id, _olds, context) {
+    const record = await readsOf(context).templates.one(id, context);
+    return record && toldBy(record);
+  },
+
+  update,
+
+  delete: releaseTemplate,
+});

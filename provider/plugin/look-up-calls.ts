@@ -1,0 +1,75 @@
+import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import type { Host } from "../engine/host";
+import type { Context, Properties } from "../lifecycle/lifecycle";
+import {
+  getEndpointHealth,
+  getNetworkVolume,
+  getSecret,
+  getServerlessEndpoint,
+  getTemplate,
+  type LookUp,
+} from "../lifecycle/look-ups";
+import { hasUnknown } from "../lifecycle/values";
+import { type FunctionName, type FunctionShape, functionShapes } from "../schema/functions";
+import { readStruct, textOf, writeStruct } from "./structs";
+
+type LookUpContext = Parameters<typeof getTemplate>[1];
+
+const which = (args: Properties): LookUp => {
+  const [id, name] = [textOf(args["id"]), textOf(args["name"])];
+  if (id !== undefined && name !== undefined) throw new Error("give either the id or the name, not both");
+  return id !== undefined ? { id } : { name: name ?? "" };
+};
+
+const functions: Record<FunctionName, (args: Properties, context: LookUpContext) => Promise<object>> = {
+  getTemplate: (args, context) => getTemplate(which(args), context),
+  getServerlessEndpoint: (args, context) => getServerlessEndpoint(which(args), context),
+  getNetworkVolume: (args, context) => getNetworkVolume(which(args), context),
+  getSecret: (args, context) => getSecret(which(args), context),
+  getEndpointHealth: (args, context) => getEndpointHealth(textOf(args["endpointId"]) ?? "", context),
+};
+
+const isFunction = (name: string): name is FunctionName => name in functions;
+
+/** The call by which programs look things up. */
+export function lookUpCalls(host: Host) {
+  return {
+    invoke: async (request: InvokeRequest): Promise<InvokeResponse> => {
+      const token = request.getTok();
+      const name = token.slice(token.lastIndexOf(":") + 1);
+      if (!isFunction(name))
+        throw new Error(`${token} is no function of this provider; it has ${Object.keys(functions).join(", ")}`);
+      const shape: FunctionShape = functionShapes[name];
+      const { properties } = readStruct(request.getArgs());
+      const response = new InvokeResponse();
+      const mistakes = badArguments(name, shape, properties);
+      // Not as failures of the answer: programs in Node that get those eat up their memory before they end.
+      if (mistakes.length > 0) throw new Error(mistakes.join("; "));
+      if (Object.values(properties).some(hasUnknown)) return response;
+      const { clock, connect } = host;
+      const told = await host.cancellation.run((signal) => {
+        const context: Pick<Context, "clients" | "clock" | "signal" | "progress"> = {
+          ...connect(),
+          clock,
+          signal,
+          progress: () => {},
+        };
+        return functions[name](properties, context);
+      });
+      // Answers of the service gain fields over time; programs get those that the schema names.
+      const known = Object.entries(told).filter(([key]) => key in shape.outputs.shape);
+      response.setReturn(writeStruct(Object.fromEntries(known)));
+      return response;
+    },
+  };
+}
+
+function badArguments(name: string, { args, required }: FunctionShape, given: Properties): string[] {
+  const unknown = Object.keys(given)
+    .filter((key) => !(key in args))
+    .map((key) => `${name} takes no "${key}"; it takes ${Object.keys(args).join(", ")}`);
+  const missing = required
+    .filter((key) => !hasUnknown(given[key]) && textOf(given[key]) === undefined)
+    .map((key) => `${name} needs "${key}", a text`);
+  return [...unknown, ...missing];
+}

@@ -1,0 +1,62 @@
+import {
+  endpointHealth,
+  marksOf,
+  networkVolumeInputs,
+  secretInputs,
+  secretOutputs,
+  serverlessEndpointInputs,
+  serverlessEndpointOutputs,
+  templateInputs,
+  templateOutputs,
+} from "serverless-compute-api/shapes";
+import { z } from "zod";
+
+/** A function of the package: what programs hand in, all of it text, and what they get. */
+export interface FunctionShape {
+  description: string;
+  /** Argument → what it is. */
+  args: Readonly<Record<string, string>>;
+  required: readonly string[];
+  outputs: z.ZodObject;
+}
+
+/** What a look-up tells of an object: id, inputs and outputs, without what is secret or only matters at creation. */
+function found(inputs: z.ZodObject, outputs: z.ZodObject): z.ZodObject {
+  const told = Object.entries(inputs.shape).filter(([key, shape]) => {
+    const { secret, onlyAtCreation } = shape instanceof z.ZodType ? marksOf(shape) : {};
+    return key !== "name" && !secret && !onlyAtCreation;
+  });
+  return z.object({
+    id: z.string().describe("Id of the object."),
+    name: z.string().describe("Name of the object."),
+    ...Object.fromEntries(told),
+    ...outputs.shape,
+  });
+}
+
+const lookUp = (noun: string, inputs: z.ZodObject, outputs: z.ZodObject, remark = ""): FunctionShape => ({
+  description: `Finds ${noun} that exists already, by its id or its unique name.${remark}`,
+  args: {
+    id: `Id of ${noun}; give this or the name.`,
+    name: `Name of ${noun}; it must be the only one of this name. Give this or the id.`,
+  },
+  required: [],
+  outputs: found(inputs, outputs),
+});
+
+/** Every function there is, by name. */
+export const functionShapes = {
+  getTemplate: lookUp("a template", templateInputs, templateOutputs),
+  getServerlessEndpoint: lookUp("a serverless endpoint", serverlessEndpointInputs, serverlessEndpointOutputs),
+  getNetworkVolume: lookUp("a network volume", networkVolumeInputs, z.object({})),
+  getSecret: lookUp("a secret", secretInputs, secretOutputs, " Its value cannot be read."),
+  getEndpointHealth: {
+    description: "Counts the jobs and the workers of an endpoint as they are now.",
+    args: { endpointId: "Id of the endpoint." },
+    required: ["endpointId"],
+    outputs: endpointHealth,
+  },
+} as const satisfies Record<string, FunctionShape>;
+
+/** Name of a function. */
+export type FunctionName = keyof typeof functionShapes;

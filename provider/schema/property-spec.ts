@@ -1,0 +1,69 @@
+import type { z } from "zod";
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** A property of Pulumi's package schema. */
+export interface PropertySpec {
+  type?: string;
+  $ref?: string;
+  description?: string;
+  items?: PropertySpec;
+  additionalProperties?: PropertySpec;
+  secret?: boolean;
+  willReplaceOnChanges?: boolean;
+}
+
+/** Named object types by token. */
+export type TypeSpecs = Record<
+  string,
+  { type: "object"; description?: string; properties: Record<string, PropertySpec>; required: string[] }
+>;
+
+const safeBounds = new Set([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]);
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Bounds, choices and default as sentences: Pulumi's schema has no place for them. */
+function rules(schema: JsonSchema): string[] {
+  const low = schema.minimum !== undefined && !safeBounds.has(schema.minimum) ? schema.minimum : undefined;
+  const high = schema.maximum !== undefined && !safeBounds.has(schema.maximum) ? schema.maximum : undefined;
+  const sentences: string[] = [];
+  if (schema.enum) sentences.push(`One of ${schema.enum.map((choice) => `\`${String(choice)}\``).join(", ")}.`);
+  if (low !== undefined && high !== undefined) sentences.push(`From ${low} to ${high}.`);
+  else if (low !== undefined) sentences.push(`At least ${low}.`);
+  else if (high !== undefined) sentences.push(`At most ${high}.`);
+  if (schema.default !== undefined && typeof schema.default !== "object" && schema.default !== "")
+    sentences.push(`Defaults to \`${String(schema.default)}\`.`);
+  return sentences;
+}
+
+const isSchema = (schema: unknown): schema is JsonSchema => typeof schema === "object" && schema !== null;
+
+/** Translates JSON schema, as zod writes it, to Pulumi's; nested objects become named types in `types`. */
+export function propertySpec(schema: unknown, prefix: string, name: string, types: TypeSpecs): PropertySpec {
+  if (!isSchema(schema)) return { $ref: "pulumi.json#/Any" };
+  const description = [schema.description, ...rules(schema)].filter(Boolean).join(" ");
+  return { ...typeSpec(schema, prefix, name, types), ...(description ? { description } : {}) };
+}
+
+function typeSpec(schema: JsonSchema, prefix: string, name: string, types: TypeSpecs): PropertySpec {
+  if (schema.anyOf) return typeSpec(schema.anyOf.find(isSchema) ?? {}, prefix, name, types);
+  if (schema.type === "array") return { type: "array", items: propertySpec(schema.items, prefix, name, types) };
+  if (schema.type === "object" && schema.properties) {
+    const token = `${prefix}${capitalised(name)}`;
+    types[token] = {
+      type: "object",
+      ...(schema.description ? { description: schema.description } : {}),
+      properties: Object.fromEntries(
+        Object.entries(schema.properties).map(([key, value]) => [key, propertySpec(value, prefix, key, types)]),
+      ),
+      required: schema.required ?? [],
+    };
+    return { $ref: `#/types/${token}` };
+  }
+  if (schema.type === "object")
+    return { type: "object", additionalProperties: propertySpec(schema.additionalProperties, prefix, name, types) };
+  if (schema.type === "string" || schema.type === "boolean" || schema.type === "integer" || schema.type === "number")
+    return { type: schema.type };
+  return { $ref: "pulumi.json#/Any" };
+}

@@ -1,0 +1,41 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "./child.mjs";
+import { root, runScript } from "./entry.mjs";
+import { createProgress } from "./progress.mjs";
+import { setUpWithoutCli } from "./setup.mjs";
+
+/** Everything that can be checked without running a test: types, format and lint, generated files. */
+await runScript(async () => {
+  const progress = createProgress(process.stdout);
+  await setUpWithoutCli({ progress });
+  const tsc = join("node_modules", "typescript", "bin", "tsc");
+  const biome = join("node_modules", "@biomejs", "biome", "bin", "biome");
+  const checks = [
+    { name: "Types of the packages", args: [tsc, "-b"] },
+    ...projects().map((folder) => ({ name: `Types of ${folder}`, args: [tsc, "-p", folder, "--noEmit"] })),
+    { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
+    ...generators().map((script) => ({ name: `Up to date: ${script}`, args: [script, "--check"] })),
+  ];
+  let failed = 0;
+  for (const { name, args } of checks) {
+    const step = progress.start(name);
+    const { code, stdout, stderr } = await run(process.execPath, args, { cwd: root });
+    step.done(code === 0 ? `ok      ${name}` : `FAILED  ${name}\n${stdout}${stderr}`);
+    if (code !== 0) failed += 1;
+  }
+  progress.say(`${checks.length - failed} checks passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+});
+
+/** The folders beside the packages that have types to check. */
+function projects() {
+  const examples = readdirSync(join(root, "examples")).map((name) => join("examples", name));
+  return ["test", "scripts", ...examples].filter((folder) => existsSync(join(root, folder, "tsconfig.json")));
+}
+
+/** Scripts that write files into the repository; with `--check` each says whether its files are current. */
+function generators() {
+  const names = readdirSync(join(root, "scripts")).filter((name) => /^write-.*\.mjs$/.test(name));
+  return names.map((name) => join("scripts", name));
+}

@@ -1,0 +1,139 @@
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { lastLines, run } from "./child.mjs";
+import { isOlder, parts } from "./cli-folder.mjs";
+
+/**
+ * One executable of the CLI and the Go module it is built from.
+ * @typedef {object} Recipe
+ * @property {string} executable
+ * @property {string} module
+ * @property {string} version
+ * @property {string} package Path of its main package below the module.
+ * @property {string[]} [replace] Replace lines that `go install` would refuse.
+ * @property {string} [versionVariable] The variable that `pulumi version` prints.
+ */
+
+/** Lowest Go version that the modules build with. */
+const lowestGo = "1.25.0";
+
+/**
+ * What to build for a CLI version. Language hosts are modules of their own and have no releases of the same
+ * number: each host names the newest one that is published and works with this engine.
+ * @param {string} version
+ * @returns {Recipe[]}
+ */
+function recipesFor(version) {
+  return [
+    {
+      executable: parts.engine,
+      module: "github.com/pulumi/pulumi/pkg/v3",
+      version: `v${version}`,
+      package: "cmd/pulumi",
+      replace: ["github.com/atotto/clipboard => github.com/tgummerer/clipboard v0.0.0-20241001131231-d02d263e614e"],
+      versionVariable: "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version",
+    },
+    {
+      executable: parts.nodeHost,
+      module: "github.com/pulumi/pulumi/sdk/v3",
+      version: "v3.68.0",
+      package: "nodejs/cmd/pulumi-language-nodejs",
+    },
+  ];
+}
+
+/** Language hosts that only some programs need, by the `runtime` of a project. */
+const moreHosts = {
+  yaml: {
+    executable: "pulumi-language-yaml",
+    module: "github.com/pulumi/pulumi-yaml",
+    version: "v1.10.0",
+    package: "cmd/pulumi-language-yaml",
+  },
+};
+
+/** @typedef {keyof typeof moreHosts} MoreHosts */
+
+/**
+ * The file name of a runtime's host.
+ * @param {MoreHosts} runtime
+ */
+export const hostExecutable = (runtime) => moreHosts[runtime].executable;
+
+/**
+ * Builds one more language host into `<folder>/bin`.
+ * @param {MoreHosts} runtime
+ * @param {object} request
+ * @param {string} request.folder An empty folder.
+ * @param {string} request.go The `go` command.
+ * @param {NodeJS.ProcessEnv} request.env
+ */
+export async function buildHost(runtime, { folder, go, env }) {
+  await checkGo(go, env);
+  const bin = join(folder, "bin");
+  await mkdir(bin);
+  await buildOne(moreHosts[runtime], { folder, bin, go, env });
+}
+
+/**
+ * Builds the CLI from its published Go modules into `<folder>/bin`.
+ * @param {object} request
+ * @param {string} request.version
+ * @param {string} request.folder An empty folder.
+ * @param {string} request.go The `go` command.
+ * @param {NodeJS.ProcessEnv} request.env
+ * @param {string} request.dynamicProvider The file of Pulumi's npm package that serves dynamic resources.
+ */
+export async function buildCli({ version, folder, go, env, dynamicProvider }) {
+  await checkGo(go, env);
+  const bin = join(folder, "bin");
+  await mkdir(bin);
+  await copyFile(dynamicProvider, join(bin, parts.dynamicProvider)).catch(() => {
+    throw new Error(`${parts.dynamicProvider} is missing from node_modules/@pulumi/pulumi: run npm ci first`);
+  });
+  for (const recipe of recipesFor(version)) {
+    await buildOne(recipe, { folder, bin, go, env });
+  }
+}
+
+/**
+ * @param {string} go
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function checkGo(go, env) {
+  const finished = await run(go, ["version"], { env, timeout: 20_000 }).catch(() => undefined);
+  if (finished === undefined) throw new Error(`there is no \`${go}\` on PATH`);
+  const found = /go(\d+\.\d+(?:\.\d+)?)/.exec(finished.stdout)?.[1];
+  if (finished.code !== 0 || found === undefined) throw new Error(`\`go version\` failed: ${lastLines(finished, 1)}`);
+  if (isOlder(found, lowestGo)) throw new Error(`Go ${found} is too old, 1.25 or later is needed`);
+}
+
+/**
+ * Builds one executable in a throw-away module: `go install` refuses modules that have replace lines.
+ * @param {Recipe} recipe
+ * @param {object} place
+ * @param {string} place.folder
+ * @param {string} place.bin
+ * @param {string} place.go
+ * @param {NodeJS.ProcessEnv} place.env
+ */
+async function buildOne(recipe, { folder, bin, go, env }) {
+  const module = join(folder, `module-${recipe.executable}`);
+  await mkdir(module);
+  const lines = ["module build", "go 1.25", ...(recipe.replace ?? []).map((line) => `replace ${line}`), ""];
+  await writeFile(join(module, "go.mod"), lines.join("\n"));
+  const target = `${recipe.module}/${recipe.package}`;
+  const flags = ["-s", "-w", ...(recipe.versionVariable ? [`-X ${recipe.versionVariable}=${recipe.version}`] : [])];
+  const steps = [
+    ["get", `${target}@${recipe.version}`],
+    ["build", "-trimpath", "-ldflags", flags.join(" "), "-o", join(bin, recipe.executable), target],
+  ];
+  const settings = { ...env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-mod=mod" };
+  for (const args of steps) {
+    const finished = await run(go, args, { cwd: module, env: settings });
+    if (finished.code !== 0) {
+      throw new Error(`\`go ${args[0]}\` of ${recipe.executable} failed: ${lastLines(finished) || finished.code}`);
+    }
+  }
+  await rm(module, { recursive: true });
+}

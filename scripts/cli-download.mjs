@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { lastLines, run } from "./child.mjs";
+
+/**
+ * Downloads the official release of the CLI into `folder`, which then holds `pulumi` and all its language hosts.
+ * @param {object} request
+ * @param {string} request.version
+ * @param {string} request.folder An empty folder.
+ * @param {string} request.address Where the releases are.
+ * @param {number} request.silence Milliseconds without an answer, or without another byte, after which it gives up.
+ */
+export async function downloadCli({ version, folder, address, silence }) {
+  const name = `pulumi-v${version}-${platformName()}.tar.gz`;
+  const archive = join(folder, name);
+  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, name, silence);
+  const actual = await fetchToFile(`${address}/${name}`, archive, silence);
+  if (actual !== expected) {
+    throw new Error(`${name} does not match its published checksum (${expected}): it has ${actual}`);
+  }
+  const unpacked = await run("tar", ["-xzf", archive, "-C", folder]);
+  if (unpacked.code !== 0) throw new Error(`${name} could not be unpacked: ${lastLines(unpacked)}`);
+  await rm(archive);
+  await rename(join(folder, "pulumi"), join(folder, "bin"));
+}
+
+/** The part of a release's file name that says what it runs on. */
+function platformName() {
+  const known = { linux: ["x64", "arm64"], darwin: ["x64", "arm64"] };
+  const system = process.platform;
+  if ((system === "linux" || system === "darwin") && known[system].includes(process.arch)) {
+    return `${system}-${process.arch}`;
+  }
+  throw new Error(`there is no automatic download for ${system}-${process.arch}`);
+}
+
+/**
+ * @param {string} url
+ * @param {string} name
+ * @param {number} silence
+ */
+async function publishedChecksum(url, name, silence) {
+  const text = await withPatience(url, silence, async (response, heard) => {
+    const chunks = [];
+    for await (const chunk of bodyOf(response)) {
+      heard();
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  });
+  for (const line of text.split("\n")) {
+    const [sum, file] = line.trim().split(/\s+/);
+    if (sum !== undefined && file === name && /^[0-9a-f]{64}$/.test(sum)) return sum;
+  }
+  throw new Error(`${url} has no checksum for ${name}`);
+}
+
+/**
+ * Saves what an address answers and tells its SHA-256.
+ * @param {string} url
+ * @param {string} path
+ * @param {number} silence
+ */
+function fetchToFile(url, path, silence) {
+  return withPatience(url, silence, async (response, heard) => {
+    const hash = createHash("sha256");
+    const listen = async function* () {
+      for await (const chunk of bodyOf(response)) {
+        heard();
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(listen, createWriteStream(path));
+    return hash.digest("hex");
+  });
+}
+
+/**
+ * Fetches with a limit on silence instead of on the whole time: slow lines are fine, dead ones are not.
+ * @template T
+ * @param {string} url
+ * @param {number} silence
+ * @param {(response: Response, heard: () => void) => Promise<T>} read
+ * @returns {Promise<T>}
+ */
+async function withPatience(url, silence, read) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), silence);
+  try {
+    const response = await fetch(url, { signal: controller.signal });
+    timer.refresh();
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    return await read(response, () => timer.refresh());
+  } catch (error) {
+    if (controller.signal.aborted) throw new Error(`${url} gave no answer within ${silence / 1000} s`);
+    throw isFetchFailure(error) ? new Error(`${basename(url)}: ${faultOf(error)} (${new URL(url).host})`) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param {Response} response */
+async function* bodyOf(response) {
+  if (response.body !== null) yield* response.body;
+}
+
+/**
+ * Whether `fetch` itself failed; it hides why in `cause`.
+ * @param {unknown} error
+ * @returns {error is TypeError}
+ */
+function isFetchFailure(error) {
+  return error instanceof TypeError && error.cause !== undefined;
+}
+
+/** @param {TypeError} error */
+function faultOf(error) {
+  const { cause } = error;
+  if (cause instanceof Error) return cause.message || ("code" in cause ? String(cause.code) : cause.name);
+  return error.message;
+}

@@ -1,0 +1,144 @@
+import { access, constants, realpath, stat } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { lastLines, run } from "./child.mjs";
+
+/** The file names of what a usable CLI consists of: the engine, the host that runs Node programs, dynamic resources. */
+export const parts = {
+  engine: "pulumi",
+  nodeHost: "pulumi-language-nodejs",
+  dynamicProvider: "pulumi-resource-pulumi-nodejs",
+};
+
+/**
+ * A usable Pulumi CLI.
+ * @typedef {object} Cli
+ * @property {string} command Path of the `pulumi` executable.
+ * @property {string} folder The folder it is in; to be put first on PATH when it runs.
+ * @property {string} version Such as `3.250.0`.
+ * @property {"path" | "cache" | "download" | "build"} source Where it came from.
+ */
+
+/**
+ * What was found in a folder: a version, or the reason why it cannot be used.
+ * @typedef {{ version: string } | { reason: string }} Inspection
+ */
+
+/**
+ * Looks whether the `pulumi` in a folder can be used, by running it.
+ * @param {string} folder
+ * @param {object} wanted
+ * @param {string} [wanted.minimum] Lowest version that will do.
+ * @param {string} [wanted.exact] The only version that will do.
+ * @param {string} [wanted.path] PATH on which its other parts may be, besides its own folder.
+ * @returns {Promise<Inspection>}
+ */
+export async function inspectCli(folder, { minimum, exact, path = "" }) {
+  const command = await executableIn(folder, parts.engine);
+  if (command === undefined) return { reason: "not there" };
+  const places = [folder, dirname(await realpath(command)), ...path.split(delimiter)];
+  const host = await firstExecutable(places, parts.nodeHost);
+  if (host === undefined) return { reason: `no ${parts.nodeHost} beside it` };
+  if ((await firstExecutable(places, parts.dynamicProvider)) === undefined) {
+    return { reason: `no ${parts.dynamicProvider} beside it` };
+  }
+  const version = await versionOf(command);
+  if ("reason" in version) return version;
+  if (exact !== undefined && version.version !== exact) return { reason: `it is version ${version.version}` };
+  if (minimum !== undefined && isOlder(version.version, minimum)) {
+    return { reason: `it is version ${version.version}, ${minimum} or later is needed` };
+  }
+  const started = await starts(host);
+  return started === undefined ? version : { reason: started };
+}
+
+/**
+ * The first folder of a PATH that has an executable of that name.
+ * @param {string} path
+ * @param {string} name
+ */
+export async function folderOnPath(path, name) {
+  const command = await firstExecutable(path.split(delimiter), name);
+  return command === undefined ? undefined : dirname(command);
+}
+
+/**
+ * @param {string} command
+ * @returns {Promise<Inspection>}
+ */
+async function versionOf(command) {
+  const env = { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  const finished = await attempt(command, ["version"], env);
+  if ("reason" in finished) return finished;
+  const version = /^v?(\d+\.\d+\.\d+)/.exec(finished.stdout.trim())?.[1];
+  if (finished.code === 0 && version !== undefined) return { version };
+  return { reason: `\`pulumi version\` failed: ${lastLines(finished, 1) || `exit code ${finished.code}`}` };
+}
+
+/**
+ * A host has no version to ask for; that it starts at all shows that the file is whole.
+ * @param {string} host
+ */
+async function starts(host) {
+  const finished = await attempt(host, ["-h"], process.env);
+  if ("reason" in finished) return finished.reason;
+  const { signal, code } = finished;
+  // 126 and 127 are a shell's answers: it was handed what the system could not run.
+  const started = signal === null && code !== 126 && code !== 127;
+  return started ? undefined : `${parts.nodeHost} does not start (${signal ?? "it is no program"})`;
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function attempt(command, args, env) {
+  try {
+    const finished = await run(command, args, { env, timeout: 20_000 });
+    return finished.timedOut ? { reason: `${command} ${args.join(" ")} did not end within 20 s` } : finished;
+  } catch (error) {
+    return { reason: `${command} does not start (${error instanceof Error ? error.message : error})` };
+  }
+}
+
+/**
+ * @param {string[]} folders
+ * @param {string} name
+ */
+async function firstExecutable(folders, name) {
+  for (const folder of folders) {
+    const found = folder === "" ? undefined : await executableIn(folder, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * @param {string} folder
+ * @param {string} name
+ */
+async function executableIn(folder, name) {
+  const endings = process.platform === "win32" ? [".exe", ".cmd"] : [""];
+  for (const ending of endings) {
+    const path = join(folder, name + ending);
+    try {
+      await access(path, constants.X_OK);
+      const found = await stat(path);
+      if (found.isFile() && found.size > 0) return path;
+    } catch {
+      // Not there, or not ours to run: the same to the caller.
+    }
+  }
+  return undefined;
+}
+
+/**
+ * @param {string} version
+ * @param {string} minimum
+ */
+export function isOlder(version, minimum) {
+  const left = version.split(".").map(Number);
+  const right = minimum.split(".").map(Number);
+  const place = [0, 1, 2].find((index) => left[index] !== right[index]);
+  return place !== undefined && (left[place] ?? 0) < (right[place] ?? 0);
+}

@@ -1,0 +1,204 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildCli } from "./cli-build.mjs";
+import { downloadCli } from "./cli-download.mjs";
+import { folderOnPath, inspectCli, parts } from "./cli-folder.mjs";
+import { withLock } from "./lock.mjs";
+import { silent } from "./progress.mjs";
+
+/** @typedef {import("./cli-folder.mjs").Cli} Cli */
+
+/** The CLI that is set up where none is found; every test here ran with it. */
+const pinned = "3.250.0";
+
+/** The oldest CLI on PATH that is taken as it is. */
+const lowest = "3.200.0";
+
+/**
+ * Where to look and what to use; everything has a default.
+ * @typedef {object} CliOptions
+ * @property {string} [version] The version to set up when none is found.
+ * @property {string} [path] The PATH to search.
+ * @property {string} [cacheFolder] Where versions are kept, one folder each; shared with Pulumi's own npm launcher.
+ * @property {string} [downloadAddress]
+ * @property {number} [silence] Milliseconds without an answer after which the download gives up.
+ * @property {string} [go] The `go` command.
+ * @property {NodeJS.ProcessEnv} [env] Environment for `go`.
+ * @property {string} [dynamicProvider] The file of Pulumi's npm package that serves dynamic resources.
+ * @property {import("./progress.mjs").Progress} [progress]
+ */
+
+/** No CLI was found and none could be made; the message lists what was tried and what to install. */
+export class CliMissing extends Error {
+  /** @param {string[]} tried */
+  constructor(tried) {
+    super(
+      [
+        "No usable Pulumi CLI was found, and none could be set up:",
+        ...tried.map((line) => `  - ${line.replaceAll("\n", "\n    ")}`),
+        `Install Pulumi ${lowest} or later (https://www.pulumi.com/docs/install/) so that \`pulumi\` is on PATH,`,
+        "or Go 1.25 or later (https://go.dev/dl/) with access to its modules, and try again.",
+      ].join("\n"),
+    );
+    this.tried = tried;
+  }
+}
+
+/**
+ * Finds a Pulumi CLI, or makes one: PATH, then the cache of Pulumi's npm launcher, then the official download, then
+ * a build from the published Go modules. Safe under several processes at once.
+ * @param {CliOptions} [options]
+ * @returns {Promise<Cli>}
+ */
+export async function findCli(options = {}) {
+  const settings = resolve(options);
+  const { path, version } = settings;
+  /** @type {string[]} */
+  const tried = [];
+
+  const onPath = await folderOnPath(path, parts.engine);
+  if (onPath === undefined) tried.push("PATH: no pulumi on it");
+  else {
+    const found = await inspectCli(onPath, { minimum: lowest, path });
+    if ("version" in found) return cliIn(onPath, found.version, "path");
+    tried.push(`PATH: ${join(onPath, parts.engine)}: ${found.reason}`);
+  }
+
+  const home = join(settings.cacheFolder, version);
+  const bin = join(home, "bin");
+  const cached = await inspectCli(bin, { exact: version });
+  if ("version" in cached) return cliIn(bin, version, "cache");
+
+  try {
+    await mkdir(settings.cacheFolder, { recursive: true });
+  } catch (error) {
+    throw new CliMissing([...tried, `cache: it cannot be made (${messageOf(error)})`]);
+  }
+  /** @type {import("./progress.mjs").Step | undefined} */
+  let waiting;
+  const work = async () => {
+    waiting?.done();
+    // Another process may have finished it while this one waited.
+    const again = await inspectCli(bin, { exact: version });
+    if ("version" in again) return cliIn(bin, version, "cache");
+    tried.push(`cache: ${join(bin, parts.engine)}: ${again.reason}`);
+    return make(home, settings, tried);
+  };
+  const onWait = () => {
+    waiting = settings.progress.start("Another process is setting up the Pulumi CLI");
+  };
+  return withLock(`${home}.lock`, work, { onWait });
+}
+
+/**
+ * The environment in which a CLI finds its own language hosts first.
+ * @param {Cli} cli
+ * @param {NodeJS.ProcessEnv} [env]
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function withCliOnPath(cli, env = process.env) {
+  return { ...env, PATH: `${cli.folder}${delimiter}${env["PATH"] ?? ""}` };
+}
+
+/**
+ * Makes the CLI in a draft folder and moves it into place whole, so that nobody ever sees half of it.
+ * @param {string} home
+ * @param {ReturnType<typeof resolve>} settings
+ * @param {string[]} tried
+ * @returns {Promise<Cli>}
+ */
+async function make(home, settings, tried) {
+  const { version, downloadAddress, silence, go, env, dynamicProvider } = settings;
+  /** @type {{ source: "download" | "build", name: string, text: string, into: (folder: string) => Promise<void> }[]} */
+  const ways = [
+    {
+      source: "download",
+      name: `download from ${downloadAddress}`,
+      text: `Downloading the Pulumi CLI ${version}`,
+      into: (folder) => downloadCli({ version, folder, address: downloadAddress, silence }),
+    },
+    {
+      source: "build",
+      name: "build with Go",
+      text: "Building the Pulumi CLI from its Go modules, about 5 minutes, once",
+      into: (folder) => buildCli({ version, folder, go, env, dynamicProvider }),
+    },
+  ];
+  await mkdir(home, { recursive: true });
+  await removeDrafts(home);
+  for (const { source, name, text, into } of ways) {
+    const draft = await mkdtemp(join(home, draftPrefix));
+    const step = settings.progress.start(text);
+    try {
+      await into(draft);
+      const made = await inspectCli(join(draft, "bin"), { exact: version });
+      if ("reason" in made) throw new Error(made.reason);
+      await replaceFolder(join(draft, "bin"), join(home, "bin"), join(draft, "old"));
+      step.done(`Pulumi CLI ${version} is set up in ${join(home, "bin")}.`);
+      return cliIn(join(home, "bin"), version, source);
+    } catch (error) {
+      step.done();
+      tried.push(`${name}: ${messageOf(error)}`);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+  }
+  throw new CliMissing(tried);
+}
+
+const draftPrefix = ".draft-";
+
+/**
+ * Removes what an interrupted set-up left; the caller has the lock, so nobody is using it.
+ * @param {string} home
+ */
+async function removeDrafts(home) {
+  const names = await readdir(home);
+  const drafts = names.filter((name) => name.startsWith(draftPrefix));
+  await Promise.all(drafts.map((name) => rm(join(home, name), { recursive: true, force: true })));
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ * @param {string} aside Where a broken folder goes that is in the way.
+ */
+async function replaceFolder(from, to, aside) {
+  if (existsSync(to)) await rename(to, aside);
+  await rename(from, to);
+}
+
+/**
+ * @param {string} folder
+ * @param {string} version
+ * @param {Cli["source"]} source
+ * @returns {Cli}
+ */
+function cliIn(folder, version, source) {
+  return { command: join(folder, parts.engine), folder, version, source };
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** @param {CliOptions} options */
+function resolve(options) {
+  const root = dirname(dirname(fileURLToPath(import.meta.url)));
+  const { env = process.env } = options;
+  return {
+    version: options.version ?? pinned,
+    path: options.path ?? env["PATH"] ?? "",
+    cacheFolder: options.cacheFolder ?? join(env["PULUMI_HOME"] ?? join(homedir(), ".pulumi"), "versions"),
+    downloadAddress: options.downloadAddress ?? "https://get.pulumi.com/releases/sdk",
+    silence: options.silence ?? 15_000,
+    go: options.go ?? "go",
+    env,
+    dynamicProvider: options.dynamicProvider ?? join(root, "node_modules", "@pulumi", "pulumi", parts.dynamicProvider),
+    progress: options.progress ?? silent,
+  };
+}

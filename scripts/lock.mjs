@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAlive } from "./child.mjs";
+
+/**
+ * @typedef {object} LockOptions
+ * @property {() => void} [onWait] Called once when another process has the lock.
+ * @property {number} [patience] Milliseconds to wait for it. Default: for ever.
+ * @property {number} [silence] Milliseconds without a sign of life after which the holder counts as gone. Default 20000.
+ * @property {number} [poll] Milliseconds between two looks. Default 200.
+ */
+
+/**
+ * @typedef {object} Holder
+ * @property {number} pid
+ * @property {string} host
+ * @property {string} token
+ * @property {number} touched When it last gave a sign of life, by the file's time.
+ */
+
+/** Another process has the lock, longer than the caller wanted to wait. */
+export class LockTaken extends Error {
+  /** @param {number} pid */
+  constructor(pid) {
+    super(`process ${pid} has it`);
+    this.pid = pid;
+  }
+}
+
+/**
+ * Runs `work` while no other process that uses the same lock file does. The lock of a process that died is
+ * taken over at once; of one that cannot be looked up (another machine, a reused process id) after a silence.
+ * @template T
+ * @param {string} path
+ * @param {() => Promise<T>} work
+ * @param {LockOptions} [options]
+ * @returns {Promise<T>}
+ */
+export async function withLock(path, work, options = {}) {
+  const { silence = 20_000 } = options;
+  const token = await acquire(path, options);
+  const beat = setInterval(() => void touch(path), Math.max(10, silence / 10));
+  beat.unref();
+  const leave = () => clearInterval(beat);
+  try {
+    return await work();
+  } finally {
+    leave();
+    if ((await readHolder(path))?.token === token) await rm(path, { force: true });
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {LockOptions} options
+ */
+async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, silence = 20_000, poll = 200 }) {
+  await mkdir(dirname(path), { recursive: true });
+  const token = randomUUID();
+  const began = performance.now();
+  let told = false;
+  let watched = "";
+  let since = 0;
+  while (!(await create(path, token))) {
+    const holder = await readHolder(path);
+    if (holder === undefined) continue;
+    // Silence is measured by this process's own steady clock: file times jump when a machine wakes up.
+    const sign = `${holder.token} ${holder.touched}`;
+    if (sign !== watched) {
+      watched = sign;
+      since = performance.now();
+    }
+    if (isDead(holder) || performance.now() - since > silence) {
+      await takeAway(path, sign, silence);
+      continue;
+    }
+    if (performance.now() - began >= patience) throw new LockTaken(holder.pid);
+    if (!told) onWait?.();
+    told = true;
+    await sleep(poll);
+  }
+  return token;
+}
+
+/**
+ * Creates the lock with its content in one step; false when it is there already.
+ * @param {string} path
+ * @param {string} token
+ */
+async function create(path, token) {
+  const draft = `${path}.${token}`;
+  await writeFile(draft, JSON.stringify({ pid: process.pid, host: hostname(), token }));
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/**
+ * Removes a dead process's lock. Only one process at a time may do that, and only if the lock is still the one
+ * that was found dead: otherwise a slow process would remove the lock its successor has just made.
+ * @param {string} path
+ * @param {string} sign
+ * @param {number} silence
+ */
+async function takeAway(path, sign, silence) {
+  const guard = `${path}.takeover`;
+  try {
+    await mkdir(guard);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    const age =
+      Date.now() -
+      (await stat(guard)
+        .then((found) => found.mtimeMs)
+        .catch(() => Date.now()));
+    if (age > silence) await rmdir(guard).catch(() => {});
+    await sleep(20);
+    return;
+  }
+  try {
+    const holder = await readHolder(path);
+    if (holder !== undefined && `${holder.token} ${holder.touched}` === sign) await rm(path, { force: true });
+  } finally {
+    await rmdir(guard).catch(() => {});
+  }
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<Holder | undefined>} undefined when nobody has the lock
+ */
+async function readHolder(path) {
+  try {
+    const { mtimeMs } = await stat(path);
+    const { pid, host, token } = JSON.parse(await readFile(path, "utf8"));
+    return { pid, host, token, touched: mtimeMs };
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    // A file that is no lock of ours, or half of one after a full disk: it counts as one that gives no sign of life.
+    if (error instanceof SyntaxError) return { pid: 0, host: "", token: "", touched: 0 };
+    throw error;
+  }
+}
+
+/** @param {Holder} holder */
+function isDead({ pid, host }) {
+  return host === hostname() && Number.isInteger(pid) && pid > 0 && !isAlive(pid);
+}
+
+/** @param {string} path */
+async function touch(path) {
+  const now = new Date();
+  await utimes(path, now, now).catch(() => {});
+}
+
+/**
+ * @param {unknown} error
+ * @param {string} code
+ */
+function hasCode(error, code) {
+  return error instanceof Error && "code" in error && error.code === code;
+}

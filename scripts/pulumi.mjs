@@ -1,0 +1,18 @@
+import { handOver } from "./child.mjs";
+import { root, runScript } from "./entry.mjs";
+import { findService } from "./local-service.mjs";
+import { createProgress } from "./progress.mjs";
+import { makePlaces, places, quickstartEnvironment } from "./quickstart-places.mjs";
+import { setUp } from "./setup.mjs";
+
+/** `npm run pulumi -- <args>`: the Pulumi CLI, looking at the quickstart's stack and service. */
+await runScript(async () => {
+  const progress = createProgress();
+  const cli = await setUp({ progress });
+  await makePlaces();
+  const service = await findService(places.addresses);
+  if (service === undefined) {
+    progress.say("The local service is not running, so nothing can be deployed. `npm run quickstart` opens it.");
+  }
+  return handOver(cli.command, process.argv.slice(2), { cwd: root, env: quickstartEnvironment(cli, service) });
+});

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { withCliOnPath } from "./cli.mjs";
+import { root } from "./entry.mjs";
+
+const folder = join(root, ".serverless-compute", "quickstart");
+
+/** Where the quickstart keeps what it makes: one folder, apart from the user's own stacks, login and services. */
+export const places = {
+  folder,
+  lock: `${folder}.lock`,
+  service: join(folder, "service"),
+  addresses: join(folder, "service.json"),
+  home: join(folder, "pulumi-home"),
+  backend: join(folder, "backend"),
+  stack: join(folder, "stack"),
+  passphrase: join(folder, "passphrase"),
+  temporary: join(folder, "tmp"),
+};
+
+/** The quickstart's stack. */
+export const stackName = "local";
+
+/** Makes the folders, and the passphrase that encrypts the stack's secrets, where they are not there yet. */
+export async function makePlaces() {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const path of [places.home, places.backend, places.stack, places.temporary])
+    await mkdir(path, { recursive: true });
+  if ((await readFile(places.passphrase, "utf8").catch(() => "")) === "") {
+    await writeFile(places.passphrase, randomBytes(32).toString("hex"), { mode: 0o600 });
+  }
+}
+
+/**
+ * The environment in which the CLI sees the quickstart's stack and service, and nothing of the user's: none of their
+ * Pulumi settings, and no address or key of another service.
+ * @param {import("./cli-folder.mjs").Cli} cli
+ * @param {{ addresses: import("./local-service.mjs").ServiceAddresses, apiKey: string } | undefined} service
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function quickstartEnvironment(cli, service) {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(PULUMI|SERVERLESS_COMPUTE)_/.test(name));
+  return {
+    ...withCliOnPath(cli, Object.fromEntries(kept)),
+    PULUMI_HOME: places.home,
+    // The language host leaves its pipes behind; `--clean` takes them along.
+    TMPDIR: places.temporary,
+    PULUMI_BACKEND_URL: `file://${places.backend}`,
+    PULUMI_CONFIG_PASSPHRASE_FILE: places.passphrase,
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    DO_NOT_TRACK: "1",
+    ...(service && {
+      SERVERLESS_COMPUTE_BASE_URL: service.addresses.baseUrl,
+      SERVERLESS_COMPUTE_GRAPHQL_URL: service.addresses.graphqlUrl,
+      SERVERLESS_COMPUTE_SERVERLESS_URL: service.addresses.serverlessUrl,
+      SERVERLESS_COMPUTE_API_KEY: service.apiKey,
+    }),
+  };
+}

@@ -1,0 +1,59 @@
+import { relative } from "node:path";
+import { inspect } from "node:util";
+import { root } from "./entry.mjs";
+import { places } from "./quickstart-places.mjs";
+
+/** @param {string} text */
+const say = (text) => process.stdout.write(`${text}\n`);
+
+/**
+ * The stack's outputs, one a line.
+ * @param {Record<string, unknown>} outputs
+ */
+export function showOutputs(outputs) {
+  const width = Math.max(...Object.keys(outputs).map((name) => name.length));
+  say("\nOutputs of the stack:");
+  for (const [name, value] of Object.entries(outputs)) {
+    const text = typeof value === "string" ? value : inspect(value, { breakLength: Number.POSITIVE_INFINITY });
+    say(`  ${name.padEnd(width)}  ${text}`);
+  }
+}
+
+/**
+ * Says whether the job's answer shows that the worker was given the secret.
+ * @param {unknown} answer
+ * @param {string} fingerprint What a worker with the secret answers.
+ * @returns {boolean}
+ */
+export function showAnswer(answer, fingerprint) {
+  const given = typeof answer === "object" && answer !== null && "tokenFingerprint" in answer;
+  const right = given && answer.tokenFingerprint === fingerprint;
+  say(
+    right
+      ? "The answer came from a worker process that was given the secret: the fingerprint is right."
+      : `The answer does not show the secret's fingerprint, ${fingerprint}: the worker did not get the secret.`,
+  );
+  return right;
+}
+
+/**
+ * What a person can do next, while the service is open.
+ * @param {import("./local-service.mjs").ServiceAddresses} addresses
+ * @param {Record<string, unknown>} outputs
+ */
+export function showNext(addresses, outputs) {
+  const data = relative(root, places.service);
+  const rows = [
+    ["npm run pulumi -- preview", "nothing has changed, so nothing would be done"],
+    ["npm run pulumi -- refresh", "compares the state with the service"],
+    ["npm run pulumi -- stack", "lists the resources"],
+    ["npm run pulumi -- up", "deploys what you change in examples/quickstart/index.ts, say `workersMax: 2`"],
+  ];
+  const width = Math.max(...rows.map(([command = ""]) => command.length));
+  say("\nThe service stays open until Ctrl-C. Try next, in another terminal:");
+  for (const [command = "", what] of rows) say(`  ${command.padEnd(width)}   ${what}`);
+  say("\nOr ask the endpoint yourself:");
+  say(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);
+  say(`  curl ${outputs["url"] ?? addresses.serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);
+  say(`    -H "content-type: application/json" -d '{"input": {"name": "you"}}'`);
+}

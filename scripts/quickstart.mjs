@@ -1,0 +1,145 @@
+import { rm } from "node:fs/promises";
+import { relative } from "node:path";
+import { root, runScript } from "./entry.mjs";
+import { holdings, startService } from "./local-service.mjs";
+import { LockTaken, withLock } from "./lock.mjs";
+import { createProgress } from "./progress.mjs";
+import { makePlaces, places, quickstartEnvironment } from "./quickstart-places.mjs";
+import { createStack } from "./quickstart-stack.mjs";
+import { showAnswer, showNext, showOutputs } from "./quickstart-text.mjs";
+import { setUp } from "./setup.mjs";
+
+/** @typedef {ReturnType<typeof createStack>} Stack */
+
+/**
+ * Seconds until the service lets go of a template. The hosted one takes up to two minutes, which nobody wants to
+ * watch in a quickstart.
+ */
+const templateRelease = 5;
+
+const say = createProgress(process.stdout).say;
+
+/** `npm run quickstart [-- --once | --clean]`: deploys examples/quickstart to a local service. */
+await runScript(async () => {
+  const args = process.argv.slice(2);
+  const unknown = args.find((arg) => !["--once", "--clean"].includes(arg));
+  if (unknown !== undefined) {
+    say(`The quickstart knows --once and --clean, not ${unknown}.`);
+    return 2;
+  }
+  try {
+    return await withLock(places.lock, args.includes("--clean") ? clean : () => open(args.includes("--once")), {
+      // One that was just killed may take a moment to be gone.
+      patience: 1_000,
+    });
+  } catch (error) {
+    if (!(error instanceof LockTaken)) throw error;
+    throw new Error(`A quickstart is already open here (process ${error.pid}). Close it with Ctrl-C first.`);
+  }
+});
+
+/** @param {boolean} once Whether to destroy at the end instead of staying open. */
+async function open(once) {
+  const stays = !once && process.stdin.isTTY && process.stdout.isTTY;
+  const cli = await setUp({ progress: createProgress(process.stdout) });
+  await makePlaces();
+  const interrupt = interruption();
+  const service = await startService({
+    folder: root,
+    dataFolder: places.service,
+    addressFile: places.addresses,
+    images: { "acme/greeter:1": "examples/quickstart/handler.mjs" },
+    templateRelease,
+  });
+  try {
+    say(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
+    const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, say);
+    await stack.open();
+    say(`Deploying examples/quickstart with Pulumi ${cli.version}:\n`);
+    return await (stays ? deployAndStay(stack, service, interrupt) : deployAndDestroy(stack, service, interrupt));
+  } catch (error) {
+    if (!interrupt.aborted) throw error;
+    return 130;
+  } finally {
+    await service.stop();
+    if (stays || interrupt.aborted) showAfter();
+  }
+}
+
+/**
+ * @param {Stack} stack
+ * @param {import("./local-service.mjs").RunningService} service
+ * @param {AbortSignal} interrupt
+ */
+async function deployAndStay(stack, service, interrupt) {
+  if (!(await stack.up({ refresh: service.moved }))) {
+    say("\nThe deployment did not succeed; what it made is kept, and the next one goes on from there.");
+    return interrupt.aborted ? 130 : 1;
+  }
+  const outputs = await stack.outputs();
+  const right = await check(stack, outputs);
+  showNext(service.addresses, outputs);
+  const text = await Promise.race([service.ended, whenAborted(interrupt)]);
+  if (!interrupt.aborted) throw new Error(`The local service ended by itself.\n${text}`.trimEnd());
+  return right ? 0 : 1;
+}
+
+/**
+ * @param {Stack} stack
+ * @param {import("./local-service.mjs").RunningService} service
+ * @param {AbortSignal} interrupt
+ */
+async function deployAndDestroy(stack, service, interrupt) {
+  const deployed = (await stack.up({ refresh: service.moved })) && (await check(stack, await stack.outputs()));
+  interrupt.throwIfAborted();
+  say("\nDestroying it again:\n");
+  const destroyed = await stack.destroy();
+  interrupt.throwIfAborted();
+  const left = await holdings(service);
+  if (left.length > 0) say(`The service still has: ${left.join(", ")}`);
+  const done = deployed && destroyed && left.length === 0;
+  if (done) say("\nDone: deployed, answered, destroyed; nothing is left on the service.");
+  else
+    say(`\nFailed: ${deployed ? "what was deployed could not all be destroyed" : "the deployment did not succeed"}.`);
+  return done ? 0 : 1;
+}
+
+/**
+ * Shows what was deployed and whether the answer came from a worker that was given the secret.
+ * @param {Stack} stack
+ * @param {Record<string, unknown>} outputs
+ */
+async function check(stack, outputs) {
+  showOutputs(outputs);
+  return showAnswer(outputs["answer"], await stack.fingerprint());
+}
+
+function showAfter() {
+  say(`\nThe service is stopped. The stack and its data stay in ${relative(root, places.folder)}.`);
+  say("  npm run quickstart              continues where this one was");
+  say("  npm run quickstart -- --clean   removes everything");
+}
+
+async function clean() {
+  await rm(places.folder, { recursive: true, force: true });
+  say(`Removed ${relative(root, places.folder)}.`);
+  return 0;
+}
+
+/** Aborts at the first Ctrl-C (or SIGTERM), so that what is under way ends in order; the second one ends it at once. */
+function interruption() {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(130);
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}
+
+/** @param {AbortSignal} signal */
+function whenAborted(signal) {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}

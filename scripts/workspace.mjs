@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { lastLines, run } from "./child.mjs";
+import { withLock } from "./lock.mjs";
+
+/** The packages that are compiled, in the order in which they build on each other. */
+const packages = ["api", "provider", "service"];
+
+/**
+ * Installs the npm packages and compiles ours, where that is not done yet. Safe under two processes at once.
+ * @param {string} root
+ * @param {import("./progress.mjs").Progress} progress
+ * @param {string} [npm] The `npm` command.
+ */
+export async function prepareWorkspace(root, progress, npm = "npm") {
+  const state = join(root, ".serverless-compute");
+  await mkdir(state, { recursive: true });
+  const onWait = () => progress.say("Another process is setting up this folder; waiting for it.");
+  await withLock(
+    join(state, "setup.lock"),
+    async () => {
+      await install(root, join(state, "installed"), progress, npm);
+      await build(root, join(state, "compiled"), progress);
+    },
+    { onWait },
+  );
+}
+
+/**
+ * @param {string} root
+ * @param {string} mark File that holds the checksum of the lockfile whose packages are installed.
+ * @param {import("./progress.mjs").Progress} progress
+ * @param {string} npm
+ */
+async function install(root, mark, progress, npm) {
+  const lockfile = await readFile(join(root, "package-lock.json"), "utf8");
+  const checksum = createHash("sha256").update(lockfile).digest("hex");
+  // npm writes this file last, so it is there only when an installation came to its end.
+  const ended = (await changedAt(join(root, "node_modules", ".package-lock.json"))) > 0;
+  if (ended && (await readFile(mark, "utf8").catch(() => "")) === checksum) return;
+  if (ended && (await holds(root, lockfile))) return writeFile(mark, checksum);
+  const step = progress.start("Installing the npm packages");
+  const finished = await run(npm, ["ci", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"], {
+    cwd: root,
+  }).catch(() => undefined);
+  step.done();
+  if (finished === undefined) throw new Error("There is no npm on PATH. It comes with Node: https://nodejs.org/");
+  if (finished.code !== 0) throw new Error(`The npm packages could not be installed.\n${lastLines(finished, 20)}`);
+  await writeFile(mark, checksum);
+}
+
+/**
+ * Whether the installed packages are those of the lockfile, as after an installation by hand. What is optional may be
+ * for another platform.
+ * @param {string} root
+ * @param {string} lockfile
+ */
+async function holds(root, lockfile) {
+  /** @type {{ packages?: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} */
+  const { packages: locked = {} } = JSON.parse(lockfile);
+  const needed = Object.entries(locked).filter(([, entry]) => entry.version && !entry.optional && !entry.devOptional);
+  const inNodeModules = needed.filter(([path]) => path.includes("node_modules/"));
+  const same = inNodeModules.map(async ([path, { version }]) => {
+    const text = await readFile(join(root, path, "package.json"), "utf8").catch(() => "{}");
+    return JSON.parse(text).version === version;
+  });
+  return (await Promise.all(same)).every(Boolean);
+}
+
+/**
+ * @param {string} root
+ * @param {string} mark File that is written when everything was compiled without an error; the compiler's own notes
+ * are written in any case.
+ * @param {import("./progress.mjs").Progress} progress
+ */
+async function build(root, mark, progress) {
+  if (await isBuilt(root, await changedAt(mark))) return;
+  const began = new Date();
+  const step = progress.start("Compiling the packages");
+  const node = (/** @type {string[]} */ args) => run(process.execPath, args, { cwd: root });
+  const compiled = await node([join(root, "node_modules", "typescript", "bin", "tsc"), "-b"]);
+  const bundled = compiled.code === 0 ? await node([join(root, "scripts", "bundle-plugin.mjs")]) : undefined;
+  step.done();
+  if (compiled.code !== 0) throw new Error(`The packages could not be compiled.\n${compiled.stdout}`);
+  if (bundled?.code !== 0) throw new Error(`The plugin could not be bundled.\n${bundled?.stderr}`);
+  await writeFile(mark, "");
+  // What was saved while the compiler ran may not be in its output.
+  await utimes(mark, began, began);
+}
+
+/**
+ * Whether every package was compiled after its last change: a look at the file times is ten times faster than asking
+ * the compiler.
+ * @param {string} root
+ * @param {number} built When everything was compiled last.
+ */
+async function isBuilt(root, built) {
+  const changes = packages.map(async (name) => {
+    const files = await readdir(join(root, name), { recursive: true });
+    const own = files.filter(isSource).map((file) => changedAt(join(root, name, file)));
+    const output = await changedAt(join(root, name, "dist", ".tsbuildinfo"));
+    return output === 0 ? Number.POSITIVE_INFINITY : Math.max(...(await Promise.all(own)));
+  });
+  return built > Math.max(await changedAt(join(root, "tsconfig.base.json")), ...(await Promise.all(changes)));
+}
+
+/** @param {string} file */
+function isSource(file) {
+  const inside = !/(^|[\\/])(node_modules|dist)([\\/]|$)/.test(file);
+  return inside && (file.endsWith(".ts") || file === "tsconfig.json" || file === "package.json");
+}
+
+/**
+ * When a file was last changed, in milliseconds; 0 when it is not there.
+ * @param {string} path
+ */
+async function changedAt(path) {
+  return stat(path).then(
+    (found) => found.mtimeMs,
+    () => 0,
+  );
+}

@@ -1,0 +1,211 @@
+/**
+ * Writes provider/args.ts, the inputs and outputs of every resource as TypeScript that people read in their editor, and
+ * provider/dynamic/property-names.ts, both taken from the shapes. Run it after a change of a shape (build `api` first).
+ */
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+/**
+ * The part of JSON Schema that the shapes use.
+ * @typedef {object} Json
+ * @property {string | undefined} [description]
+ * @property {string | undefined} [type]
+ * @property {unknown[] | undefined} [enum]
+ * @property {unknown | undefined} [default]
+ * @property {number | undefined} [minimum]
+ * @property {number | undefined} [maximum]
+ * @property {string[] | undefined} [required]
+ * @property {Json[] | undefined} [anyOf]
+ * @property {Json | undefined} [items]
+ * @property {Json | undefined} [additionalProperties]
+ * @property {Record<string, Json> | undefined} [properties]
+ */
+/** @typedef {typeof import("serverless-compute-api/shapes")} Shapes */
+/** @typedef {import("serverless-compute-api/shapes").Marks} Marks */
+/** @typedef {(type: string) => string} Wrap How one level of a type is wrapped: as an input, or as plain data. */
+
+/** @type {z.ZodType<Json>} */
+const jsonShape = z.looseObject({
+  description: z.string().optional(),
+  type: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  required: z.array(z.string()).optional(),
+  anyOf: z.array(z.lazy(() => jsonShape)).optional(),
+  items: z.lazy(() => jsonShape).optional(),
+  additionalProperties: z
+    .preprocess(
+      (value) => value || {},
+      z.lazy(() => jsonShape),
+    )
+    .optional(),
+  properties: z
+    .record(
+      z.string(),
+      z.lazy(() => jsonShape),
+    )
+    .optional(),
+});
+
+/** @param {string | undefined} text */
+const line = (text) => `  /** ${text} */\n`;
+/** @param {string} name */
+const pascal = (name) => name.charAt(0).toUpperCase() + name.slice(1);
+
+/**
+ * Sentences about a property: what it is, its bounds, its default, what a change does.
+ * @param {string} name
+ * @param {Json} json
+ * @param {Marks} marks
+ * @param {boolean} isRequired
+ */
+function sentences(name, json, marks, isRequired) {
+  const { minimum, maximum } = json;
+  const upper = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  const bounds =
+    minimum !== undefined && upper !== undefined
+      ? `From ${minimum} to ${upper}.`
+      : minimum !== undefined && `At least ${minimum}.`;
+  const fallback = json.default === undefined || json.properties ? "" : `Default \`${JSON.stringify(json.default)}\`.`;
+  return [
+    json.description,
+    bounds,
+    name === "name" && !isRequired ? "Default `<resource name>-<stack>`." : fallback,
+    marks.replaces && "A change replaces the resource.",
+    marks.secret && "Kept encrypted in state.",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/**
+ * The TypeScript type of a property; `nested` names the type of an object.
+ * @param {Json} json
+ * @param {string} nested
+ * @param {Wrap} wrap
+ * @returns {string}
+ */
+function typeOf(json, nested, wrap) {
+  if (json.enum) return json.enum.map((one) => JSON.stringify(one)).join(" | ");
+  if (json.anyOf) return [...new Set(json.anyOf.map((one) => typeOf(one, nested, wrap)))].join(" | ");
+  if (json.type === "integer" || json.type === "number") return "number";
+  if (json.type === "string" || json.type === "boolean") return json.type;
+  if (json.type === "array") return `${wrap(typeOf(json.items ?? {}, nested, wrap))}[]`;
+  if (json.properties) return nested;
+  if (json.type === "object") return `Record<string, ${wrap(typeOf(json.additionalProperties ?? {}, nested, wrap))}>`;
+  return "unknown";
+}
+
+/** @type {Wrap} */
+const input = (type) => `pulumi.Input<${type}>`;
+/** @type {Wrap} */
+const plain = (type) => (type.includes(" | ") ? `(${type})` : type);
+
+/**
+ * An interface of inputs, after those of its nested objects.
+ * @param {string} name
+ * @param {string} doc
+ * @param {Json} json
+ * @param {(key: string) => Marks} marksFor
+ * @returns {string}
+ */
+function argsInterface(name, doc, json, marksFor) {
+  const owner = name.replace(/Args$/, "");
+  /** @type {string[]} */
+  const nested = [];
+  const fields = Object.entries(json.properties ?? {}).map(([key, property]) => {
+    const nestedName = `${owner}${pascal(key)}Args`;
+    if (property.properties) {
+      nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({})));
+    }
+    const isRequired = json.required?.includes(key) ?? false;
+    const text = sentences(key, property, marksFor(key), isRequired);
+    return `${line(text)}  ${key}${isRequired ? "" : "?"}: ${input(typeOf(property, nestedName, input))};\n`;
+  });
+  return `${nested.join("")}\n/** ${doc} */\nexport interface ${name} {\n${fields.join("")}}\n`;
+}
+
+/**
+ * An interface of outputs: the inputs, defaults filled in, and what the service computed.
+ * @param {string} kind
+ * @param {Json} inputs
+ * @param {Json} outputs
+ */
+function outputsInterface(kind, inputs, outputs) {
+  const fields = [inputs, outputs].flatMap((json) =>
+    Object.entries(json.properties ?? {}).map(([key, property]) => {
+      const isKnown = key === "name" || (json.required?.includes(key) ?? false);
+      const type = typeOf(property, `pulumi.Unwrap<${kind}${pascal(key)}Args>`, plain);
+      return `${json === outputs ? line(property.description) : ""}  readonly ${key}: pulumi.Output<${type}${isKnown ? "" : " | undefined"}>;\n`;
+    }),
+  );
+  return `\n/** What a ${kind} tells once it is there: its inputs with every default filled in, and what the service made of it. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
+}
+
+const origin =
+  "// Written by scripts/write-args.mjs from the shapes of the api package: change those, not this file.\n";
+
+/**
+ * What each kind is made of.
+ * @param {Shapes} shapes
+ * @returns {{ kind: string, inputs: z.ZodObject, outputs: z.ZodObject }[]}
+ */
+const kindsOf = (shapes) => [
+  { kind: "Template", inputs: shapes.templateInputs, outputs: shapes.templateOutputs },
+  { kind: "ServerlessEndpoint", inputs: shapes.serverlessEndpointInputs, outputs: shapes.serverlessEndpointOutputs },
+  { kind: "NetworkVolume", inputs: shapes.networkVolumeInputs, outputs: z.object({}) },
+  { kind: "Secret", inputs: shapes.secretInputs, outputs: shapes.secretOutputs },
+  { kind: "ContainerRegistryAuth", inputs: shapes.registryAuthInputs, outputs: z.object({}) },
+  { kind: "JobInvoke", inputs: shapes.jobInvokeInputs, outputs: shapes.jobInvokeOutputs },
+];
+
+/**
+ * @param {z.ZodType} shape
+ * @param {"input" | "output"} io
+ */
+const schema = (shape, io) => jsonShape.parse(z.toJSONSchema(shape, { io, unrepresentable: "any" }));
+
+/**
+ * The text of provider/args.ts.
+ * @param {Shapes} shapes
+ */
+export function argsText(shapes) {
+  const interfaces = kindsOf(shapes).map(({ kind, inputs, outputs }) => {
+    /** @param {string} key */
+    const marksFor = (key) => {
+      const shape = inputs.shape[key];
+      return shape instanceof z.ZodType ? shapes.marksOf(shape) : {};
+    };
+    return (
+      argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), marksFor) +
+      outputsInterface(kind, schema(inputs, "output"), schema(outputs, "output"))
+    );
+  });
+  return `${origin}import type * as pulumi from "@pulumi/pulumi";\n${interfaces.join("")}`;
+}
+
+/**
+ * The text of provider/dynamic/property-names.ts.
+ * @param {Shapes} shapes
+ */
+export function propertyNamesText(shapes) {
+  const lists = kindsOf(shapes).map(({ kind, inputs, outputs }) => {
+    const names = [...Object.keys(inputs.shape), ...Object.keys(outputs.shape)].map((key) => JSON.stringify(key));
+    const short = `  ${kind}: [${names.join(", ")}],\n`;
+    return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
+  });
+  return `${origin}\n/** Every property of each kind: the outputs that a class has to ask the engine for. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const shapes = await import("serverless-compute-api/shapes");
+  /**
+   * @param {string} path
+   * @param {string} text
+   */
+  const write = (path, text) => writeFileSync(new URL(`../provider/${path}`, import.meta.url), text);
+  write("args.ts", argsText(shapes));
+  write("dynamic/property-names.ts", propertyNamesText(shapes));
+}

@@ -1,0 +1,17 @@
+import { StartError } from "../errors";
+import { lookUpEndpointNames } from "../store/endpoints";
+
+/** The endpoint of a data folder by its id, or by a name that only one has; needs no running service. */
+export function chooseEndpoint(asked: string, data: string): { id: string; name: string } {
+  const endpoints = lookUpEndpointNames(data);
+  if (!endpoints) throw new StartError(`no service has used ${data} yet: say its folder with --data`);
+  const list = (some: typeof endpoints): string => some.map(({ id, name }) => `"${name}" (${id})`).join(", ");
+  const [found, ...more] = endpoints.filter(({ id }) => id === asked);
+  const [named, ...others] = found ? [found, ...more] : endpoints.filter(({ name }) => name === asked);
+  if (!named) {
+    const have = endpoints.length > 0 ? `there are ${list(endpoints)}` : "there are no endpoints";
+    throw new StartError(`no endpoint has the id or name "${asked}": ${have}`);
+  }
+  if (others.length > 0) throw new StartError(`"${asked}" is the name of ${list([named, ...others])}: say the id`);
+  return named;
+}

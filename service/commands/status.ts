@@ -1,0 +1,113 @@
+import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { endpointHealth } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { apiKeyFileOf, readApiKey } from "../api-key";
+import { StartError } from "../errors";
+import { roots } from "../http/answers";
+import type { Output } from "./output";
+import { tableText } from "./table";
+
+/** What `status` is told. */
+export interface StatusFlags {
+  data: string;
+  port: number;
+}
+
+const endpointList = z.array(
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    workersMin: z.number(),
+    workersMax: z.number(),
+    template: z.looseObject({ imageName: z.string() }).optional(),
+    workers: z.array(z.looseObject({ id: z.string(), status: z.string(), startedAt: z.coerce.date() })),
+  }),
+);
+type Endpoint = z.output<typeof endpointList>[number];
+
+/** How long the service may take for an answer, ms. */
+const answerLimit = 10_000;
+
+/** Prints the endpoints of the running service with their queues, and its workers, as its own API tells them. */
+export async function printStatus(
+  { data, port }: StatusFlags,
+  output: Output,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const root = `http://127.0.0.1:${port}`;
+  const key = readApiKey(data);
+  if (key === undefined)
+    throw new StartError(`no service has used ${data} yet: start one, or say its folder with --data`);
+  const ask = createQuestion(root, key, data);
+  const answer = endpointList.safeParse(await ask(`${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`));
+  if (!answer.success) throw new StartError(`what runs on ${root} is no local service: say the port with --port`);
+  const endpoints = answer.data;
+  const rows: (string | number)[][] = [];
+  for (const endpoint of endpoints) {
+    const health = await ask(`${roots.jobs}/${endpoint.id}/health`);
+    // It may have been deleted meanwhile.
+    if (health === undefined) continue;
+    const { jobs } = endpointHealth.parse(health);
+    rows.push([...endpointCells(endpoint), jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried]);
+  }
+  const workers = endpoints.flatMap((endpoint) =>
+    endpoint.workers.map((worker) => workerCells(endpoint, worker, clock.now())),
+  );
+  const jobHead = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
+  const parts = [
+    `The service runs on ${root}.`,
+    rows.length > 0
+      ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobHead], rows)
+      : "It has no endpoints.",
+    workers.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workers) : "No workers run.",
+  ];
+  output.out(parts.join("\n\n"));
+}
+
+const endpointCells = ({ id, name, template, workers, workersMin, workersMax }: Endpoint): (string | number)[] => [
+  ...[id, name, template?.imageName ?? ""],
+  ...[workers.length, `${workersMin}–${workersMax}`],
+];
+
+const workerCells = (
+  { name }: Endpoint,
+  { id, status, startedAt }: Endpoint["workers"][number],
+  now: number,
+): string[] => [id, name, status, duration(now - startedAt.getTime())];
+
+/** A time span with its largest unit. */
+function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+}
+
+/** A GET of the service's API as JSON; undefined for what is not there. */
+function createQuestion(root: string, key: string, data: string) {
+  return async (path: string): Promise<unknown> => {
+    const answer = await fetch(root + path, {
+      headers: { authorization: `Bearer ${key}` },
+      redirect: "manual",
+      signal: AbortSignal.timeout(answerLimit),
+    }).catch((error: unknown) => {
+      const slow = error instanceof Error && error.name === "TimeoutError";
+      throw new StartError(
+        slow
+          ? `the service on ${root} did not answer within ${answerLimit / 1000} s`
+          : `no service answers on ${root}: start one, or say its port with --port`,
+      );
+    });
+    if (answer.status === 404 && path.startsWith(roots.jobs)) return undefined;
+    if (answer.status === 401) {
+      throw new StartError(
+        `what runs on ${root} refuses the key in ${apiKeyFileOf(data)}: say the folder of that service with --data, or another port with --port`,
+      );
+    }
+    if (answer.status === 503) throw new StartError(`the service on ${root} is stopping`);
+    const body: unknown = await answer.json().catch(() => undefined);
+    if (answer.status === 200 && body !== undefined) return body;
+    throw new StartError(
+      `what runs on ${root} is no local service: ${path} answers ${answer.status}; say the port with --port`,
+    );
+  };
+}

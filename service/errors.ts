@@ -1,0 +1,48 @@
+/** What went wrong → the HTTP status that tells it. REST says 400 for everything a client can mend (interface: Errors). */
+const statusOf = {
+  invalid: 400,
+  conflict: 400,
+  inUse: 400,
+  missingOnDelete: 400,
+  unauthorized: 401,
+  missing: 404,
+  tooLarge: 413,
+  tooManyRequests: 429,
+  internal: 500,
+  stopping: 503,
+} as const;
+
+/** A stable word for what went wrong. */
+export type ServiceErrorCode = keyof typeof statusOf;
+
+/**
+ * An answer that tells the client what it did wrong: the subject, what happened, what is allowed.
+ * Rules throw it; each door gives it the body of its own API. Its text never holds a secret.
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly code: ServiceErrorCode;
+  readonly status: number;
+  /** Extra headers of the answer, such as Retry-After. */
+  readonly headers: Record<string, string>;
+
+  constructor(code: ServiceErrorCode, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.code = code;
+    this.status = statusOf[code];
+    this.headers = headers;
+  }
+}
+
+/** The words for an object that is not there; clients look for "not found". */
+export const notFound = (what: string, id: string): ServiceError =>
+  new ServiceError("missing", `${what} "${id}" not found`);
+
+/** A delete of an absent object: 400 in the REST API (interface: Errors), the same words as ever. */
+export const notFoundOnDelete = (what: string, id: string): ServiceError =>
+  new ServiceError("missingOnDelete", `invalid ${what} id: ${what} "${id}" not found`);
+
+/** A failure of a command, above all of the start, that the user can mend: one clear line, no stack. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}

@@ -1,0 +1,40 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../errors";
+
+/** Where each API begins. */
+export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
+
+/** The error body of the API that a path belongs to. */
+function errorBody(path: string, message: string): object {
+  if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
+  if (path.startsWith(`${roots.jobs}/`)) return { error: message };
+  return { message };
+}
+
+/** Answers an error in the form of the API that was called; `report` gets those that are the service's own fault. */
+export function answerError(
+  error: FastifyError | ServiceError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  report: (error: unknown) => void,
+): void {
+  const told = error instanceof ServiceError ? error : translated(error);
+  if (told.code === "internal") report(error);
+  reply.status(told.status).headers(told.headers).send(errorBody(request.url, told.message));
+}
+
+/** The framework's own refusals in the words and statuses of the interface. */
+function translated(error: FastifyError): ServiceError {
+  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") return new ServiceError("tooLarge", "body: is too large");
+  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
+    return new ServiceError("invalid", "header Content-Type: must be application/json");
+  }
+  if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
+  return new ServiceError("internal", "internal server error: the service's log says more");
+}
+
+/** Answers a path or method that no API has. Without the query: it may hold a key. */
+export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.replace(/\?.*$/s, "");
+  reply.status(404).send(errorBody(path, `route ${request.method} ${path} not found`));
+}

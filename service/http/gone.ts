@@ -1,0 +1,17 @@
+import type { FastifyReply } from "fastify";
+
+/** A signal that aborts when the client is gone before its answer was sent whole. */
+export function abortWhenGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+/** Undoes what an answer did when it does not arrive. A service that ends meanwhile undoes it at its next start. */
+export function whenGone(gone: AbortSignal, undo: () => Promise<unknown>): void {
+  const begin = (): void => void undo().catch(() => undefined);
+  if (gone.aborted) begin();
+  else gone.addEventListener("abort", begin, { once: true });
+}

@@ -1,0 +1,78 @@
+import type { FastifyReply } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { type LimitedOperation, rateLimits, rateWindow } from "serverless-compute-api/shapes";
+import { ServiceError } from "../errors";
+
+/** Counts requests per endpoint and operation (interface: Rate limits). */
+export interface RateLimits {
+  /**
+   * Counts a request until its answer is over; throws a ServiceError `tooManyRequests` with Retry-After when there are too
+   * many in the window, or at once.
+   */
+  admit(endpointId: string, operation: LimitedOperation, reply: Pick<FastifyReply, "raw">): void;
+  forget(endpointId: string): void;
+}
+
+/**
+ * The requests-per-worker figure of the dynamic rule, as a part of the base limit; the interface gives none. With more than
+ * ten running workers the limit grows with them.
+ */
+const perWorker = 1 / 10;
+
+interface Usage {
+  /** Times of the requests in the window, the oldest first; those before `from` have left it. */
+  times: number[];
+  from: number;
+  open: number;
+}
+
+/** Forgets what has left the window and answers how many requests are in it. */
+function countRecent(usage: Usage, now: number): number {
+  const { times } = usage;
+  while (usage.from < times.length && (times[usage.from] ?? now) <= now - rateWindow) usage.from++;
+  if (usage.from > times.length / 2) {
+    times.splice(0, usage.from);
+    usage.from = 0;
+  }
+  return times.length - usage.from;
+}
+
+export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
+  const usages = new Map<string, Map<LimitedOperation, Usage>>();
+
+  function usageOf(endpointId: string, operation: LimitedOperation): Usage {
+    const operations = usages.get(endpointId) ?? new Map<LimitedOperation, Usage>();
+    usages.set(endpointId, operations);
+    const usage = operations.get(operation) ?? { times: [], from: 0, open: 0 };
+    operations.set(operation, usage);
+    return usage;
+  }
+
+  function refuse(operation: LimitedOperation, what: string, seconds: number): never {
+    throw new ServiceError(
+      "tooManyRequests",
+      `too many requests: /${operation} of this endpoint takes ${what}; try again in ${seconds} s`,
+      { "retry-after": String(seconds) },
+    );
+  }
+
+  return {
+    admit(endpointId, operation, reply) {
+      const { requests, concurrent } = rateLimits[operation];
+      const usage = usageOf(endpointId, operation);
+      const now = clock.now();
+      const limit = Math.max(requests, Math.floor(runningWorkers(endpointId) * requests * perWorker));
+      if (countRecent(usage, now) >= limit) {
+        const wait = (usage.times[usage.from] ?? now) + rateWindow - now;
+        refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
+      }
+      if (concurrent !== undefined && usage.open >= concurrent) refuse(operation, `${concurrent} requests at once`, 1);
+      usage.times.push(now);
+      usage.open++;
+      reply.raw.once("close", () => {
+        usage.open--;
+      });
+    },
+    forget: (endpointId) => void usages.delete(endpointId),
+  };
+}

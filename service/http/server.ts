@@ -1,0 +1,109 @@
+import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
+import type { Logger } from "pino";
+import { ServiceError } from "../errors";
+import { registerGraphqlRoute } from "../management/graphql";
+import type { Management } from "../management/management";
+import { type RestOptions, registerRestRoutes } from "../management/rest";
+import { answerError, answerUnknownRoute, roots } from "./answers";
+import type { Auth } from "./auth";
+
+/** What the server is put together from. */
+export interface ServerDeps {
+  auth: Auth;
+  management: Management;
+  rest: RestOptions;
+  /** The routes of the job API and of the worker channel; they check keys themselves. */
+  jobs: { routes(app: FastifyInstance): void };
+  log: Logger;
+}
+
+/** The HTTP side of the service. */
+export interface Server {
+  /** Listens on 127.0.0.1; resolves with the port. */
+  listen(port: number): Promise<number>;
+  /** Requests answered since start, workers' own calls not counted. */
+  requestCount(): number;
+  /** From now on users get 503; workers may still hand in what they finish. */
+  refuseUsers(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Connections that may wait to be accepted. The limits allow 200 on each endpoint; with Node's 511 the system drops those
+ * of a busy moment, and clients see late or reset connections instead of a 429.
+ */
+const backlog = 4096;
+
+/** Marks a route as the workers' side of the job API: not counted, and open until the last worker is done. */
+const isWorkers = (config: object): boolean => "audience" in config && config.audience === "worker";
+
+export function createServer({ auth, management, rest, jobs, log }: ServerDeps): Server {
+  let requests = 0;
+  let refusing = false;
+  const logger: FastifyBaseLogger = log;
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+  });
+
+  // The way of a request, in order.
+  app.addHook("onRequest", ({ routeOptions }, _reply, done) => {
+    if (isWorkers(routeOptions.config)) return done();
+    requests += 1;
+    done(refusing ? new ServiceError("stopping", "the service is stopping", { connection: "close" }) : undefined);
+  });
+  acceptEmptyJson(app);
+  app.register(
+    async (scope) => {
+      scope.addHook("onRequest", async (request) => auth.checkRest(request));
+      registerRestRoutes(scope, management, rest);
+    },
+    { prefix: roots.rest },
+  );
+  app.register(async (scope) => {
+    scope.addHook("onRequest", async (request) => auth.checkGraphql(request));
+    registerGraphqlRoute(scope, roots.graphql, management, log);
+  });
+  app.register(async (scope) => jobs.routes(scope), { prefix: roots.jobs });
+  app.setNotFoundHandler(answerUnknownRoute);
+  app.setErrorHandler((error: FastifyError | ServiceError, request, reply) =>
+    answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed")),
+  );
+  if (log.isLevelEnabled("debug")) logAnswers(app, log);
+
+  return {
+    listen: async (port) => {
+      const address = await app.listen({ port, host: "127.0.0.1", backlog });
+      return Number(new URL(address).port);
+    },
+    requestCount: () => requests,
+    refuseUsers: () => {
+      refusing = true;
+    },
+    close: async () => app.close(),
+  };
+}
+
+/** JSON bodies; an empty one is no fault (cancel and purge come so), and a broken one is told without quoting it. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  app.removeContentTypeParser(["application/json", "text/plain"]);
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    const text = body.toString();
+    if (text.trim() === "") return done(null, undefined);
+    try {
+      done(null, JSON.parse(text));
+    } catch {
+      done(new ServiceError("invalid", "body: must be valid JSON"));
+    }
+  });
+}
+
+/** Paths are logged as routes: an address may hold a key. */
+function logAnswers(app: FastifyInstance, log: Logger): void {
+  app.addHook("onResponse", ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
+    log.debug({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, "answered");
+    done();
+  });
+}

@@ -1,0 +1,111 @@
+import { apiKeyFileOf, ensureApiKey } from "./api-key";
+import { StartError } from "./errors";
+import { roots } from "./http/answers";
+import { createAuth } from "./http/auth";
+import { createServer } from "./http/server";
+import { createJobEngine } from "./jobs/engine";
+import { openLog } from "./log";
+import { createManagementEvents } from "./management/events";
+import { createManagement } from "./management/management";
+import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
+import { type Database, openDatabase } from "./store/database";
+
+export { StartError } from "./errors";
+export type { ServiceOptions } from "./settings";
+
+/** A running local service. */
+export interface Service {
+  /** Root of the REST management API. */
+  baseUrl: string;
+  graphqlUrl: string;
+  serverlessUrl: string;
+  /** The API key, also in `apiKeyFile` (mode 0600). */
+  apiKey: string;
+  apiKeyFile: string;
+  /** Requests answered since start, workers' own calls not counted. */
+  requestCount(): number;
+  /** Stops taking requests, gives running workers up to `deadline` ms (default 5000) to finish, and closes the store. */
+  stop(deadline?: number): Promise<void>;
+}
+
+/** Starts the local service; rejects with a StartError when the port or the data folder is taken. */
+export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  const settings = resolveSettings(options);
+  const database = openDatabase(settings.dataFolder);
+  try {
+    return await startService(settings, database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function startService(settings: ServiceSettings, database: Database): Promise<Service> {
+  const { clock, dataFolder, templateRelease, deleteNeedsScaleDown } = settings;
+  const apiKey = ensureApiKey(dataFolder);
+  const { log, close: closeLog } = openLog(settings, apiKey);
+  const auth = createAuth(apiKey);
+  const events = createManagementEvents();
+  const management = createManagement({ database, clock, templateRelease, events });
+  let root = "";
+  const engine = createJobEngine({
+    database,
+    clock,
+    settings,
+    endpoints: management.lookup,
+    events,
+    auth,
+    log,
+    serverlessUrl: () => root,
+  });
+  const server = createServer({
+    auth,
+    management,
+    rest: { deleteNeedsScaleDown, workers: engine.workers },
+    jobs: engine,
+    log,
+  });
+
+  const stop = async (deadline: number): Promise<void> => {
+    server.refuseUsers();
+    try {
+      // Workers hand in their last results over HTTP, so the server closes after them.
+      await engine.stop(deadline);
+    } finally {
+      await server.close();
+      database.close();
+      log.info("stopped");
+      closeLog();
+    }
+  };
+
+  try {
+    const port = await server.listen(settings.port);
+    root = `http://127.0.0.1:${port}`;
+    await engine.start();
+    log.info({ port, pid: process.pid }, "started");
+  } catch (error) {
+    await stop(0);
+    throw portTaken(error)
+      ? new StartError(
+          `port ${settings.port} on 127.0.0.1 is taken: stop what uses it or choose another one with --port (0 takes a free one)`,
+        )
+      : error;
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    baseUrl: `${root}${roots.rest}`,
+    graphqlUrl: `${root}${roots.graphql}`,
+    serverlessUrl: root,
+    apiKey,
+    apiKeyFile: apiKeyFileOf(dataFolder),
+    requestCount: server.requestCount,
+    stop: (deadline = 5000) => {
+      stopped ??= stop(deadline);
+      return stopped;
+    },
+  };
+}
+
+const portTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EADDRINUSE";

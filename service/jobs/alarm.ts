@@ -1,0 +1,65 @@
+import type { Clock } from "serverless-compute-api/clock";
+
+/** Runs one piece of work whenever its time comes; nobody polls. */
+export interface Alarm {
+  /** Asks for a run at `time` (ms since the epoch) at the latest. */
+  by(time: number): void;
+  start(): void;
+  /** Ends the runs; resolves when the one under way is over. */
+  stop(): Promise<void>;
+}
+
+/** Timers hold 24.8 days at most; a day is often enough to look again. */
+const longest = 24 * 3600 * 1000;
+
+/** `work` answers when it wants to run next, undefined for not before somebody asks. */
+export function createAlarm(
+  clock: Clock,
+  work: () => Promise<number | undefined>,
+  onError: (error: unknown) => void,
+): Alarm {
+  let stopped = false;
+  let next = Number.POSITIVE_INFINITY;
+  let sleeping: AbortController | undefined;
+  let running: Promise<void> = Promise.resolve();
+
+  async function sleepUntilDue(): Promise<void> {
+    while (!stopped && next > clock.now()) {
+      sleeping = new AbortController();
+      await clock.sleep(Math.min(next - clock.now(), longest), sleeping.signal).catch(() => undefined);
+      sleeping = undefined;
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      await sleepUntilDue();
+      if (stopped) return;
+      next = Number.POSITIVE_INFINITY;
+      try {
+        const wanted = await work();
+        if (wanted !== undefined) next = Math.min(next, wanted);
+      } catch (error) {
+        onError(error);
+        next = Math.min(next, clock.now() + 1000);
+      }
+    }
+  }
+
+  return {
+    by(time) {
+      if (time >= next) return;
+      next = time;
+      sleeping?.abort();
+    },
+    start() {
+      next = Math.min(next, clock.now());
+      running = run();
+    },
+    async stop() {
+      stopped = true;
+      sleeping?.abort();
+      await running;
+    },
+  };
+}

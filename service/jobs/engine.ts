@@ -1,0 +1,227 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import type { Auth } from "../http/auth";
+import { createRateLimits } from "../http/rate-limits";
+import type { EndpointLookup } from "../management/endpoint-lookup";
+import type { ManagementEvents } from "../management/events";
+import type { ServiceSettings } from "../settings";
+import type { Database } from "../store/database";
+import { createJobChunkStore } from "../store/job-chunks";
+import { createJobCounterStore } from "../store/job-counters";
+import { createJobStore } from "../store/jobs";
+import { createWebhookStore } from "../store/webhooks";
+import { createWorkerTokenStore } from "../store/worker-tokens";
+import { registerChannelRoutes } from "../workers/channel";
+import { createWorkerDesk } from "../workers/desk";
+import { createWorkerPool } from "../workers/pool";
+import { createReaper } from "../workers/reaper";
+import { createRoster, isBusy, phaseOf, type WorkerPhase } from "../workers/roster";
+import { createWorkerStarter } from "../workers/start";
+import { createWorkerTokens } from "../workers/tokens";
+import { createWorkerLogs, workerLogFolder } from "../workers/worker-logs";
+import { createCommitter } from "./commit";
+import { dueAt } from "./due";
+import { createJobEvents } from "./events";
+import { readHealth } from "./health";
+import { createLedger } from "./ledger";
+import { createJobQueues } from "./queues";
+import { registerJobRoutes } from "./routes";
+import { createJobStream } from "./stream";
+import { createSupervisor } from "./supervisor";
+import { defaultTimings, type JobTimings } from "./timings";
+import { createJobWaiters } from "./waiters";
+import { createWebhookPostman } from "./webhook";
+
+/** What the job path is built on. */
+export interface JobEngineDeps {
+  database: Database;
+  clock: Clock;
+  settings: Pick<ServiceSettings, "dataFolder" | "images" | "stream">;
+  endpoints: EndpointLookup;
+  events: ManagementEvents;
+  auth: Pick<Auth, "checkJobs">;
+  log: Pick<Logger, "debug" | "info" | "warn" | "error">;
+  /** Root of the job API without a slash at its end; asked once the server listens. */
+  serverlessUrl(): string;
+  timings?: Partial<JobTimings>;
+}
+
+/** The job path: queues, workers, and the routes under /v2. */
+export interface JobEngine {
+  /** Registers the user's and the workers' routes; those of workers have `config.audience` "worker". */
+  routes(app: FastifyInstance): void;
+  /** Queues again what ran when the service ended, and starts workers. The server listens already. */
+  start(): Promise<void>;
+  /** The endpoint's workers and what they do. */
+  workers(endpointId: string): { id: string; status: WorkerPhase; startedAt: number }[];
+  /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
+  stop(deadline: number): Promise<void>;
+}
+
+export function createJobEngine({
+  database,
+  clock,
+  settings,
+  endpoints,
+  log,
+  serverlessUrl,
+  ...deps
+}: JobEngineDeps): JobEngine {
+  const timings = { ...defaultTimings, ...deps.timings };
+  const jobs = createJobStore(database);
+  const chunks = createJobChunkStore(database);
+  const counters = createJobCounterStore(database);
+  const webhooks = createWebhookStore(database);
+  const tokenStore = createWorkerTokenStore(database);
+  const tokens = createWorkerTokens(tokenStore);
+  const committer = createCommitter(database);
+  const events = createJobEvents();
+  const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
+  const executionTimeout = (endpointId: string) => endpoints.get(endpointId)?.executionTimeoutMs;
+
+  // Queues hear of a change before those who act on it.
+  const queues = createJobQueues(jobs, events);
+  const ledger = createLedger({ jobs, chunks, counters, webhooks, committer, events, clock, exists, executionTimeout });
+  const waiters = createJobWaiters(events, clock);
+  const dueTime = (job: Parameters<typeof dueAt>[0]): number => dueAt(job, executionTimeout(job.endpointId));
+  const stream = createJobStream({ jobs, chunks, committer, events, waiters, timings, dueAt: dueTime });
+  const supervisor = createSupervisor({ ledger, events, clock, log, executionTimeout });
+  const postman = createWebhookPostman({ webhooks, committer, events, clock, timings, log });
+
+  const homes = join(settings.dataFolder, "workers");
+  const logs = createWorkerLogs(workerLogFolder(settings.dataFolder));
+  const reaper = createReaper();
+  const roster = createRoster();
+  const queue = queues.of;
+  const desk = createWorkerDesk({
+    ...{ ledger, events, roster, queue, clock, timings, log },
+    changed: (endpointId) => pool.review(endpointId),
+  });
+  const starter = createWorkerStarter({
+    ...{ endpoints, homes, serverlessUrl, reaper, clock, timings },
+    images: settings.images,
+    token: tokens.of,
+    log: logs.of,
+  });
+  const pool = createWorkerPool({ roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log });
+  events.on("queued", ({ endpointId }) => pool.review(endpointId));
+
+  const busyWorkers = (endpointId: string): number => roster.of(endpointId).filter(isBusy).length;
+  const rateLimits = createRateLimits(clock, busyWorkers);
+  const health = (endpointId: string) =>
+    readHealth(endpointId, {
+      counters,
+      queue,
+      running: queues.running,
+      roster,
+      throttled: pool.throttled,
+      clock,
+      timings,
+    });
+
+  /** Takes away everything that an endpoint left here. */
+  async function forget(endpointId: string): Promise<void> {
+    await committer.commit(
+      () => {
+        counters.removeEndpoint(endpointId);
+        webhooks.removeEndpoint(endpointId);
+        tokens.forget(endpointId);
+        return jobs.removeEndpoint(endpointId);
+      },
+      (left) => {
+        for (const job of left) events.emit("removed", job);
+      },
+    );
+    rateLimits.forget(endpointId);
+    queues.forget(endpointId);
+    await pool.drop(endpointId);
+    await logs.remove(endpointId);
+    await rm(join(homes, endpointId), { recursive: true, force: true });
+  }
+  const forgetting = new Set<Promise<void>>();
+  const forgetSoon = (endpointId: string): void => {
+    const done: Promise<void> = forget(endpointId)
+      .catch((error: unknown) => log.error({ err: error, endpoint: endpointId }, "an endpoint left something behind"))
+      .finally(() => forgetting.delete(done));
+    forgetting.add(done);
+  };
+  deps.events.on("endpointCreated", (endpointId) => {
+    // Made early, so that workers elsewhere can be given it before any worker runs here.
+    tokens.of(endpointId);
+    pool.review(endpointId);
+  });
+  deps.events.on("endpointDeleted", forgetSoon);
+  deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
+    if (workersRestart) pool.restart(endpointId);
+    else pool.review(endpointId);
+  });
+
+  return {
+    routes(app) {
+      app.register(async (scope) => {
+        const form = settings.stream;
+        registerJobRoutes(scope, {
+          auth: deps.auth,
+          exists,
+          rateLimits,
+          ledger,
+          jobs,
+          waiters,
+          stream,
+          streamForm: form,
+          health,
+          clock,
+        });
+      });
+      app.register(async (scope) => {
+        const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
+        registerChannelRoutes(scope, { desk, ledger, stream, token });
+      });
+    },
+
+    async start() {
+      database.transaction(() => ledger.recover());
+      queues.rebuild();
+      const left = new Set([...jobs.endpoints(), ...tokenStore.endpoints()]);
+      for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
+      for (const { id } of endpoints.all()) tokens.of(id);
+      supervisor.start();
+      postman.start();
+      pool.start();
+    },
+
+    workers: (endpointId) =>
+      roster.of(endpointId).map((worker) => {
+        const { id, startedAt } = worker;
+        return { id, status: phaseOf(worker, clock.now(), timings), startedAt };
+      }),
+
+    async stop(deadline) {
+      desk.close();
+      await finished(deadline);
+      waiters.close();
+      await pool.stop();
+      await Promise.all(forgetting);
+      await supervisor.stop();
+      await postman.stop();
+      committer.close();
+      await logs.flush();
+      reaper.close();
+    },
+  };
+
+  /** Waits until no job runs, at most `deadline` ms. */
+  async function finished(deadline: number): Promise<void> {
+    const busy = (): boolean => roster.all().some(({ jobs }) => jobs.size > 0);
+    const done = new AbortController();
+    const look = (): void => {
+      if (!busy()) done.abort();
+    };
+    events.on("ended", () => setImmediate(look));
+    events.on("queued", () => setImmediate(look));
+    if (busy()) await clock.sleep(deadline, done.signal).catch(() => undefined);
+  }
+}

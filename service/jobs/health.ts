@@ -1,0 +1,40 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { EndpointHealth } from "serverless-compute-api/shapes";
+import type { JobCounterStore } from "../store/job-counters";
+import { isBusy, phaseOf, type Roster } from "../workers/roster";
+import type { JobQueue } from "./queue";
+import type { JobTimings } from "./timings";
+
+export interface HealthDeps {
+  counters: JobCounterStore;
+  queue(endpointId: string): JobQueue;
+  running(endpointId: string): number;
+  roster: Roster;
+  throttled(endpointId: string): number;
+  clock: Clock;
+  timings: JobTimings;
+}
+
+/**
+ * An endpoint's numbers (interface: Queue health). completed, failed (timed out too) and retried count since the endpoint
+ * was made; the others are what is now. A ready worker is an idle one whose call for a job is open.
+ */
+export function readHealth(endpointId: string, deps: HealthDeps): EndpointHealth {
+  const { counters, queue, roster, clock, timings } = deps;
+  const now = clock.now();
+  const workers = {
+    idle: 0,
+    running: 0,
+    initializing: 0,
+    ready: 0,
+    throttled: deps.throttled(endpointId),
+    unhealthy: 0,
+  };
+  for (const worker of roster.of(endpointId)) {
+    workers[phaseOf(worker, now, timings)]++;
+    if (worker.asking > 0 && !isBusy(worker) && !worker.retiring) workers.ready++;
+  }
+  const { completed, failed, retried } = counters.read(endpointId);
+  const inProgress = deps.running(endpointId);
+  return { jobs: { completed, failed, inProgress, inQueue: queue(endpointId).size, retried }, workers };
+}

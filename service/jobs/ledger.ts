@@ -1,0 +1,284 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobChunkStore } from "../store/job-chunks";
+import type { JobCounterStore } from "../store/job-counters";
+import type { JobStore, NewJob } from "../store/jobs";
+import type { WebhookStore } from "../store/webhooks";
+import type { Committer } from "./commit";
+import { dueAt, executionLimit, triggerDue } from "./due";
+import type { JobEvents } from "./events";
+import {
+  type FinalJob,
+  isOver,
+  type Job,
+  type JobFacts,
+  type QueuedJob,
+  type RunningJob,
+  recordText,
+  type TakenJob,
+} from "./job";
+import * as moves from "./moves";
+import { nextState, removed } from "./states";
+import { crashLimit } from "./timings";
+
+/** How a worker answered a job; `output` is JSON text. */
+export type JobOutcome = { output: string | undefined } | { error: string; output: string | undefined };
+
+/** Why a job goes back into the queue. A crash counts against the job; `undelivered` counts nowhere, since nobody ran it. */
+export type GiveBackReason = "crashed" | "interrupted" | "undelivered";
+
+/** The record of all jobs: every move of a job is a method here, durable when it answers and told as an event. */
+export interface Ledger {
+  find(endpointId: string, id: string): Job | undefined;
+  /** Puts a job into the queue; undefined when its endpoint is gone. */
+  submit(job: NewJob): Promise<QueuedJob | undefined>;
+  /** Gives a waiting job to a worker; undefined when it does not wait any more. */
+  take(id: string, workerId: string): Promise<TakenJob | undefined>;
+  /** Ends a job with its worker's answer; false when the job is not that worker's any more. */
+  finish(id: string, workerId: string, outcome: JobOutcome): Promise<boolean>;
+  /** Keeps a running job's progress update (JSON text). */
+  progress(id: string, workerId: string, output: string): Promise<boolean>;
+  /** Takes a job back from its worker: into the queue, or to its end after too many crashes. */
+  giveBack(id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean>;
+  /** Fails a waiting job that no worker can run. */
+  refuse(id: string, error: string): Promise<boolean>;
+  /** Cancels a job that is not over; answers the job as it is then. */
+  cancel(endpointId: string, id: string): Promise<Job | undefined>;
+  /** Queues a failed or timed-out job again; `retried` tells whether it could be. */
+  retry(endpointId: string, id: string): Promise<{ job: Job; retried: boolean } | undefined>;
+  /** Removes the waiting jobs and answers how many. */
+  purge(endpointId: string): Promise<number>;
+  /** Sets the time from submission to removal, ms. */
+  setTtl(endpointId: string, id: string, ttl: number): Promise<void>;
+  /** Does to jobs what time asks for by now, and answers when there is more to do. */
+  settleDue(): Promise<number | undefined>;
+  /** Queues again what ran when the service ended. Before anything else. */
+  recover(): void;
+}
+
+export interface LedgerDeps {
+  jobs: JobStore;
+  chunks: JobChunkStore;
+  counters: JobCounterStore;
+  webhooks: WebhookStore;
+  committer: Committer;
+  events: JobEvents;
+  clock: Clock;
+  /** Whether there is such an endpoint. */
+  exists(endpointId: string): boolean;
+  /** The endpoint's own execution limit, ms. */
+  executionTimeout(endpointId: string): number | undefined;
+}
+
+const dueBatch = 500;
+
+export function createLedger({
+  jobs,
+  chunks,
+  counters,
+  webhooks,
+  committer,
+  events,
+  clock,
+  ...deps
+}: LedgerDeps): Ledger {
+  const { commit } = committer;
+  const limitOf = (job: Job): number | undefined => deps.executionTimeout(job.endpointId);
+  const save = (job: Job): void => jobs.save(job, dueAt(job, limitOf(job)));
+  const runBy = (id: string, workerId: string): RunningJob | undefined => {
+    const job = jobs.find(id);
+    return job?.status === "IN_PROGRESS" && job.workerId === workerId ? job : undefined;
+  };
+
+  function finishAs<Final extends FinalJob>(job: Final): Final {
+    save(job);
+    if (job.status === "COMPLETED") counters.add(job.endpointId, "completed");
+    if (job.status === "FAILED" || job.status === "TIMED_OUT") counters.add(job.endpointId, "failed");
+    if (job.webhook !== undefined) {
+      const body = recordText(job, clock.now());
+      webhooks.insert({ endpointId: job.endpointId, jobId: job.id, url: job.webhook, body, dueAt: clock.now() });
+    }
+    return job;
+  }
+
+  function queueAgain(job: RunningJob | FinalJob, changes: Partial<JobFacts>, counted: boolean): QueuedJob {
+    const again = moves.queuedAgain(job, changes);
+    if (counted) counters.add(job.endpointId, "retried");
+    if (job.chunks > 0) chunks.clear(job.id);
+    save(again);
+    return again;
+  }
+
+  interface Move {
+    before: Job;
+    after: Job | undefined;
+  }
+  const told = (move: Move | undefined): void => {
+    if (!move) return;
+    const { before, after } = move;
+    if (!after) events.emit("removed", before);
+    else if (after.status === "IN_QUEUE") events.emit("queued", after, true);
+    else if (after.status === "IN_PROGRESS") events.emit("started", after);
+    else events.emit("ended", after, before);
+  };
+  const moved = async (work: () => Move | undefined): Promise<boolean> => (await commit(work, told)) !== undefined;
+
+  function settle(job: Job): Move | undefined {
+    const trigger = triggerDue(job, limitOf(job), clock.now());
+    if (!trigger) {
+      save(job);
+      return undefined;
+    }
+    if (nextState(job.status, trigger) !== removed && job.status === "IN_PROGRESS") {
+      const limit = executionLimit(job, limitOf(job));
+      const error = `the job ran longer than its executionTimeout of ${limit} ms: raise policy.executionTimeout`;
+      return { before: job, after: finishAs(moves.timedOut(job, error, clock.now())) };
+    }
+    jobs.remove(job.id);
+    return { before: job, after: undefined };
+  }
+
+  const found = (endpointId: string, id: string): Job | undefined => {
+    const job = jobs.find(id);
+    // What is due is over, even when the supervisor comes a moment later.
+    return job?.endpointId === endpointId && triggerGone(job) === undefined ? job : undefined;
+  };
+  const triggerGone = (job: Job) => {
+    const trigger = triggerDue(job, limitOf(job), clock.now());
+    return trigger === "timeOut" ? undefined : trigger;
+  };
+
+  return {
+    find: found,
+
+    submit: (job) =>
+      commit(
+        () => {
+          if (!deps.exists(job.endpointId)) return undefined;
+          jobs.insert(job);
+          return moves.queued(job);
+        },
+        (queued) => void (queued && events.emit("queued", queued, false)),
+      ),
+
+    take: (id, workerId) =>
+      commit(
+        () => {
+          const before = jobs.find(id);
+          const payload = jobs.payload(id);
+          if (before?.status !== "IN_QUEUE" || !payload || triggerGone(before)) return undefined;
+          const job = moves.taken(before, workerId, clock.now());
+          save(job);
+          return { ...payload, job };
+        },
+        (taken) => taken && events.emit("started", taken.job),
+      ),
+
+    finish: (id, workerId, outcome) =>
+      moved(() => {
+        const before = runBy(id, workerId);
+        if (!before) return undefined;
+        const after =
+          "error" in outcome
+            ? moves.failed(before, outcome.error, outcome.output, clock.now())
+            : moves.completed(before, outcome.output, clock.now());
+        return { before, after: finishAs(after) };
+      }),
+
+    progress: (id, workerId, output) =>
+      commit(() => {
+        const job = runBy(id, workerId);
+        if (job) save({ ...job, output });
+        return job !== undefined;
+      }),
+
+    giveBack: (id, workerId, reason, error) =>
+      moved(() => {
+        const before = runBy(id, workerId);
+        if (!before) return undefined;
+        const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
+        if (crashes > crashLimit) {
+          return { before, after: finishAs(moves.failed({ ...before, crashes }, error, undefined, clock.now())) };
+        }
+        const counted = reason !== "undelivered";
+        const retries = before.retries + (counted ? 1 : 0);
+        return { before, after: queueAgain(before, { retries, crashes }, counted) };
+      }),
+
+    refuse: (id, error) =>
+      moved(() => {
+        const before = jobs.find(id);
+        if (before?.status !== "IN_QUEUE") return undefined;
+        return { before, after: finishAs(moves.failed(before, error, undefined, clock.now())) };
+      }),
+
+    async cancel(endpointId, id) {
+      const answer = await commit(
+        () => {
+          const before = found(endpointId, id);
+          if (!before || isOver(before)) return { job: before, move: undefined };
+          const after = finishAs(moves.cancelled(before, clock.now()));
+          return { job: after, move: { before, after } };
+        },
+        ({ move }) => told(move),
+      );
+      return answer.job;
+    },
+
+    async retry(endpointId, id) {
+      const answer = await commit(
+        () => {
+          const before = found(endpointId, id);
+          if (!before) return undefined;
+          if (before.status !== "FAILED" && before.status !== "TIMED_OUT") return { job: before, move: undefined };
+          const changes = { queuedAt: clock.now(), retries: before.retries + 1, crashes: 0 };
+          const after = queueAgain(before, changes, true);
+          return { job: after, move: { before, after } };
+        },
+        (done) => told(done?.move),
+      );
+      return answer && { job: answer.job, retried: answer.move !== undefined };
+    },
+
+    async purge(endpointId) {
+      const gone = await commit(
+        () => jobs.purge(endpointId),
+        (waiting) => {
+          for (const id of waiting) events.emit("removed", { id, endpointId, status: "IN_QUEUE" });
+        },
+      );
+      return gone.length;
+    },
+
+    setTtl: (endpointId, id, ttl) =>
+      commit(
+        () => {
+          const job = found(endpointId, id);
+          const retimed = job && { ...job, expiresAt: job.createdAt + ttl };
+          if (retimed) save(retimed);
+          return retimed;
+        },
+        (retimed) => void (retimed && events.emit("retimed", retimed)),
+      ).then(() => undefined),
+
+    async settleDue() {
+      for (;;) {
+        const due = jobs.due(clock.now(), dueBatch);
+        if (due.length === 0) return jobs.nextDue();
+        await Promise.all(
+          due.map(({ id }) =>
+            moved(() => {
+              const job = jobs.find(id);
+              return job && settle(job);
+            }),
+          ),
+        );
+      }
+    },
+
+    recover() {
+      for (const job of jobs.running()) {
+        if (job.status === "IN_PROGRESS") queueAgain(job, { retries: job.retries + 1 }, true);
+      }
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import { jobSubmission, limits } from "serverless-compute-api/shapes";
+import type { NewJob } from "../store/jobs";
+import { type Bounds, outOfBounds, parseInput } from "../validation";
+import type { JobOperation } from "./job";
+
+/** Reads a number of ms from a query; undefined when it is absent. */
+export function readMilliseconds(query: unknown, field: string, bounds: Bounds): number | undefined {
+  const sent =
+    typeof query === "object" && query !== null ? Object.entries(query).find(([name]) => name === field) : undefined;
+  if (!sent) return undefined;
+  const value = /^\d+$/.test(String(sent[1])) ? Number(sent[1]) : Number.NaN;
+  if (value >= bounds.min && value <= bounds.max) return value;
+  throw outOfBounds(field, sent[1], bounds);
+}
+
+/** The job that a submission's body asks for; throws a ServiceError `invalid` that names field, value and bounds. */
+export function readSubmission(endpointId: string, operation: JobOperation, body: unknown, now: number): NewJob {
+  const { input, webhook, policy, s3Config } = parseInput(jobSubmission, body);
+  return {
+    id: operation === "run" ? randomUUID() : `sync-${randomUUID()}`,
+    endpointId,
+    operation,
+    lowPriority: policy?.lowPriority ?? false,
+    executionTimeout: policy?.executionTimeout,
+    createdAt: now,
+    expiresAt: now + (policy?.ttl ?? limits.ttl.default),
+    webhook,
+    s3Config: s3Config && JSON.stringify(s3Config),
+    input: JSON.stringify(input),
+  };
+}

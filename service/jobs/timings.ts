@@ -1,0 +1,58 @@
+import { limits } from "serverless-compute-api/shapes";
+
+/** Waits of the job path that no client sets, in milliseconds. Tests take shorter ones. */
+export interface JobTimings {
+  /** How long an empty job-take is held; workers give up after 90 s. */
+  takeHold: number;
+  /** How long an empty job-stop is held. */
+  stopHold: number;
+  /** How long an empty /stream is held: about 10 s, and below the 10 s after which the Python client gives up. */
+  streamHold: number;
+  /** How often workers are told to ping. */
+  pingInterval: number;
+  /** A worker that pinged before and is silent for so long is lost. */
+  pingSilence: number;
+  /** A worker without a job that asks for none for so long is lost; one that never asked is unhealthy. */
+  takeSilence: number;
+  /** A worker that has not asked for its first job after so long is stopped. */
+  startLimit: number;
+  /** Silence counts only when it is still there so much later: a suspended machine wakes up with late workers. */
+  secondLook: number;
+  /** From the request to stop a job to the end of a worker that goes on with it. */
+  stopGrace: number;
+  /** From SIGTERM to SIGKILL. */
+  killGrace: number;
+  /** A worker that says it has no job so long after it got one has lost it. */
+  lostJob: number;
+  /** Wait before a worker is started again after one that failed, doubled with each failure up to `startBackoffMax`. */
+  startBackoff: number;
+  startBackoffMax: number;
+  /** How long a webhook's receiver may take to answer. */
+  webhookAnswer: number;
+  /** Wait between two attempts of a webhook. */
+  webhookDelay: number;
+}
+
+export const defaultTimings: JobTimings = {
+  takeHold: 20_000,
+  stopHold: 20_000,
+  streamHold: 9_000,
+  pingInterval: 2_000,
+  pingSilence: 30_000,
+  takeSilence: 60_000,
+  startLimit: 420_000,
+  secondLook: 3_000,
+  stopGrace: 5_000,
+  killGrace: 3_000,
+  lostJob: 10_000,
+  startBackoff: 250,
+  startBackoffMax: 30_000,
+  webhookAnswer: 10_000,
+  webhookDelay: limits.webhook.delay,
+};
+
+/** Crashes of a job's worker after which it is queued again; the next one fails it. */
+export const crashLimit = 2;
+
+/** Workers in a row that end before they ask for a job, after which the waiting jobs fail. */
+export const startFailureLimit = 3;

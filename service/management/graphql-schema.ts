@@ -1,0 +1,176 @@
+/** The GraphQL API as clients of the hosted service know it: names and nullability are what they send. */
+export const graphqlSchema = /* GraphQL */ `
+  "Answers nothing: always null."
+  scalar Void
+  scalar JSON
+
+  enum FlashBootType { OFF FLASHBOOT }
+  enum EndpointType { QB LB }
+
+  type EnvironmentVariable { key: String value: String }
+  input EnvironmentVariableInput { key: String! value: String! }
+
+  type PodTemplate {
+    id: String
+    name: String
+    imageName: String
+    containerDiskInGb: Int
+    volumeInGb: Int
+    volumeMountPath: String
+    dockerArgs: String
+    env: [EnvironmentVariable]
+    ports: String
+    portsConfig: JSON
+    readme: String
+    isServerless: Boolean
+    isPublic: Boolean
+    category: String
+    containerRegistryAuthId: String
+    startJupyter: Boolean
+    startSsh: Boolean
+    startScript: String
+    advancedStart: Boolean
+    config: JSON
+  }
+
+  input SaveTemplateInput {
+    id: String
+    name: String!
+    imageName: String
+    containerDiskInGb: Int!
+    volumeInGb: Int!
+    volumeMountPath: String
+    dockerArgs: String
+    env: [EnvironmentVariableInput]
+    ports: String
+    portsConfig: JSON
+    readme: String
+    isServerless: Boolean
+    isPublic: Boolean
+    category: String
+    containerRegistryAuthId: String
+    startJupyter: Boolean
+    startSsh: Boolean
+    startScript: String
+    advancedStart: Boolean
+    config: JSON
+  }
+
+  type NetworkVolume { id: String name: String size: Int dataCenterId: String }
+  type NetworkVolumeReference { networkVolumeId: String }
+  input NetworkVolumeReferenceInput { networkVolumeId: String! }
+
+  type Endpoint {
+    id: String
+    name: String
+    userId: String
+    createdAt: String
+    version: Int
+    type: EndpointType
+    templateId: String
+    template: PodTemplate
+    gpuIds: String
+    gpuTypeIds: [String]
+    gpuCount: Int
+    instanceIds: [String]
+    workersMin: Int
+    workersMax: Int
+    idleTimeout: Int
+    scalerType: String
+    scalerValue: Int
+    locations: String
+    networkVolumeId: String
+    networkVolume: NetworkVolume
+    networkVolumeIds: [NetworkVolumeReference]
+    executionTimeoutMs: Int
+    allowedCudaVersions: String
+    minCudaVersion: String
+    flashBootType: FlashBootType
+    env: [EnvironmentVariable]
+    modelReferences: [String]
+  }
+
+  "Saved whole: what is left out is reset to its default."
+  input EndpointInput {
+    id: String
+    name: String!
+    type: EndpointType
+    templateId: String
+    template: SaveTemplateInput
+    gpuIds: String
+    gpuCount: Int
+    instanceIds: [String!]
+    workersMin: Int
+    workersMax: Int
+    idleTimeout: Int
+    scalerType: String
+    scalerValue: Int
+    locations: String
+    networkVolumeId: String
+    networkVolumeIds: [NetworkVolumeReferenceInput!]
+    executionTimeoutMs: Int
+    allowedCudaVersions: String
+    minCudaVersion: String
+    flashBootType: FlashBootType
+    env: [EnvironmentVariableInput]
+    modelReferences: [String!]
+  }
+  input UpdateEndpointTemplateInput { endpointId: String! templateId: String! }
+
+  "A secret's value can be written and never read."
+  type Secret { id: ID name: String description: String createdAt: String updatedAt: String }
+  input SecretCreateInput { name: String! value: String! description: String }
+  input SecretValueUpdateInput { id: ID! value: String! }
+  input SecretDescriptionUpdateInput { id: ID! description: String! }
+
+  input CreateNetworkVolumeInput {
+    name: String!
+    size: Int!
+    dataCenterId: String!
+    storageClusterId: String
+    storageType: String
+  }
+  input UpdateNetworkVolumeInput { id: String! name: String size: Int }
+  input DeleteNetworkVolumeInput { id: String! }
+
+  type ContainerRegistryAuth { id: String name: String }
+  input SaveRegistryAuthInput { name: String! username: String! password: String! }
+  input UpdateRegistryAuthInput { id: String! username: String! password: String! }
+
+  type GpuPool { id: String gpuTypeIds: [String] }
+
+  type User {
+    id: ID
+    email: String
+    podTemplates: [PodTemplate]
+    endpoints: [Endpoint]
+    endpoint(id: String!): Endpoint
+    networkVolumes: [NetworkVolume]
+    secrets: [Secret]
+    containerRegistryCreds: [ContainerRegistryAuth]
+  }
+
+  type Query {
+    myself: User
+    podTemplate(id: String!): PodTemplate
+    serverlessGpuPools: [GpuPool]
+  }
+
+  type Mutation {
+    saveTemplate(input: SaveTemplateInput!): PodTemplate
+    deleteTemplate(templateName: String): Void
+    saveEndpoint(input: EndpointInput!): Endpoint
+    deleteEndpoint(id: String!): Void
+    updateEndpointTemplate(input: UpdateEndpointTemplateInput!): Endpoint
+    secretCreate(input: SecretCreateInput!): Secret
+    secretValueUpdate(input: SecretValueUpdateInput!): Secret
+    secretDescriptionUpdate(input: SecretDescriptionUpdateInput!): Secret
+    secretDelete(id: ID!): Void
+    createNetworkVolume(input: CreateNetworkVolumeInput!): NetworkVolume
+    updateNetworkVolume(input: UpdateNetworkVolumeInput!): NetworkVolume
+    deleteNetworkVolume(input: DeleteNetworkVolumeInput!): Void
+    saveRegistryAuth(input: SaveRegistryAuthInput!): ContainerRegistryAuth
+    updateRegistryAuth(input: UpdateRegistryAuthInput!): ContainerRegistryAuth
+    deleteRegistryAuth(registryAuthId: String!): Void
+  }
+`;

@@ -1,0 +1,220 @@
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { z } from "zod";
+import { StartError } from "../errors";
+import { migrate } from "./migrations";
+
+/** What a column holds; the tables are STRICT, so a column has one type. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/** Reads a row as the store gives it; a zod shape is one. */
+export interface RowShape<Row> {
+  parse(row: unknown): Row;
+}
+
+/** A prepared statement that changes rows; parameters are positional. */
+export interface Command {
+  /** How many rows it changed. */
+  run(...params: SqlValue[]): number;
+}
+
+/** A prepared statement that answers rows; parameters are positional. */
+export interface Query<Row> {
+  get(...params: SqlValue[]): Row | undefined;
+  all(...params: SqlValue[]): Row[];
+}
+
+/** The service's store: synchronous SQLite. What `transaction` returned from is there after a kill -9. */
+export interface Database {
+  /** Prepares a statement that changes rows. */
+  prepare(sql: string): Command;
+  /** Prepares a statement that answers rows, each read by `row`. */
+  query<Row>(sql: string, row: RowShape<Row>): Query<Row>;
+  /** Runs `work` whole or not at all; a transaction inside another one is part of it. */
+  transaction<Result>(work: () => Result): Result;
+  /** Runs `then` once the open transaction is committed, at once without one, never after a rollback. */
+  afterCommit(then: () => void): void;
+  /** Closes the store and gives the data folder free. */
+  close(): void;
+}
+
+const sqliteCode = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** Whether an error says that a UNIQUE or PRIMARY KEY rule of a table refused a row. */
+export const isUniqueViolation = (error: unknown): boolean =>
+  /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error));
+
+const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
+
+/** How long a look into a store waits for the service that writes it, ms. */
+const lookLimit = 2000;
+
+/**
+ * Reads rows of a data folder's store without taking the folder, whether a service has it or not. Changes nothing.
+ * Undefined when there is no store yet.
+ */
+export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
+  if (!existsSync(storeFile(dataFolder))) return undefined;
+  const connection = new Libsql(storeFile(dataFolder), { timeout: lookLimit });
+  try {
+    connection.pragma("query_only = ON");
+    return connection
+      .prepare(sql)
+      .all()
+      .map((one) => row.parse(one));
+  } catch (error) {
+    throw unreadable(dataFolder, error);
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Opens the store of a data folder, made when absent (mode 0700), and brings its tables up to date.
+ * One process has a folder at a time: a second one gets a StartError that names the folder and the process.
+ */
+export function openDatabase(dataFolder: string): Database {
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  chmodSync(dataFolder, 0o700);
+  const unlock = lockFolder(dataFolder);
+  try {
+    const connection = connect(dataFolder);
+    const database = wrap(connection, unlock);
+    migrate({
+      version: () => versionOf(connection),
+      apply: (sql, version) =>
+        database.transaction(() => {
+          connection.exec(sql);
+          connection.exec(`PRAGMA user_version = ${version}`);
+        }),
+    });
+    return database;
+  } catch (error) {
+    unlock();
+    throw unreadable(dataFolder, error);
+  }
+}
+
+/** The words for a damaged store; any other fault as it is. */
+function unreadable(dataFolder: string, error: unknown): unknown {
+  if (!/^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))) return error;
+  return new StartError(
+    `the store in ${dataFolder} cannot be read (${sqliteCode(error)}): move the folder away to start anew`,
+  );
+}
+
+/**
+ * The lock is a write transaction held open on a file of its own. The operating system lets go of it when the process
+ * ends, however it ends, so there are no stale locks; readers still see the process id committed just before.
+ */
+function lockFolder(dataFolder: string): () => void {
+  const lock = new Libsql(join(dataFolder, "lock"), { timeout: 0 });
+  try {
+    lock.exec("BEGIN IMMEDIATE");
+    lock.exec(`PRAGMA user_version = ${process.pid}`);
+    lock.exec("COMMIT");
+    lock.exec("BEGIN IMMEDIATE");
+  } catch (error) {
+    const owner = ownerOf(lock);
+    lock.close();
+    if (sqliteCode(error) !== "SQLITE_BUSY") throw error;
+    throw new StartError(
+      `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that one or choose another folder with --data`,
+    );
+  }
+  return () => {
+    lock.exec("ROLLBACK");
+    lock.close();
+  };
+}
+
+const versionRow = z.object({ user_version: z.number() });
+const versionOf = (connection: Libsql.Database): number =>
+  versionRow.parse(connection.prepare("PRAGMA user_version").get()).user_version;
+
+function ownerOf(lock: Libsql.Database): string {
+  try {
+    return String(versionOf(lock));
+  } catch {
+    return "unknown";
+  }
+}
+
+function connect(dataFolder: string): Libsql.Database {
+  const connection = new Libsql(storeFile(dataFolder));
+  connection.pragma("journal_mode = WAL");
+  // A killed process loses nothing that the operating system has; only a power cut could cost the last commits.
+  connection.pragma("synchronous = NORMAL");
+  connection.pragma("foreign_keys = ON");
+  return connection;
+}
+
+function wrap(connection: Libsql.Database, unlock: () => void): Database {
+  let open = true;
+  let waiting: (() => void)[] = [];
+  // After its close the driver ends the whole process when it is asked about a transaction, and still runs statements, into
+  // a folder that another service may have by then.
+  const checkOpen = (): void => {
+    if (!open) throw new Error("the store is closed");
+  };
+  return {
+    // Parameters go on as one array: a single null or blob of its own would be taken for named parameters.
+    prepare: (sql) => {
+      const statement = connection.prepare(sql);
+      return {
+        run: (...params) => {
+          checkOpen();
+          return statement.run(params).changes;
+        },
+      };
+    },
+    query: (sql, row) => {
+      const statement = connection.prepare(sql);
+      return {
+        get: (...params) => {
+          checkOpen();
+          const found = statement.get(params);
+          return found === undefined ? undefined : row.parse(found);
+        },
+        all: (...params) => {
+          checkOpen();
+          return statement.all(params).map((one) => row.parse(one));
+        },
+      };
+    },
+    transaction: (work) => {
+      checkOpen();
+      if (connection.inTransaction) return work();
+      connection.exec("BEGIN IMMEDIATE");
+      let result: ReturnType<typeof work>;
+      try {
+        result = work();
+        connection.exec("COMMIT");
+      } catch (error) {
+        waiting = [];
+        // SQLite has rolled back by itself after some faults, such as a full disk.
+        if (connection.inTransaction) connection.exec("ROLLBACK");
+        throw error;
+      }
+      const committed = waiting;
+      waiting = [];
+      for (const then of committed) then();
+      return result;
+    },
+    afterCommit: (then) => {
+      checkOpen();
+      if (connection.inTransaction) waiting.push(then);
+      else then();
+    },
+    close: () => {
+      if (!open) return;
+      open = false;
+      // The driver closes the file only once its statements are collected; what is in the log belongs into the file now.
+      connection.pragma("wal_checkpoint(TRUNCATE)");
+      connection.close();
+      unlock();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Tables of the job path; times are ms since the epoch. The CHECK and the triggers hold what jobs/states.ts says:
+ * a job in an impossible state, or on an impossible way, cannot be written. Inputs have a table of their own, because an
+ * update writes a row whole and an input may be 20 MB.
+ */
+export const jobsSchema = `
+  CREATE TABLE jobs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    endpoint_id TEXT NOT NULL,
+    operation TEXT NOT NULL CHECK (operation IN ('run', 'runsync', 'openai')),
+    status TEXT NOT NULL,
+    low_priority INTEGER NOT NULL CHECK (low_priority IN (0, 1)),
+    execution_timeout INTEGER,
+    created_at INTEGER NOT NULL,
+    queued_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    worker_id TEXT,
+    retries INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    chunks INTEGER NOT NULL DEFAULT 0,
+    chunks_read INTEGER NOT NULL DEFAULT 0 CHECK (chunks_read BETWEEN 0 AND chunks),
+    webhook TEXT,
+    error TEXT,
+    output TEXT,
+    CHECK (CASE status
+      WHEN 'IN_QUEUE' THEN worker_id IS NULL AND started_at IS NULL AND finished_at IS NULL AND output IS NULL AND error IS NULL
+      WHEN 'IN_PROGRESS' THEN worker_id IS NOT NULL AND started_at IS NOT NULL AND finished_at IS NULL AND error IS NULL
+      WHEN 'COMPLETED' THEN worker_id IS NOT NULL AND started_at IS NOT NULL AND finished_at IS NOT NULL AND error IS NULL
+      WHEN 'FAILED' THEN finished_at IS NOT NULL AND error IS NOT NULL
+      WHEN 'CANCELLED' THEN finished_at IS NOT NULL AND error IS NULL
+      WHEN 'TIMED_OUT' THEN worker_id IS NOT NULL AND started_at IS NOT NULL AND finished_at IS NOT NULL AND error IS NOT NULL
+      ELSE 0 END)
+  ) STRICT;
+  CREATE INDEX jobs_by_due ON jobs (due_at);
+  CREATE INDEX jobs_by_endpoint ON jobs (endpoint_id, status, seq);
+
+  CREATE TRIGGER jobs_begin_in_queue BEFORE INSERT ON jobs WHEN NEW.status <> 'IN_QUEUE'
+  BEGIN SELECT RAISE(ABORT, 'a job begins IN_QUEUE'); END;
+
+  CREATE TRIGGER jobs_move_by_the_table BEFORE UPDATE OF status ON jobs WHEN NEW.status <> OLD.status AND NOT (
+    (OLD.status = 'IN_QUEUE' AND NEW.status IN ('IN_PROGRESS', 'FAILED', 'CANCELLED'))
+    OR (OLD.status = 'IN_PROGRESS' AND NEW.status IN ('COMPLETED', 'FAILED', 'TIMED_OUT', 'IN_QUEUE', 'CANCELLED'))
+    OR (OLD.status IN ('FAILED', 'TIMED_OUT') AND NEW.status = 'IN_QUEUE'))
+  BEGIN SELECT RAISE(ABORT, 'a job cannot move between these states'); END;
+
+  CREATE TABLE job_inputs (
+    seq INTEGER PRIMARY KEY REFERENCES jobs (seq) ON DELETE CASCADE,
+    input TEXT NOT NULL,
+    s3_config TEXT
+  ) STRICT;
+
+  CREATE TABLE job_chunks (
+    job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    chunk TEXT NOT NULL,
+    PRIMARY KEY (job_id, position)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE job_counters (
+    endpoint_id TEXT PRIMARY KEY,
+    completed INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    retried INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE webhooks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    endpoint_id TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    url TEXT NOT NULL,
+    body TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX webhooks_by_due ON webhooks (due_at);
+
+  CREATE TABLE worker_tokens (
+    endpoint_id TEXT PRIMARY KEY,
+    token TEXT NOT NULL
+  ) STRICT;
+`;

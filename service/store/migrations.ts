@@ -1,0 +1,72 @@
+import { StartError } from "../errors";
+import { jobsSchema } from "./jobs-schema";
+
+/** Tables of the management API. What rules look up is a column; what only travels is in `content` (JSON). Times are ms since the epoch. */
+const managementSchema = `
+  CREATE TABLE registry_auths (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    username TEXT NOT NULL,
+    password TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE templates (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    registry_auth_id TEXT REFERENCES registry_auths (id),
+    content TEXT NOT NULL,
+    last_used_at INTEGER,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX templates_by_registry_auth ON templates (registry_auth_id);
+
+  CREATE TABLE volumes (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    data_center_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE endpoints (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    template_id TEXT NOT NULL REFERENCES templates (id),
+    version INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX endpoints_by_template ON endpoints (template_id);
+
+  CREATE TABLE secrets (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    value TEXT NOT NULL,
+    description TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+`;
+
+/** Each entry brings the tables from one version to the next. Entries are only ever added at the end. */
+const migrations: string[] = [managementSchema, jobsSchema];
+
+/** What `migrate` needs of a store. */
+export interface MigrationTarget {
+  /** How many migrations it has had. */
+  version(): number;
+  /** Runs one migration and notes the version, whole or not at all. */
+  apply(sql: string, version: number): void;
+}
+
+/** Brings a store's tables up to date; refuses a store that a newer release has written. */
+export function migrate(store: MigrationTarget): void {
+  const version = store.version();
+  if (version > migrations.length) {
+    throw new StartError(
+      `the data folder was written by a newer release (store version ${version}, this one knows ${migrations.length}): use that release or another folder`,
+    );
+  }
+  for (const [index, sql] of migrations.slice(version).entries()) store.apply(sql, version + index + 1);
+}

@@ -1,0 +1,37 @@
+/** A command line that cannot be split. */
+export class CommandLineError extends Error {
+  override readonly name = "CommandLineError";
+}
+
+/**
+ * Splits a command line into words as a shell does, without running one: blanks part words, '…' keeps everything, "…" keeps
+ * everything but \" and \\, a backslash keeps the next character. Nothing is expanded.
+ */
+export function splitCommandLine(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: "'" | '"' | undefined;
+  for (let at = 0; at < line.length; at++) {
+    const char = line.charAt(at);
+    if (quote) {
+      if (char === quote) quote = undefined;
+      else if (quote === '"' && char === "\\" && /["\\]/.test(line.charAt(at + 1)))
+        word = `${word ?? ""}${line.charAt(++at)}`;
+      else word = `${word ?? ""}${char}`;
+    } else if (char === "'" || char === '"') {
+      quote = char;
+      word ??= "";
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (char === "\\") {
+      if (at + 1 === line.length) throw new CommandLineError(`"${line}" ends with a backslash`);
+      word = `${word ?? ""}${line.charAt(++at)}`;
+    } else {
+      word = `${word ?? ""}${char}`;
+    }
+  }
+  if (quote) throw new CommandLineError(`"${line}" has a quote (${quote}) that is not closed`);
+  if (word !== undefined) words.push(word);
+  return words;
+}

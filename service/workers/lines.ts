@@ -1,0 +1,51 @@
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+
+/** Characters of one line that are kept in logs and error texts; the rest of a longer line is dropped as it comes. */
+export const longestLine = 64 * 1024;
+
+/**
+ * Reads a stream line by line and resolves at its end. A line that never ends takes no more memory than a long one: its
+ * beginning is told once, marked with "…", as soon as it is too long.
+ */
+export function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
+  const decoder = new StringDecoder("utf8");
+  let line = "";
+  let cut = false;
+
+  function add(text: string): void {
+    if (cut) return;
+    if (line.length + text.length <= longestLine) {
+      line += text;
+      return;
+    }
+    onLine(`${line}${text.slice(0, longestLine - line.length)}…`);
+    line = "";
+    cut = true;
+  }
+  function endLine(): void {
+    if (!cut) onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+    line = "";
+    cut = false;
+  }
+  function take(text: string): void {
+    let from = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+      add(text.slice(from, end));
+      endLine();
+      from = end + 1;
+    }
+    add(text.slice(from));
+  }
+
+  return new Promise((resolve) => {
+    stream.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
+    // A worker that failed to start closes its output without an end, and one that was let go of has none either.
+    stream.once("close", () => {
+      take(decoder.end());
+      if (line !== "") endLine();
+      resolve();
+    });
+    stream.once("error", () => undefined);
+  });
+}

@@ -1,0 +1,279 @@
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import { createAlarm } from "../jobs/alarm";
+import type { JobEvents } from "../jobs/events";
+import type { Ledger } from "../jobs/ledger";
+import type { JobQueue } from "../jobs/queue";
+import { type JobTimings, startFailureLimit } from "../jobs/timings";
+import type { EndpointLookup } from "../management/endpoint-lookup";
+import { createStartBackoff } from "./backoff";
+import type { WorkerDesk } from "./desk";
+import type { ProcessEnd, WorkerProcess } from "./process";
+import { isBusy, phaseOf, type Roster, type Worker } from "./roster";
+import { planWorkers, type ScaledWorker, type ScalingRules } from "./scaler";
+import type { WorkerStarter } from "./start";
+import { judge, type Verdict } from "./watch";
+
+/** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
+export interface WorkerPool {
+  /** Looks at an endpoint soon: something about it changed. */
+  review(endpointId: string): void;
+  /** Replaces the endpoint's workers, busy ones after their jobs. */
+  restart(endpointId: string): void;
+  /** Ends the endpoint's workers at once; resolves when they are gone. */
+  drop(endpointId: string): Promise<void>;
+  /** Judges all workers and scales all endpoints; answers when to look again. Tests call it by hand. */
+  pass(): Promise<number | undefined>;
+  /** Workers that wait for the end of a back-off before they are started. */
+  throttled(endpointId: string): number;
+  start(): void;
+  /** Ends all workers; resolves when they are gone. */
+  stop(): Promise<void>;
+}
+
+export interface PoolDeps {
+  roster: Roster;
+  desk: Pick<WorkerDesk, "dismiss">;
+  ledger: Ledger;
+  events: JobEvents;
+  queue(endpointId: string): JobQueue;
+  endpoints: EndpointLookup;
+  starter: WorkerStarter;
+  clock: Clock;
+  timings: JobTimings;
+  log: Pick<Logger, "info" | "warn" | "error">;
+}
+
+interface LocalWorker {
+  worker: Worker;
+  process: WorkerProcess;
+  image: string;
+  redact(text: string): string;
+  /** Why the service ended it; a worker that ended without a reason crashed. */
+  reason: string | undefined;
+  /** Whether it was ended because it did not answer any more, which is as bad as a crash. */
+  lost: boolean;
+  /** Whether its end was asked for. */
+  stopped: boolean;
+}
+
+export function createWorkerPool(deps: PoolDeps): WorkerPool {
+  const { roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log } = deps;
+  const processes = new Map<Worker, LocalWorker>();
+  const backoff = createStartBackoff(clock, timings);
+  const throttled = new Map<string, number>();
+  const ends = new Set<Promise<void>>();
+  const reviews = new Set<string>();
+  let started = false;
+  let stopping = false;
+  events.on("ended", (job, before) => {
+    // A handler's failure is the worker's work too; a crash is not.
+    const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
+    if (byWorker && before.status === "IN_PROGRESS") backoff.worked(job.endpointId);
+  });
+  const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "a pass over the workers failed"));
+
+  function rulesOf(endpointId: string): ScalingRules | undefined {
+    const endpoint = endpoints.get(endpointId);
+    if (!endpoint) return undefined;
+    const { workersMin, workersMax, scalerType, scalerValue, idleTimeout } = endpoint;
+    const value = scalerType === "QUEUE_DELAY" ? scalerValue * 1000 : scalerValue;
+    return { workersMin, workersMax, scalerType, scalerValue: value, idleTimeout: idleTimeout * 1000 };
+  }
+
+  /** Brings one endpoint to what its rules ask for; answers when to look again. */
+  function scale(endpointId: string): number {
+    const rules = rulesOf(endpointId);
+    if (!rules || stopping) return Number.POSITIVE_INFINITY;
+    const now = clock.now();
+    const workers = roster.of(endpointId).filter((worker) => processes.has(worker) && !worker.retiring);
+    const running = roster.of(endpointId).reduce((sum, { jobs }) => sum + jobs.size, 0);
+    const state = {
+      now,
+      waiting: queue(endpointId).entries(),
+      running,
+      workers: workers.map((one) => scaled(one, now)),
+    };
+    const plan = planWorkers(rules, state);
+    for (const worker of workers) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
+    return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
+  }
+
+  function scaled(worker: Worker, now: number): ScaledWorker {
+    const phase = phaseOf(worker, now, timings);
+    if (phase === "idle") return { id: worker.id, phase, since: worker.idleSince };
+    // An unhealthy worker is no free one.
+    return { id: worker.id, phase: phase === "initializing" ? "starting" : "busy", since: worker.startedAt };
+  }
+
+  function startWorkers(endpointId: string, wanted: number): number {
+    throttled.delete(endpointId);
+    for (let left = wanted; left > 0; left--) {
+      const notBefore = backoff.notBefore(endpointId);
+      if (notBefore > clock.now()) {
+        throttled.set(endpointId, left);
+        return notBefore;
+      }
+      const outcome = starter.start(endpointId);
+      if ("error" in outcome) {
+        log.warn({ endpoint: endpointId }, outcome.error);
+        refuseWaiting(endpointId, outcome.error);
+        return clock.now() + timings.startBackoffMax;
+      }
+      const worker = roster.add({ id: outcome.id, endpointId, local: true, now: clock.now() });
+      const local: LocalWorker = { ...outcome, worker, reason: undefined, lost: false, stopped: false };
+      processes.set(worker, local);
+      log.info({ endpoint: endpointId, worker: worker.id }, "a worker starts");
+      const end = outcome.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
+      ends.add(end);
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  function refuseWaiting(endpointId: string, error: string): void {
+    for (const { id } of [...queue(endpointId).entries()]) {
+      ledger.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "a job could not be failed"));
+    }
+  }
+
+  function retire(worker: Worker, reason: string): void {
+    desk.dismiss(worker);
+    const local = processes.get(worker);
+    if (local) local.reason ??= reason;
+    stopWhenDone(worker);
+  }
+
+  function stopWhenDone(worker: Worker): void {
+    const local = processes.get(worker);
+    if (!local || local.stopped || !worker.retiring || isBusy(worker)) return;
+    local.stopped = true;
+    local.reason ??= "asked to be replaced";
+    desk.dismiss(worker);
+    local.process.stop(timings.killGrace);
+  }
+
+  async function ended(local: LocalWorker, end: ProcessEnd): Promise<void> {
+    const { worker, redact } = local;
+    const { endpointId } = worker;
+    processes.delete(worker);
+    roster.remove(worker);
+    desk.dismiss(worker);
+    log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "a worker ended");
+    if (stopping) return;
+    const lastWords =
+      end.lastErrors.length > 0 ? `; the last lines of its stderr:\n${redact(end.lastErrors.join("\n"))}` : "";
+    const crashed = local.reason === undefined || local.lost;
+    const how = local.reason === undefined ? end.how : `was ended by the service because it ${local.reason}`;
+    const jobs = [...worker.jobs.keys()];
+    const starting = worker.firstAskAt === undefined;
+    if (crashed && (starting || jobs.length > 0 || !end.clean)) {
+      const failedStarts = backoff.failed(endpointId, starting);
+      if (!end.spawned || failedStarts >= startFailureLimit)
+        refuseWaiting(endpointId, failedStart(local, how, lastWords));
+    }
+    for (const jobId of jobs) {
+      const error = `the worker ${how} while it ran the job${lastWords}`;
+      await ledger.giveBack(jobId, worker.id, crashed ? "crashed" : "interrupted", error);
+    }
+    review(endpointId);
+  }
+
+  const failedStart = ({ image }: LocalWorker, how: string, lastWords: string): string =>
+    `workers of the image "${image}" do not start: the last one ${how}, before it asked for a job${lastWords}`;
+
+  /** Ends a worker that does not do its part; one elsewhere is forgotten. */
+  async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
+    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `a worker ${why} and is replaced`);
+    const local = processes.get(worker);
+    desk.dismiss(worker);
+    if (local) {
+      local.reason ??= why;
+      local.lost = kind === "lost";
+      local.stopped = true;
+      local.process.kill();
+      return;
+    }
+    roster.remove(worker);
+    for (const jobId of worker.jobs.keys()) {
+      await ledger.giveBack(jobId, worker.id, "crashed", `the worker ${why} while it ran the job`);
+    }
+    review(worker.endpointId);
+  }
+
+  async function pass(): Promise<number | undefined> {
+    let lookAt = Number.POSITIVE_INFINITY;
+    for (const worker of roster.all()) {
+      if (processes.get(worker)?.stopped) continue;
+      const verdict = judge(worker, clock.now(), timings);
+      if (verdict.kind === "fine") lookAt = Math.min(lookAt, verdict.lookAt);
+      else await replace(worker, verdict);
+    }
+    for (const { id } of endpoints.all()) lookAt = Math.min(lookAt, look(id));
+    return lookAt === Number.POSITIVE_INFINITY ? undefined : lookAt;
+  }
+
+  function look(endpointId: string): number {
+    for (const worker of roster.of(endpointId)) stopWhenDone(worker);
+    return scale(endpointId);
+  }
+
+  function review(endpointId: string): void {
+    if (!started || stopping || reviews.has(endpointId)) return;
+    reviews.add(endpointId);
+    // Many changes come in one turn, and some of them in the middle of a change.
+    setImmediate(() => {
+      reviews.delete(endpointId);
+      if (stopping) return;
+      let lookAt = look(endpointId);
+      for (const worker of roster.of(endpointId)) {
+        if (processes.get(worker)?.stopped) continue;
+        const verdict = judge(worker, clock.now(), timings);
+        lookAt = Math.min(lookAt, verdict.kind === "fine" ? verdict.lookAt : clock.now());
+      }
+      alarm.by(lookAt);
+    });
+  }
+
+  async function drop(endpointId: string): Promise<void> {
+    backoff.forget(endpointId);
+    throttled.delete(endpointId);
+    const gone: Promise<unknown>[] = [];
+    for (const worker of roster.of(endpointId)) {
+      const local = processes.get(worker);
+      desk.dismiss(worker);
+      if (!local) {
+        roster.remove(worker);
+        continue;
+      }
+      local.reason ??= "belongs to a deleted endpoint";
+      local.stopped = true;
+      local.process.kill();
+      gone.push(local.process.ended);
+    }
+    await Promise.all(gone);
+  }
+
+  return {
+    review,
+    restart(endpointId) {
+      backoff.forget(endpointId);
+      for (const worker of roster.of(endpointId)) {
+        if (processes.has(worker)) retire(worker, "no longer fits the endpoint");
+      }
+      review(endpointId);
+    },
+    drop,
+    pass,
+    throttled: (endpointId) => throttled.get(endpointId) ?? 0,
+    start() {
+      started = true;
+      alarm.start();
+    },
+    async stop() {
+      stopping = true;
+      await alarm.stop();
+      for (const { process } of processes.values()) process.stop(timings.killGrace);
+      await Promise.all(ends);
+    },
+  };
+}

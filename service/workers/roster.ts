@@ -1,0 +1,102 @@
+import type { JobTimings } from "../jobs/timings";
+
+/** A worker as the service knows it: a process started here, or one elsewhere that signs in with the endpoint's token. */
+export interface Worker {
+  readonly id: string;
+  readonly endpointId: string;
+  /** Whether the service started it and can end it. */
+  readonly local: boolean;
+  readonly startedAt: number;
+  /** When it asked for its first job; until then it starts up. */
+  firstAskAt: number | undefined;
+  lastAskAt: number;
+  lastSeenAt: number;
+  /** Whether it ever pinged: from then on its silence means something. */
+  pinged: boolean;
+  /** Why it calls itself unhealthy. */
+  unwell: string | undefined;
+  /** Calls for a job that are held open now. */
+  asking: number;
+  /** When it had its last job; undefined while it has one. */
+  idleSince: number;
+  /** Jobs it runs: id → when it got them. */
+  jobs: Map<string, number>;
+  /** Jobs that are over here and that it has to stop: since when, and whether it was told. */
+  stopping: Map<string, { since: number; told: boolean }>;
+  /** No more jobs: it ends when it is done. */
+  retiring: boolean;
+  /** When it was first found silent for too long. */
+  suspectSince: number | undefined;
+}
+
+export type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
+
+export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size > 0;
+
+/** What a worker is doing, as /health counts it. */
+export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
+  if (worker.unwell !== undefined) return "unhealthy";
+  if (worker.firstAskAt === undefined)
+    return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
+  return isBusy(worker) ? "running" : "idle";
+}
+
+/** Everybody who works for the endpoints. */
+export interface Roster {
+  of(endpointId: string): Worker[];
+  find(endpointId: string, id: string): Worker | undefined;
+  all(): Worker[];
+  add(worker: { id: string; endpointId: string; local: boolean; now: number }): Worker;
+  remove(worker: Worker): void;
+  /** Whether the id was that of a process that the service ended: it may still speak for a moment. */
+  hasEnded(id: string): boolean;
+}
+
+/** Ids of ended workers that are remembered. */
+const remembered = 1000;
+
+export function createRoster(): Roster {
+  const endpoints = new Map<string, Map<string, Worker>>();
+  const gone = new Set<string>();
+  const of = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
+  return {
+    of,
+    find: (endpointId, id) => endpoints.get(endpointId)?.get(id),
+    all: () => [...endpoints.keys()].flatMap(of),
+    add({ id, endpointId, local, now }) {
+      const worker: Worker = {
+        id,
+        endpointId,
+        local,
+        startedAt: now,
+        firstAskAt: undefined,
+        lastAskAt: now,
+        lastSeenAt: now,
+        pinged: false,
+        unwell: undefined,
+        asking: 0,
+        idleSince: now,
+        jobs: new Map(),
+        stopping: new Map(),
+        retiring: false,
+        suspectSince: undefined,
+      };
+      const workers = endpoints.get(endpointId) ?? new Map<string, Worker>();
+      endpoints.set(endpointId, workers.set(id, worker));
+      return worker;
+    },
+    remove(worker) {
+      const workers = endpoints.get(worker.endpointId);
+      if (workers?.get(worker.id) !== worker) return;
+      workers.delete(worker.id);
+      if (workers.size === 0) endpoints.delete(worker.endpointId);
+      if (!worker.local) return;
+      gone.add(worker.id);
+      for (const id of gone) {
+        if (gone.size <= remembered) break;
+        gone.delete(id);
+      }
+    },
+    hasEnded: (id) => gone.has(id),
+  };
+}

@@ -1,0 +1,108 @@
+/** How an endpoint wants to be scaled; times in ms. */
+export interface ScalingRules {
+  workersMin: number;
+  workersMax: number;
+  idleTimeout: number;
+  scalerType: "QUEUE_DELAY" | "REQUEST_COUNT";
+  /** QUEUE_DELAY: ms that a job may wait. REQUEST_COUNT: jobs per worker. */
+  scalerValue: number;
+}
+
+/** What there is to scale. Workers that are on their way out are not in it. */
+export interface ScalingState {
+  now: number;
+  /** Waiting jobs in take order. */
+  waiting: Iterable<{ queuedAt: number; lowPriority: boolean }>;
+  running: number;
+  workers: ScaledWorker[];
+}
+
+export interface ScaledWorker {
+  id: string;
+  phase: "starting" | "idle" | "busy";
+  /** When it became idle; for others when it started. */
+  since: number;
+}
+
+export interface ScalingPlan {
+  /** Workers to start. */
+  start: number;
+  /** Workers to let go, busy ones after their job. */
+  retire: string[];
+  /** When the plan can change without anything happening; Infinity for never. */
+  lookAt: number;
+}
+
+/** How many workers an endpoint should have (wire facts: scaler). Jobs of low priority never add one. */
+export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPlan {
+  const { workersMin, workersMax } = rules;
+  const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
+  const wanted = Math.min(Math.max(demand.workers, workersMin), workersMax);
+  const retire = surplus(rules, state, Math.min(Math.max(demand.keep, workersMin), workersMax));
+  const start = Math.max(0, wanted - state.workers.length);
+  return { start, retire: retire.ids, lookAt: Math.min(demand.lookAt, retire.lookAt) };
+}
+
+interface Demand {
+  /** How many there should be. */
+  workers: number;
+  /** How many the jobs need, however long they are idle. */
+  keep: number;
+  lookAt: number;
+}
+
+function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, running }: ScalingState): Demand {
+  let jobs = running;
+  for (const { lowPriority } of waiting) {
+    if (jobs >= workersMax * scalerValue) break;
+    if (!lowPriority) jobs++;
+  }
+  const workers = Math.ceil(jobs / scalerValue);
+  return { workers, keep: workers, lookAt: Number.POSITIVE_INFINITY };
+}
+
+/** The first waiting job starts the first worker at once; each job that has waited too long adds one. */
+function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, workers, now }: ScalingState): Demand {
+  let late = 0;
+  let any = false;
+  for (const { queuedAt, lowPriority } of waiting) {
+    if (lowPriority) continue;
+    any = true;
+    if (queuedAt + scalerValue > now) return demandOf(queuedAt + scalerValue);
+    late++;
+    if (late >= workersMax) break;
+  }
+  return demandOf(Number.POSITIVE_INFINITY);
+
+  function demandOf(lookAt: number): Demand {
+    const free = workers.filter(({ phase }) => phase !== "busy").length;
+    const more = Math.max(0, late - free);
+    const least = any && workers.length === 0 ? 1 : 0;
+    const wanted = Math.max(workers.length + more, least);
+    return { workers: wanted, keep: more > 0 ? wanted : 0, lookAt };
+  }
+}
+
+const order = { idle: 0, starting: 1, busy: 2 };
+
+/** Who goes: everybody above workersMax, the idle ones first; and who was idle for too long, down to `keep`. */
+function surplus(
+  { workersMax, idleTimeout }: ScalingRules,
+  { workers, now }: ScalingState,
+  keep: number,
+): { ids: string[]; lookAt: number } {
+  const leaving = [...workers].sort((a, b) => order[a.phase] - order[b.phase] || a.since - b.since);
+  const ids = leaving.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
+  let left = workers.length - ids.length;
+  let lookAt = Number.POSITIVE_INFINITY;
+  for (const { id, phase, since } of leaving.slice(ids.length)) {
+    if (left <= keep || phase !== "idle") break;
+    if (since + idleTimeout > now) {
+      lookAt = since + idleTimeout;
+      break;
+    }
+    ids.push(id);
+    left--;
+  }
+  return { ids, lookAt };
+}

@@ -1,0 +1,133 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { rules } from "./support/architecture-rules";
+import { parseSource, readSources } from "./support/sources";
+
+const sources = readSources(fileURLToPath(new URL("..", import.meta.url)));
+
+const named = rules.map((rule) => [rule.sentence, rule] as const);
+
+describe("the sources hold the architecture", () => {
+  test("there are sources of every package to look at", () => {
+    for (const folder of ["api/", "provider/", "service/", "test/"]) {
+      expect(
+        sources.some(({ path }) => path.startsWith(folder)),
+        folder,
+      ).toBe(true);
+    }
+    expect(sources.find(({ path }) => path === "api/index.ts")?.imports.length).toBeGreaterThan(0);
+  });
+
+  test.each(named)("%s", (_sentence, { breaches }) => {
+    expect(breaches(sources).join("\n")).toBe("");
+  });
+});
+
+/** Files that break a rule, by the rule's sentence; each is a breach alone, named by its path. */
+const offenders: Record<string, [path: string, text: string][]> = {
+  "api imports nothing else of ours": [
+    ["api/a.ts", 'import { x } from "pulumi-serverless-compute";'],
+    ["api/b.ts", 'import type { X } from "serverless-compute-local";'],
+  ],
+  "service imports only shapes and clock of api, and nothing of provider": [
+    ["service/a.ts", 'import { createClients } from "serverless-compute-api";'],
+    ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
+    ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
+  ],
+  "provider imports nothing of service": [
+    ["provider/a.ts", 'import { createService } from "serverless-compute-local";'],
+  ],
+  "packages reach each other by name, never by a path": [
+    ["service/jobs/a.ts", 'import { x } from "../../api/clock";'],
+    ["provider/b.ts", 'const x = require("../service/errors");'],
+    ["api/shapes/c.ts", 'import x from "../../../elsewhere";'],
+  ],
+  "api and service know no Pulumi": [["api/a.ts", 'import * as pulumi from "@pulumi/pulumi";']],
+  "lifecycles know no Pulumi and neither door": [
+    ["provider/lifecycle/a.ts", 'import type { Output } from "@pulumi/pulumi";'],
+    ["provider/lifecycle/b.ts", 'import { bridge } from "../dynamic/bridge";'],
+    ["provider/lifecycle/c.ts", 'type X = import("../plugin/server").Server;'],
+  ],
+  "the dynamic door does not import the plugin door": [
+    ["provider/dynamic/a.ts", 'export { x } from "../plugin/values";'],
+  ],
+  "the plugin door does not import the dynamic door": [["provider/plugin/a.ts", 'import "../dynamic/stub";']],
+  "examples import only the package root": [
+    ["examples/a/index.ts", 'import { x } from "pulumi-serverless-compute/dynamic";'],
+    ["examples/b/index.ts", 'import { x } from "../../provider";'],
+    ["examples/c/index.ts", 'import { x } from "serverless-compute-api";'],
+  ],
+  "only service/store/database.ts names libsql": [
+    ["service/store/jobs.ts", 'import Database from "libsql";'],
+    ["test/unit/a.test.ts", 'import { createClient } from "@libsql/client";'],
+  ],
+  "only the settings files read the environment": [
+    ["service/jobs/a.ts", "const port = process.env.PORT;"],
+    ["provider/lifecycle/b.ts", 'const port = process["env"]["PORT"];'],
+    ["api/c.ts", 'import { env } from "node:process";'],
+    ["api/d.ts", "const { env } = process;"],
+  ],
+  "files of a package need each other in no circle (types may)": [
+    ["service/a.ts", 'import { b } from "./jobs";\nexport const a = b;'],
+    ["service/jobs/index.ts", 'import { a } from "../a";\nexport const b = a;'],
+  ],
+  "no file is longer than 300 lines": [["test/long.test.ts", "\n".repeat(301)]],
+  "no file is called utils, helpers, common or manager": [
+    ["api/utils.ts", ""],
+    ["service/jobs/job-helpers.ts", ""],
+    ["provider/common/a.ts", ""],
+    ["test/support/manager.test.ts", ""],
+  ],
+  "no type is any": [
+    ["api/a.ts", "export const x: any = 1;"],
+    ["test/b.ts", "export type X = Record<string, any>;"],
+  ],
+  "nothing is cast by way of unknown": [["api/a.ts", "export const x = 1 as unknown as string;"]],
+  "packages export names, no defaults": [
+    ["api/a.ts", "export default 1;"],
+    ["service/b.ts", "export default function b() {}"],
+    ["provider/c.ts", "const c = 1;\nexport { c as default };"],
+  ],
+};
+
+/** Files that look like an offence and are none. */
+const innocents: [path: string, text: string][] = [
+  [
+    "service/a.ts",
+    'import { limits } from "serverless-compute-api/shapes";\nimport { systemClock } from "serverless-compute-api/clock";',
+  ],
+  ["service/store/database.ts", 'import Database from "libsql";'],
+  ["service/settings.ts", "export const port = process.env.PORT;"],
+  [
+    "service/b.ts",
+    "// any reader of process.env\nexport const text = 'as unknown as any process.env';\nexport const env = {};",
+  ],
+  ["service/c.ts", 'import type { D } from "./d";\nexport interface C { d: D }'],
+  ["service/d.ts", 'import { type C } from "./c";\nexport interface D { c: C }\nexport const d = 1;'],
+  ["service/jobs/commonwealth.ts", 'import { d } from "../d";\nexport const x = 1 as unknown;'],
+  ["provider/index.ts", 'export * from "./dynamic/template";'],
+  [
+    "provider/dynamic/template.ts",
+    'import * as pulumi from "@pulumi/pulumi";\nimport { kinds } from "../lifecycle/kinds";',
+  ],
+  ["provider/lifecycle/kinds.ts", 'import type { Clients } from "serverless-compute-api";'],
+  [
+    "examples/a/index.ts",
+    'import * as pulumi from "@pulumi/pulumi";\nimport { Template } from "pulumi-serverless-compute";',
+  ],
+  ["examples/a/handler.mjs", "export default (job) => job.input;"],
+  ["test/long.test.ts", "\n".repeat(299)],
+];
+
+describe("the rules see what they are for", () => {
+  test.each(named)("%s: every offender is seen", (sentence, { breaches }) => {
+    const bad = (offenders[sentence] ?? []).map(([path, text]) => parseSource(path, text));
+    const seen = breaches(bad);
+    expect(bad.length, "a sample that breaks the rule").toBeGreaterThan(0);
+    for (const { path } of bad) expect(seen.join("\n")).toContain(path);
+  });
+
+  test.each(named)("%s: the innocent are left alone", (_sentence, { breaches }) => {
+    expect(breaches(innocents.map(([path, text]) => parseSource(path, text))).join("\n")).toBe("");
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, at, expectAnswer, send } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+const key = target.apiKey;
+const wrong = key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+
+/** Authorization headers that are no right key, by what is wrong with them. */
+const bad: [string, Record<string, string>][] = [
+  ["no key", {}],
+  ["a wrong key", { authorization: `Bearer ${wrong}` }],
+  ["an empty key", { authorization: "Bearer " }],
+  ["the key cut short", { authorization: `Bearer ${key.slice(0, -1)}` }],
+  ["the key as Basic", { authorization: `Basic ${key}` }],
+];
+
+function expectRefusal(answer: Answer): void {
+  expectAnswer(answer, 401);
+  expect(answer.json, "an error body in JSON").toBeInstanceOf(Object);
+  expect(answer.text).not.toContain(key);
+  expect(answer.text).not.toContain(wrong);
+}
+
+describe("Authentication: REST management API", () => {
+  const operations: [string, string][] = [
+    ["POST", "/endpoints"],
+    ["GET", "/endpoints"],
+    ["GET", "/endpoints/some-id"],
+    ["PATCH", "/endpoints/some-id"],
+    ["DELETE", "/endpoints/some-id"],
+    ["POST", "/networkvolumes"],
+    ["GET", "/networkvolumes"],
+    ["GET", "/networkvolumes/some-id"],
+    ["PATCH", "/networkvolumes/some-id"],
+    ["DELETE", "/networkvolumes/some-id"],
+    ["POST", "/templates"],
+    ["GET", "/templates"],
+    ["DELETE", "/templates/some-id"],
+    ["GET", "/containerregistryauth"],
+  ];
+
+  test("Authorization: Bearer <API_KEY> is accepted", async () => {
+    expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key }), 200);
+  });
+
+  test.each(operations)("%s %s without a key answers 401", async (method, path) => {
+    expectRefusal(await send(method, `${target.baseUrl}${path}`, method === "POST" ? { json: {} } : {}));
+  });
+
+  test.each(operations)("%s %s with a wrong key answers 401", async (method, path) => {
+    expectRefusal(
+      await send(method, `${target.baseUrl}${path}`, { key: wrong, ...(method === "POST" ? { json: {} } : {}) }),
+    );
+  });
+
+  test.each(bad)("with %s the answer is 401 and carries a message", async (_what, headers) => {
+    const answer = await send("GET", `${target.baseUrl}/endpoints`, { headers });
+    expectRefusal(answer);
+    expect(at(answer.json, "message")).toBeTypeOf("string");
+  });
+
+  test("the bare key is no bearer scheme and answers 401", async () => {
+    expectRefusal(await send("GET", `${target.baseUrl}/endpoints`, { headers: { authorization: key } }));
+  });
+
+  test("the key as a query parameter answers 401", async () => {
+    expectRefusal(await send("GET", `${target.baseUrl}/endpoints?api_key=${key}`));
+  });
+
+  test("a POST with a wrong key creates nothing", async () => {
+    const body = { name: "conf-sneaky", size: 1, dataCenterId: "EU-RO-1" };
+    expectRefusal(await send("POST", `${target.baseUrl}/networkvolumes`, { key: wrong, json: body }));
+    expect((await account.rest("GET", "/networkvolumes")).text).not.toContain("conf-sneaky");
+  });
+});
+
+describe("Authentication: Job API", () => {
+  const operations: [string, string][] = [
+    ["POST", "/run"],
+    ["POST", "/runsync"],
+    ["GET", "/status/some-id"],
+    ["GET", "/stream/some-id"],
+    ["POST", "/cancel/some-id"],
+    ["POST", "/retry/some-id"],
+    ["POST", "/purge-queue"],
+    ["GET", "/health"],
+    ["GET", "/requests"],
+    ["POST", "/openai/v1/chat/completions"],
+  ];
+
+  test("authorization: Bearer <API_KEY> is accepted", async () => {
+    const jobs = await account.parked();
+    expectAnswer(await send("GET", `${jobs.root}/health`, { key }), 200);
+  });
+
+  test("authorization: <API_KEY> without a scheme is accepted", async () => {
+    const jobs = await account.parked();
+    expectAnswer(await send("GET", `${jobs.root}/health`, { headers: { authorization: key } }), 200);
+  });
+
+  test.each(operations)("%s %s without a key answers 401", async (method, path) => {
+    const jobs = await account.parked();
+    expectRefusal(await send(method, `${jobs.root}${path}`, method === "POST" ? { json: { input: {} } } : {}));
+  });
+
+  test.each(operations)("%s %s with a wrong key answers 401", async (method, path) => {
+    const jobs = await account.parked();
+    const body = method === "POST" ? { json: { input: {} } } : {};
+    expectRefusal(await send(method, `${jobs.root}${path}`, { ...body, headers: { authorization: wrong } }));
+  });
+
+  test.each(bad)("with %s the answer is 401", async (_what, headers) => {
+    const jobs = await account.parked();
+    expectRefusal(await send("GET", `${jobs.root}/health`, { headers }));
+  });
+
+  test("the key as a query parameter answers 401", async () => {
+    const jobs = await account.parked();
+    expectRefusal(await send("GET", `${jobs.root}/health?api_key=${key}`));
+  });
+
+  test("a wrong key is told before an unknown endpoint is", async () => {
+    expectRefusal(await send("GET", `${target.serverlessUrl}/v2/nosuchendpoint/health`, { key: wrong }));
+  });
+
+  test("a POST /run with a wrong key queues nothing", async () => {
+    const jobs = await account.parked();
+    expectRefusal(await send("POST", `${jobs.root}/run`, { key: wrong, json: { input: {} } }));
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+  });
+});
+
+describe("Authentication: GraphQL API", () => {
+  const query = { json: { query: "{ myself { id } }" } };
+  const ask = (suffix: string, headers: Record<string, string> = {}) =>
+    send("POST", `${target.graphqlUrl}${suffix}`, { ...query, headers });
+
+  test("the key in the query parameter api_key is accepted", async () => {
+    const answer = await ask(`?api_key=${key}`);
+    expectAnswer(answer, 200);
+    expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
+  });
+
+  test("Authorization: Bearer <API_KEY> is accepted", async () => {
+    const answer = await ask("", { authorization: `Bearer ${key}` });
+    expectAnswer(answer, 200);
+    expect(at(answer.json, "data", "myself", "id")).toBeTypeOf("string");
+  });
+
+  test.each(["", "?api_key=", `?api_key=${wrong}`, `?api_key=${key}x`])(
+    "a query parameter that is no right key (form %#) answers 401",
+    async (suffix) => {
+      expectRefusal(await ask(suffix));
+    },
+  );
+
+  test("a wrong bearer key answers 401", async () => {
+    expectRefusal(await ask("", { authorization: `Bearer ${wrong}` }));
+  });
+
+  test("a mutation with a wrong key changes nothing", async () => {
+    const mutation = { json: { query: 'mutation { secretCreate(input: {name: "conf_sneaky", value: "x"}) { id } }' } };
+    expectRefusal(await send("POST", `${target.graphqlUrl}?api_key=${wrong}`, mutation));
+    expect((await account.graphql("{ myself { secrets { name } } }")).text).not.toContain("conf_sneaky");
+  });
+});

@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, type TestContext, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { type HandlerName, useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import { needsReachableReceiver, useWebhookReceiver } from "./support/webhook-receiver";
+
+const target = await useTarget();
+const account = useAccount(target);
+const receiver = await useWebhookReceiver();
+
+/** The job API of an endpoint and a webhook address that answers `statuses` in turn. */
+async function setUp(handler: HandlerName, context: TestContext, ...statuses: number[]) {
+  needsReachableReceiver(target, context);
+  const name = randomBytes(6).toString("hex");
+  const webhook = receiver.address(name, ...statuses);
+  return { jobs: await account.jobsOn(handler, context), name, webhook };
+}
+
+/** Lets a call that must not come have the time to come. */
+const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+describe("Events: webhook notification of job completion", () => {
+  test("a job COMPLETED notifies its webhook by a POST of the /status body", async (context) => {
+    const { jobs, name, webhook } = await setUp("echo", context);
+    const id = await jobs.submit({ prompt: "ping" }, { webhook });
+    const call = await receiver.call(name);
+    expect(call.method).toBe("POST");
+    expect(call.headers["content-type"]).toContain("application/json");
+    expect(call.json).toMatchObject({ id, status: "COMPLETED", output: { prompt: "ping" } });
+    expect(at(call.json, "executionTime")).toBe(at((await jobs.status(id)).json, "executionTime"));
+    expect(JSON.stringify([call.headers, call.json])).not.toContain(target.apiKey);
+  });
+
+  test("a job submitted by /runsync notifies its webhook, too", async (context) => {
+    const { jobs, name, webhook } = await setUp("echo", context);
+    const answer = await jobs.runsync({}, 20_000, { webhook });
+    expect((await receiver.call(name)).json).toMatchObject({ id: stringAt(answer, "id"), status: "COMPLETED" });
+  });
+
+  test("a job FAILED notifies its webhook with the error", async (context) => {
+    const { jobs, name, webhook } = await setUp("fail", context);
+    const id = await jobs.submit({ message: "no such model" }, { webhook });
+    const call = await receiver.call(name);
+    expect(call.json).toMatchObject({ id, status: "FAILED" });
+    expect(JSON.stringify(call.json)).toContain("no such model");
+  });
+
+  test("a job CANCELLED notifies its webhook", async (context) => {
+    needsReachableReceiver(target, context);
+    const name = randomBytes(6).toString("hex");
+    const jobs = await account.parked();
+    const id = await jobs.submit({}, { webhook: receiver.address(name) });
+    await jobs.cancel(id);
+    expect((await receiver.call(name)).json).toMatchObject({ id, status: "CANCELLED" });
+  });
+
+  test("a job TIMED_OUT notifies its webhook", async (context) => {
+    const { jobs, name, webhook } = await setUp("slow", context);
+    const id = await jobs.submit({ ms: 120_000 }, { webhook, policy: { executionTimeout: 5000 } });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await target.pass(5_500, context);
+    expect((await receiver.call(name)).json).toMatchObject({ id, status: "TIMED_OUT" });
+  });
+
+  test("a receiver that answers 200 is notified once", async (context) => {
+    const { jobs, name, webhook } = await setUp("echo", context, 200);
+    await jobs.submit({}, { webhook });
+    await receiver.call(name);
+    await target.pass(11_000, context);
+    await settle();
+    expect(receiver.calls(name)).toHaveLength(1);
+  });
+
+  for (const status of [500, 204, 302]) {
+    test(`a receiver that answers ${status} is asked up to 2 more times, 10 seconds apart`, async (context) => {
+      const { jobs, name, webhook } = await setUp("echo", context, status);
+      await jobs.submit({}, { webhook });
+      for (const attempt of [2, 3]) {
+        await receiver.call(name, attempt - 1);
+        await settle();
+        await target.pass(7_000, context);
+        await settle();
+        expect(receiver.calls(name), "calls before the 10 s are over").toHaveLength(attempt - 1);
+        await target.pass(3_000, context);
+        await receiver.call(name, attempt);
+      }
+      await settle();
+      await target.pass(12_000, context);
+      await settle();
+      expect(receiver.calls(name)).toHaveLength(3);
+    }, 60_000);
+  }
+
+  test("a receiver that answers 200 to the second attempt gets no third", async (context) => {
+    const { jobs, name, webhook } = await setUp("echo", context, 503, 200);
+    await jobs.submit({}, { webhook });
+    await receiver.call(name, 1);
+    await settle();
+    await target.pass(10_500, context);
+    await receiver.call(name, 2);
+    await settle();
+    await target.pass(11_000, context);
+    await settle();
+    expect(receiver.calls(name)).toHaveLength(2);
+  });
+
+  test("a receiver that cannot be reached changes nothing for its job and the queue", async (context) => {
+    const { jobs } = await setUp("echo", context);
+    const id = await jobs.submit({ kept: true }, { webhook: "http://127.0.0.1:1/nobody" });
+    await jobs.reaches(id, "COMPLETED");
+    expectAnswer(await jobs.runsync({}), 200, { status: "COMPLETED" });
+    expectAnswer(await jobs.status(id), 200, { output: { kept: true } });
+  });
+
+  test("a job that /purge-queue removed sends no notification", async (context) => {
+    needsReachableReceiver(target, context);
+    const name = randomBytes(6).toString("hex");
+    const jobs = await account.parked();
+    await jobs.submit({}, { webhook: receiver.address(name) });
+    await jobs.call("POST", "/purge-queue");
+    await settle();
+    expect(receiver.calls(name)).toHaveLength(0);
+  });
+});

@@ -1,0 +1,2 @@
+/** Answers the input as it is. */
+export default (job) => job.input;

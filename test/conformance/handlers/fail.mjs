@@ -1,0 +1,6 @@
+/** Fails: throws an Error with `input.message`, or answers `{error}` when `input.answer` is true. */
+export default (job) => {
+  const message = job.input.message ?? "failed on purpose";
+  if (job.input.answer) return { error: message };
+  throw new Error(message);
+};

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import { joinAsWorker } from "./support/raw-worker";
+
+const target = await useTarget();
+const account = useAccount(target);
+const gone = { timeout: 10_000 };
+const minute = 60_000;
+
+describe("States and transitions: ttl expires", () => {
+  test("ttl expires on a job IN_QUEUE → deleted, /status answers 404", async (context) => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
+    await target.pass(8_000, context);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+    await target.pass(3_000, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+  });
+
+  test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status answers 404", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 120_000 }, { policy: { ttl: 10_000 } });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await target.pass(11_000, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+  });
+
+  test("ttl expires on a job COMPLETED → deleted, /status answers 404", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
+    await jobs.reaches(id, "COMPLETED");
+    await target.pass(11_000, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+  });
+
+  test("ttl is 24 hours when the submission names none", async (context) => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    await target.pass(24 * 60 * minute - minute, context);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+    await target.pass(2 * minute, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+  });
+});
+
+describe("Limits: policy defaults and waits", () => {
+  test("policy.executionTimeout: default 600000 ms", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const id = await worker.jobs.submit({});
+    expectAnswer(await worker.take(), 200, { id });
+    const stateAfter = async (ms: number) => {
+      // The worker pings on, so that only the time-out can end the job.
+      for (let passed = 0; passed < ms; passed += 10_000) {
+        await target.pass(Math.min(10_000, ms - passed), context);
+        await worker.ping(id);
+      }
+      return at((await worker.jobs.status(id)).json, "status");
+    };
+    expect(await stateAfter(595_000)).toBe("IN_PROGRESS");
+    await target.pass(6_000, context);
+    await worker.jobs.reaches(id, "TIMED_OUT");
+  });
+
+  test("policy.ttl: 7 days count from submission, queue time included", async (context) => {
+    const jobs = await account.parked();
+    const day = 24 * 60 * minute;
+    const id = await jobs.submit({}, { policy: { ttl: 7 * day } });
+    await target.pass(7 * day - minute, context);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+    await target.pass(2 * minute, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+  });
+
+  for (const [path, wait] of [
+    ["/runsync", 90_000],
+    ["/runsync?wait=300000", 300_000],
+  ] as const) {
+    test(`POST ${path} waits ${wait / 1000} seconds, then answers what it has`, async (context) => {
+      const jobs = await account.parked();
+      let answered = false;
+      const waiting = jobs.call("POST", path, { input: {} }).finally(() => {
+        answered = true;
+      });
+      await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
+      await target.pass(wait - 5_000, context);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(answered, "5 s before the wait ends").toBe(false);
+      await target.pass(6_000, context);
+      expectAnswer(await waiting, 200, { status: "IN_QUEUE" });
+    });
+  }
+});
+
+describe("Limits: result retention after completion", () => {
+  test("Result retention after completion, /run: 30 minutes, then /status answers 404", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const id = await jobs.submit({ kept: true });
+    await jobs.reaches(id, "COMPLETED");
+    await target.pass(29 * minute, context);
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { kept: true } });
+    await target.pass(1.5 * minute, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+  });
+
+  test("Result retention after completion, /runsync: 1 minute, then /status answers 404", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const id = stringAt(await jobs.runsync({}), "id");
+    await target.pass(0.8 * minute, context);
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+    await target.pass(5 * minute, context);
+    await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
+  });
+
+  test("wait controls only how long /runsync waits, not how long the result is kept", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const id = stringAt(await jobs.runsync({}, 1000), "id");
+    await target.pass(10_000, context);
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+  });
+
+  test("retention counts from completion, not from submission", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
+    const id = await jobs.submit({});
+    await target.pass(40 * minute, context);
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
+    await jobs.reaches(id, "COMPLETED");
+    await target.pass(29 * minute, context);
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+  });
+
+  test("POST /retry/{job_id} of a job whose result has expired answers 404", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const id = await jobs.submit({});
+    await jobs.reaches(id, "FAILED");
+    await target.pass(31 * minute, context);
+    await expect.poll(async () => (await jobs.retry(id)).status, gone).toBe(404);
+  });
+});

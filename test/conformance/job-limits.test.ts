@@ -1,0 +1,73 @@
+import { Worker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { expectAnswer, send } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+/** A submission of so many bytes. */
+function submission(bytes: number): string {
+  const empty = JSON.stringify({ input: { text: "" } });
+  return JSON.stringify({ input: { text: "x".repeat(bytes - empty.length) } });
+}
+
+// "MB" may mean 10^6 or 2^20 bytes: what is below both is accepted, what is above both is refused.
+const limit = (megabytes: number) => ({ below: megabytes * 1_000_000, above: megabytes * 1024 * 1024 + 1 });
+
+describe("Limits: payload and timing", () => {
+  const post = async (path: string, bytes: number) => {
+    const jobs = await account.parked();
+    const answer = await send("POST", `${jobs.root}${path}`, { key: target.apiKey, text: submission(bytes) });
+    return { answer, jobs };
+  };
+
+  test("/run maximum payload: 10 MB are accepted", async () => {
+    const { answer } = await post("/run", limit(10).below);
+    expectAnswer(answer, 200, { status: "IN_QUEUE" });
+  });
+
+  test("/run maximum payload: more than 10 MB answer 413 and queue nothing", async () => {
+    const { answer, jobs } = await post("/run", limit(10).above);
+    expectAnswer(answer, 413);
+    expect(answer.text).toMatch(/10/);
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+  });
+
+  test("/runsync maximum payload: 20 MB are accepted", async () => {
+    const { answer } = await post("/runsync?wait=1000", limit(20).below);
+    expectAnswer(answer, 200, { status: "IN_QUEUE" });
+  });
+
+  test("/runsync maximum payload: more than 20 MB answer 413 and queue nothing", async () => {
+    const { answer, jobs } = await post("/runsync?wait=1000", limit(20).above);
+    expectAnswer(answer, 413);
+    expect(answer.text).toMatch(/20/);
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+  });
+
+  test.each([
+    ["/run", 10],
+    ["/runsync", 20],
+  ])(
+    "%s maximum payload: a client that is still sending gets its 413, not a broken connection",
+    async (path, megabytes) => {
+      const jobs = await account.parked();
+      const workerData = { url: `${jobs.root}${path}`, key: target.apiKey, bytes: limit(megabytes).above, times: 10 };
+      const client = new Worker(new URL("./support/oversize-client.mjs", import.meta.url), { workerData });
+      const results: unknown = await new Promise((resolve, reject) => {
+        client.once("message", resolve).once("error", reject);
+      });
+      expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
+    },
+  );
+
+  test("a payload of 9 MB reaches the handler and comes back whole", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const text = "y".repeat(9_000_000);
+    const answer = await jobs.runsync({ text });
+    expectAnswer(answer, 200);
+    expect(answer.text.includes(text), `${answer.text.length} bytes came back`).toBe(true);
+  });
+});

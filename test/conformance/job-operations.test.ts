@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+describe("Job operations: /runsync and /run", () => {
+  test("POST /runsync answers id, status, delayTime, executionTime and output", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const answer = await jobs.runsync({ prompt: "ping", deep: { list: [1, null, "ü"] } });
+    expectAnswer(answer, 200, {
+      status: "COMPLETED",
+      output: { prompt: "ping", deep: { list: [1, null, "ü"] } },
+    });
+    expect(stringAt(answer, "id")).toMatch(/^sync-/);
+    for (const time of ["delayTime", "executionTime"]) {
+      expect(Number.isInteger(at(answer.json, time)), `${time} in ${answer.text}`).toBe(true);
+      expect(Number(at(answer.json, time))).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  test("POST /runsync?wait= answers what it has when the wait ends, and the job goes on", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    await jobs.runsync({ ms: 0 });
+    const answer = await jobs.runsync({ ms: 1500 }, 1000);
+    expectAnswer(answer, 200, { status: "IN_PROGRESS" });
+    expect(answer.took).toBeGreaterThanOrEqual(950);
+    expect(at(answer.json, "output")).toBeUndefined();
+    expectAnswer(await jobs.reaches(stringAt(answer, "id")), 200, { status: "COMPLETED", output: { slept: 1500 } });
+  });
+
+  test.each([1000, 300000])("POST /runsync?wait=%i is within the bounds", async (wait) => {
+    const jobs = await account.parked();
+    const asked = jobs.runsync({}, wait);
+    await expect.poll(async () => at((await jobs.health()).json, "jobs", "inQueue")).toBe(1);
+    await jobs.call("POST", "/purge-queue");
+    expectAnswer(await asked, [200, 404]);
+  });
+
+  test.each(["999", "300001", "-1", "0", "1500.5", "soon", ""])(
+    "POST /runsync?wait=%s answers 400 and names wait",
+    async (wait) => {
+      const jobs = await account.parked();
+      const answer = await jobs.runsync({}, wait);
+      expectAnswer(answer, 400);
+      expect(answer.text).toContain("wait");
+      expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    },
+  );
+
+  test("POST /run answers id and status IN_QUEUE at once", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const answer = await jobs.run({ ms: 300 });
+    expectAnswer(answer, 200, { status: "IN_QUEUE" });
+    expect(stringAt(answer, "id")).toMatch(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/);
+    expect(at(answer.json, "output")).toBeUndefined();
+  });
+
+  test("jobs of one endpoint run in the order they came", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await jobs.submit({ n }));
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
+    const last = await jobs.reaches(String(ids.at(-1)));
+    expectAnswer(last, 200, { status: "COMPLETED", output: { n: 3 } });
+    for (const id of ids) expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+  });
+});
+
+describe("Job operations: /status", () => {
+  test("GET /status/{job_id} answers id, status, delayTime, executionTime and output of a completed job", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 120 });
+    const answer = await jobs.reaches(id, "COMPLETED");
+    expectAnswer(answer, 200, { id, status: "COMPLETED", output: { slept: 120 } });
+    // Milliseconds: the handler slept 120 of them, and nothing here takes as long as a minute.
+    expect(Number(at(answer.json, "executionTime"))).toBeGreaterThanOrEqual(110);
+    expect(Number(at(answer.json, "executionTime"))).toBeLessThan(60_000);
+    expect(Number.isInteger(at(answer.json, "delayTime"))).toBe(true);
+  });
+
+  test("GET /status/{job_id} of a waiting job answers IN_QUEUE without output", async () => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    const answer = await jobs.status(id);
+    expectAnswer(answer, 200, { id, status: "IN_QUEUE" });
+    expect(answer.json).not.toHaveProperty("output");
+  });
+
+  test("GET /status/{job_id} of a failed job answers the error as text", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const answer = await jobs.reaches(await jobs.submit({ message: "no such model" }), "FAILED");
+    expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
+  });
+
+  test("GET /status/{job_id}?ttl= sets the job's time to live", async (context) => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    expectAnswer(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
+    await target.pass(11_000, context);
+    await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
+  });
+
+  test.each(["9999", "604800001", "-1", "1.5", "soon"])(
+    "GET /status/{job_id}?ttl=%s answers 400 and names ttl",
+    async (ttl) => {
+      const jobs = await account.parked();
+      const id = await jobs.submit({});
+      const answer = await jobs.call("GET", `/status/${id}?ttl=${ttl}`);
+      expectAnswer(answer, 400);
+      expect(answer.text).toContain("ttl");
+    },
+  );
+
+  test("GET /status-sync/{job_id}?wait= waits for the job like /runsync", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 200 });
+    expectAnswer(await jobs.call("GET", `/status-sync/${id}?wait=20000`), 200, { id, status: "COMPLETED" });
+  });
+});
+
+describe("Job operations: /openai/* and /requests", () => {
+  test("POST /openai/* becomes a job and answers its output", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const body = { model: "acme", messages: [{ role: "user", content: "ping" }] };
+    const answer = await jobs.call("POST", "/openai/v1/chat/completions", body);
+    expectAnswer(answer, 200, { openai_route: "/v1/chat/completions", openai_input: body });
+  });
+
+  test("POST /openai/* with stream: true answers the chunks as server-sent events", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    const answer = await send("POST", `${jobs.root}/openai/v1/chat/completions`, {
+      key: target.apiKey,
+      json: { model: "acme", stream: true, chunks: ["first", "second"] },
+    });
+    expectAnswer(answer, 200);
+    expect(answer.text).toMatch(/first.*second/s);
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+  });
+
+  test("GET /requests answers the endpoint's jobs", async () => {
+    const jobs = await account.parked();
+    const ids = [await jobs.submit({}), await jobs.submit({})];
+    const answer = await jobs.call("GET", "/requests");
+    expectAnswer(answer, 200);
+    for (const id of ids) expect(answer.text).toContain(id);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+describe("Job operations: /cancel, /retry, /purge-queue", () => {
+  test("POST /cancel/{job_id} answers id and status CANCELLED", async () => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    expectAnswer(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
+  });
+
+  test("POST /retry/{job_id} answers id and status IN_QUEUE", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const id = await jobs.submit({});
+    await jobs.reaches(id, "FAILED");
+    expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
+  });
+
+  test("POST /purge-queue answers removed, the number of jobs, and status completed", async () => {
+    const jobs = await account.parked();
+    const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
+    const answer = await jobs.call("POST", "/purge-queue");
+    expectAnswer(answer, 200);
+    expect(answer.json).toEqual({ removed: 3, status: "completed" });
+    for (const id of ids) expectAnswer(await jobs.status(id), 404);
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+  });
+
+  test("POST /purge-queue of an empty queue answers removed 0", async () => {
+    const jobs = await account.parked();
+    expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 0, status: "completed" });
+  });
+
+  test.each(["/purge-queue", "/cancel/{job_id}"])(
+    "POST %s without a body but with a JSON content type is accepted",
+    async (path) => {
+      const jobs = await account.parked();
+      const id = await jobs.submit({});
+      const answer = await send("POST", `${jobs.root}${path.replace("{job_id}", id)}`, {
+        key: target.apiKey,
+        headers: { "content-type": "application/json" },
+      });
+      expectAnswer(answer, 200);
+    },
+  );
+});
+
+describe("Job operations: /health", () => {
+  const names = {
+    jobs: ["completed", "failed", "inProgress", "inQueue", "retried"],
+    workers: ["idle", "running", "initializing", "ready", "throttled", "unhealthy"],
+  };
+
+  test("GET /health of a new endpoint answers every counter as 0", async () => {
+    const answer = await (await account.parked()).health();
+    expectAnswer(answer, 200);
+    for (const group of ["jobs", "workers"] as const) {
+      for (const name of names[group])
+        expect(at(answer.json, group, name), `${group}.${name} in ${answer.text}`).toBe(0);
+    }
+  });
+
+  test("GET /health counts jobs that wait, run, complete and fail, and the workers at work", async (context) => {
+    const slow = await account.jobsOn("slow", context);
+    const running = await slow.submit({ ms: 1500 });
+    await slow.reaches(running, "IN_PROGRESS");
+    await slow.submit({ ms: 0 });
+    expectAnswer(await slow.health(), 200, {
+      jobs: { inProgress: 1, inQueue: 1, completed: 0, failed: 0 },
+      workers: { running: 1, idle: 0 },
+    });
+    await expect.poll(async () => at((await slow.health()).json, "jobs", "completed"), { timeout: 10_000 }).toBe(2);
+    expectAnswer(await slow.health(), 200, {
+      jobs: { inProgress: 0, inQueue: 0, completed: 2 },
+      workers: { running: 0, idle: 1 },
+    });
+
+    const failing = await account.jobsOn("fail", context);
+    await failing.reaches(await failing.submit({}), "FAILED");
+    expectAnswer(await failing.health(), 200, { jobs: { failed: 1, completed: 0 } });
+  });
+
+  test("GET /health counts a job that was retried", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const id = await jobs.submit({});
+    await jobs.reaches(id, "FAILED");
+    await jobs.retry(id);
+    await jobs.reaches(id, "FAILED");
+    expectAnswer(await jobs.health(), 200, { jobs: { retried: 1 } });
+  });
+});
+
+describe("Queue: when jobs wait for workers", () => {
+  test("a job stays queued while the maximum number of workers is reached", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    await jobs.reaches(await jobs.submit({ ms: 1000 }), "IN_PROGRESS");
+    const waiting = await jobs.submit({ ms: 0 });
+    expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
+    await jobs.reaches(waiting, "COMPLETED");
+  });
+
+  test("as many jobs run at once as workersMax allows", async (context) => {
+    const jobs = await account.jobsOn("slow", context, { workersMax: 2 });
+    const ids = [await jobs.submit({ ms: 3000 }), await jobs.submit({ ms: 3000 })];
+    for (const id of ids) await jobs.reaches(id, "IN_PROGRESS");
+    expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2 }, workers: { running: 2 } });
+    for (const id of ids) await jobs.cancel(id);
+  });
+
+  test("a lowPriority job does not make workers scale up, and runs once another job did", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const low = await jobs.submit({ low: true }, { policy: { lowPriority: true } });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await target.pass(5_000, context);
+    expectAnswer(await jobs.status(low), 200, { status: "IN_QUEUE" });
+    expectAnswer(await jobs.health(), 200, { workers: { idle: 0, running: 0, initializing: 0 } });
+    await jobs.reaches(await jobs.submit({}), "COMPLETED");
+    await jobs.reaches(low, "COMPLETED");
+  });
+
+  test("workersMin workers are up without any job", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
+    await expect.poll(async () => at((await jobs.health()).json, "workers", "idle"), { timeout: 10_000 }).toBe(1);
+  });
+
+  test("deleting an endpoint removes its jobs", async () => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
+    expectAnswer(await jobs.status(id), 404);
+    expect(stringAt(await jobs.status(id), "error")).not.toBe("");
+  });
+});

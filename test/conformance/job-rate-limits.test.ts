@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, askUntil, expectAnswer, type OpenUpload, openUpload, send } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import type { JobApi } from "./support/job-api";
+import { joinAsWorker } from "./support/raw-worker";
+
+const target = await useTarget();
+const account = useAccount(target);
+const rates: [string, string, string, number, number][] = [
+  ["/run", "POST", "/run", 1000, 50],
+  ["/status", "GET", "/status/nosuchjob", 2000, 50],
+  ["/cancel", "POST", "/cancel/nosuchjob", 100, 10],
+  ["/purge-queue", "POST", "/purge-queue", 2, 1],
+  ["/requests", "GET", "/requests", 10, 1],
+];
+
+/** Sends `count` requests, at most `abreast` at a time, and answers their statuses in order of sending. */
+async function burst(count: number, abreast: number, ask: () => Promise<Answer>): Promise<number[]> {
+  const statuses: number[] = [];
+  while (statuses.length < count) {
+    const wave = Array.from({ length: Math.min(abreast, count - statuses.length) }, ask);
+    statuses.push(...(await Promise.all(wave)).map(({ status }) => status));
+  }
+  return statuses;
+}
+
+const throttled = (statuses: number[]): number => statuses.filter((status) => status === 429).length;
+
+/** Asserts the answer of a refused request. */
+function expectThrottled(answer: Answer): void {
+  expectAnswer(answer, 429);
+  expect(Number(answer.headers.get("retry-after")), "Retry-After in seconds").toBeGreaterThan(0);
+  expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(10);
+  expect(answer.json, answer.text).toBeInstanceOf(Object);
+}
+
+describe("Rate limits (per endpoint and operation): rate", () => {
+  test.each(rates)(
+    "%s: %s %s answers 429 above %i requests per 10 seconds, and not before",
+    async (_name, method, path, limit, abreast) => {
+      const jobs = await account.parked();
+      const ask = () => jobs.call(method, path, path === "/run" ? { input: {} } : undefined);
+      const started = Date.now();
+      expect(throttled(await burst(limit, abreast, ask)), "refused below the limit").toBe(0);
+      const over = await ask();
+      expect(Date.now() - started, "ms for the burst: too slow a machine to reach the limit").toBeLessThan(10_000);
+      expectThrottled(over);
+    },
+  );
+
+  test("a limit that was reached is free again 10 seconds later", async (context) => {
+    const jobs = await account.parked();
+    const purge = () => jobs.call("POST", "/purge-queue");
+    await burst(2, 1, purge);
+    expectThrottled(await purge());
+    await target.pass(10_500, context);
+    expectAnswer(await purge(), 200);
+  });
+
+  test("a limit that was reached holds for 10 seconds, not less", async (context) => {
+    const purge = (jobs: JobApi) => jobs.call("POST", "/purge-queue");
+    // Four endpoints reach their limit a quarter of a second apart: a window that moves in steps shows at one of them.
+    const several = await Promise.all([account.parked(), account.parked(), account.parked(), account.parked()]);
+    for (const jobs of several) {
+      await burst(2, 1, () => purge(jobs));
+      await target.pass(250, context);
+    }
+    await target.pass(8_500, context);
+    for (const jobs of several) {
+      expectThrottled(await purge(jobs));
+      await target.pass(250, context);
+    }
+  });
+
+  test("each operation and each endpoint has a limit of its own", async () => {
+    const [jobs, other] = [await account.parked(), await account.parked()];
+    expect(throttled(await burst(3, 1, () => jobs.call("POST", "/purge-queue")))).toBe(1);
+    expectAnswer(await jobs.run({}), 200);
+    expectAnswer(await other.call("POST", "/purge-queue"), 200);
+  });
+});
+
+describe("Rate limits (per endpoint and operation): dynamic rule", () => {
+  test("many running workers raise the limit above the base, as high as their number times a figure", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const workers = 40;
+    await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
+    await Promise.all(Array.from({ length: workers }, (_, n) => worker.take(undefined, `conformance-worker-${n}`)));
+    expectAnswer(await worker.jobs.health(), 200, { workers: { running: workers } });
+    const statuses = await burst(20, 1, () => worker.jobs.call("POST", "/purge-queue"));
+    const taken = statuses.length - throttled(statuses);
+    // The local service's figure is a tenth of the base limit per worker: 40 × 0.2.
+    expect(taken).toBe(8);
+  });
+});
+
+describe("Rate limits (per endpoint and operation): concurrent", () => {
+  /** Holds `count` requests open at once and answers how many of them were refused. */
+  async function refusedOf(count: number, hold: (signal: AbortSignal) => Promise<Answer>): Promise<number> {
+    const end = new AbortController();
+    let refused = 0;
+    const held = Array.from({ length: count }, () =>
+      hold(end.signal).then(
+        ({ status }) => {
+          if (status === 429) refused += 1;
+        },
+        () => undefined,
+      ),
+    );
+    // The refusals come at once, the others are held by the service.
+    await expect.poll(() => refused, { timeout: 8000 }).toBeGreaterThan(0);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    end.abort();
+    await Promise.all(held);
+    return refused;
+  }
+
+  const holding = (jobs: JobApi, method: string, path: string, json?: unknown) => (signal: AbortSignal) =>
+    send(method, `${jobs.root}${path}`, { key: target.apiKey, json, signal });
+
+  test("/runsync: the 401st concurrent request answers 429", async () => {
+    const jobs = await account.parked();
+    expect(await refusedOf(401, holding(jobs, "POST", "/runsync?wait=60000", { input: {} }))).toBe(1);
+  });
+
+  test("/stream: the 401st concurrent request answers 429", async () => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    expect(await refusedOf(401, holding(jobs, "GET", `/stream/${id}`))).toBe(1);
+  });
+
+  test("/openai/*: the 401st concurrent request answers 429", async () => {
+    const jobs = await account.parked();
+    expect(await refusedOf(401, holding(jobs, "POST", "/openai/v1/chat/completions", { model: "acme" }))).toBe(1);
+  });
+
+  for (const [operation, path, concurrent] of [
+    ["/run", "/run", 200],
+    ["/cancel", "/cancel/nosuchjob", 20],
+  ] as const) {
+    test(`${operation}: the ${concurrent + 1}st concurrent request answers 429, and the next one is taken when another is over`, async () => {
+      const jobs = await account.parked();
+      const uploads: OpenUpload[] = [];
+      const refused = new Set<OpenUpload>();
+      try {
+        for (let n = 0; n <= concurrent; n += 1) {
+          const upload = await openUpload(`${jobs.root}${path}`, target.apiKey, { input: {} });
+          uploads.push(upload);
+          void upload.status.then((status) => status === 429 && refused.add(upload));
+        }
+        await expect.poll(() => refused.size, { timeout: 5000 }).toBe(1);
+        expectThrottled(await jobs.call("POST", path, { input: {} }));
+        const taken = uploads.find((upload) => !refused.has(upload));
+        taken?.finish();
+        expect(await taken?.status).not.toBe(429);
+        const next = await askUntil(
+          () => jobs.call("POST", path, { input: {} }),
+          ({ status }) => status !== 429,
+          1000,
+        );
+        expect(next.status).toBeLessThan(429);
+      } finally {
+        for (const upload of uploads) upload.abort();
+      }
+    });
+  }
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, at, expectAnswer } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import type { JobApi } from "./support/job-api";
+
+const target = await useTarget();
+const account = useAccount(target);
+const elements = (answer: Answer): unknown[] => (Array.isArray(answer.json) ? answer.json : []);
+const outputs = (answer: Answer): unknown[] => elements(answer).map((element) => at(element, "output"));
+
+/** Calls /stream until the chunks are all there; answers the outputs of each call. */
+async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown[]> {
+  const read: unknown[] = [];
+  for (let calls = 0; read.length < count && calls < 50; calls += 1) {
+    const answer = await jobs.call("GET", `/stream/${id}`);
+    expectAnswer(answer, 200);
+    read.push(...outputs(answer));
+  }
+  return read;
+}
+
+describe("Job operations: /stream", () => {
+  test("GET /stream/{job_id} answers a bare array of chunks with output and metrics", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
+    const answer = await jobs.call("GET", `/stream/${id}`);
+    expectAnswer(answer, 200);
+    expect(elements(answer)[0], answer.text).toMatchObject({ output: { text: ["a"] } });
+    expect(at(elements(answer)[0], "metrics"), answer.text).toBeInstanceOf(Object);
+  });
+
+  test("GET /stream/{job_id} called again goes on where it ended, in order, nothing twice", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    const chunks = Array.from({ length: 12 }, (_, n) => ({ n }));
+    const id = await jobs.submit({ chunks, pause: 15 });
+    expect(await readAll(jobs, id, chunks.length)).toEqual(chunks);
+  });
+
+  test("GET /stream/{job_id} shows chunks while the job is still running", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    const id = await jobs.submit({ chunks: ["first", "second"], pause: 1500 });
+    expect(await readAll(jobs, id, 1)).toEqual(["first"]);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+  });
+
+  test("GET /stream/{job_id} holds an empty call until a chunk comes", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    await jobs.runsync({ chunks: [] });
+    const id = await jobs.submit({ chunks: ["late"], pause: 700 });
+    const answer = await jobs.call("GET", `/stream/${id}`);
+    expect(outputs(answer)).toEqual(["late"]);
+    expect(answer.took).toBeGreaterThan(400);
+  });
+
+  test("GET /stream/{job_id} holds an empty call for about 10 s and answers an empty array", async (context) => {
+    target.localOnly(context, "how long an empty call is held is not part of the interface");
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    let answered = false;
+    const held = jobs.call("GET", `/stream/${id}`).finally(() => {
+      answered = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(answered, "held while there is nothing to tell").toBe(false);
+    await target.pass(11_000, context);
+    const answer = await held;
+    expectAnswer(answer, 200);
+    expect(answer.json).toEqual([]);
+    expect(answer.took).toBeLessThan(5000);
+  });
+
+  test("GET /stream/{job_id} of a finished job that was read whole answers an empty array", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    const id = await jobs.submit({ chunks: ["only"] });
+    expect(await readAll(jobs, id, 1)).toEqual(["only"]);
+    await jobs.reaches(id, "COMPLETED");
+    const answer = await jobs.call("GET", `/stream/${id}`);
+    expect(answer.json).toEqual([]);
+    expect(answer.took).toBeLessThan(5000);
+  });
+
+  test("GET /stream/{job_id} of an unknown job answers 404", async () => {
+    const jobs = await account.parked();
+    expectAnswer(await jobs.call("GET", "/stream/nosuchjob"), 404);
+  });
+});
+
+describe("Limits: payload and timing", () => {
+  test("Single streamed chunk: at most 1 MB, larger output is split over several chunks", async (context) => {
+    const jobs = await account.jobsOn("stream", context);
+    const size = 2_500_000;
+    const id = await jobs.submit({ size, chunks: ["end"] });
+    const read: string[] = [];
+    for (let calls = 0; read.at(-1) !== "end" && calls < 30; calls += 1) {
+      const answer = await jobs.call("GET", `/stream/${id}`);
+      expectAnswer(answer, 200);
+      for (const element of elements(answer)) {
+        expect(Buffer.byteLength(JSON.stringify(element))).toBeLessThanOrEqual(1024 * 1024);
+      }
+      read.push(...outputs(answer).map(String));
+    }
+    expect(read.length).toBeGreaterThanOrEqual(4);
+    expect(
+      read.join("") === `${"x".repeat(size)}end`,
+      `the parts make up the whole, ${read.map((part) => part.length)}`,
+    ).toBe(true);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, send } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+const parked = await account.parked();
+const day = 86_400_000;
+
+/** Bodies that are no valid submission, and the word that the answer must name. */
+const refused: [string, string, unknown][] = [
+  ["no input", "input", {}],
+  ["input null", "input", { input: null }],
+  ["input a text", "input", { input: "ping" }],
+  ["input a list", "input", { input: ["ping"] }],
+  ["webhook no URL", "webhook", { input: {}, webhook: "not a url" }],
+  ["webhook of another protocol", "webhook", { input: {}, webhook: "ftp://127.0.0.1/x" }],
+  ["policy no object", "policy", { input: {}, policy: "fast" }],
+  ["policy.executionTimeout below 5 s", "executionTimeout", { input: {}, policy: { executionTimeout: 4999 } }],
+  [
+    "policy.executionTimeout above 7 days",
+    "executionTimeout",
+    { input: {}, policy: { executionTimeout: 7 * day + 1 } },
+  ],
+  ["policy.executionTimeout no integer", "executionTimeout", { input: {}, policy: { executionTimeout: 6000.5 } }],
+  ["policy.executionTimeout a text", "executionTimeout", { input: {}, policy: { executionTimeout: "6000" } }],
+  ["policy.ttl below 10 s", "ttl", { input: {}, policy: { ttl: 9999 } }],
+  ["policy.ttl above 7 days", "ttl", { input: {}, policy: { ttl: 7 * day + 1 } }],
+  ["policy.ttl a text", "ttl", { input: {}, policy: { ttl: "10000" } }],
+  ["policy.lowPriority no boolean", "lowPriority", { input: {}, policy: { lowPriority: "yes" } }],
+  ["s3Config no object", "s3Config", { input: {}, s3Config: "bucket" }],
+  ["s3Config.bucketName no text", "bucketName", { input: {}, s3Config: { bucketName: 7 } }],
+];
+
+describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
+  test.each(refused)(`POST ${path} with %s answers 400 and names %s`, async (_what, named, body) => {
+    const answer = await parked.call("POST", path, body);
+    expectAnswer(answer, 400);
+    expect(answer.text).toContain(named);
+    expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
+  });
+
+  test(`POST ${path} out of bounds tells the value and the bounds`, async () => {
+    const answer = await parked.call("POST", path, { input: {}, policy: { ttl: 9999 } });
+    for (const told of ["9999", "10000", "604800000"]) expect(answer.text).toContain(told);
+  });
+
+  test.each([
+    ["text that is no JSON", "{input:"],
+    ["an empty body", ""],
+    ["a list", "[]"],
+  ])(`POST ${path} with %s answers 400`, async (_what, text) => {
+    const answer = await send("POST", `${parked.root}${path}`, {
+      key: target.apiKey,
+      text,
+      headers: { "content-type": "application/json" },
+    });
+    expectAnswer(answer, 400);
+    expect(answer.json, answer.text).toBeInstanceOf(Object);
+  });
+});
+
+describe("Job submission body: what is accepted", () => {
+  test.each([
+    ["executionTimeout", 5000],
+    ["executionTimeout", 7 * day],
+    ["ttl", 10_000],
+    ["ttl", 7 * day],
+    ["lowPriority", true],
+    ["lowPriority", false],
+  ])("POST /run with policy.%s = %j is accepted", async (field, value) => {
+    const jobs = await account.parked();
+    await jobs.submit({}, { policy: { [field]: value } });
+  });
+
+  test("POST /run with an empty input is accepted and reaches the handler", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    await jobs.reaches(await jobs.submit({}), "COMPLETED");
+  });
+
+  test("POST /run with s3Config is accepted, and no answer shows its accessSecret", async () => {
+    const jobs = await account.parked();
+    const s3Config = { accessId: "id", accessSecret: "very-quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
+    const id = await jobs.submit({}, { s3Config });
+    const told = [await jobs.status(id), await jobs.call("GET", "/requests"), await jobs.cancel(id)];
+    expect(told.map(({ text }) => text).join()).not.toContain("very-quiet");
+  });
+});
+
+describe("Errors: 404", () => {
+  const operations: [string, string][] = [
+    ["POST", "/run"],
+    ["POST", "/runsync"],
+    ["GET", "/status/some-id"],
+    ["GET", "/status-sync/some-id"],
+    ["GET", "/stream/some-id"],
+    ["POST", "/cancel/some-id"],
+    ["POST", "/retry/some-id"],
+    ["POST", "/purge-queue"],
+    ["GET", "/health"],
+    ["GET", "/requests"],
+    ["POST", "/openai/v1/chat/completions"],
+  ];
+
+  test.each(operations)("%s %s of an unknown endpoint id answers 404", async (method, path) => {
+    const answer = await send(method, `${target.serverlessUrl}/v2/nosuchendpoint${path}`, {
+      key: target.apiKey,
+      ...(method === "POST" ? { json: { input: {} } } : {}),
+    });
+    expectAnswer(answer, 404);
+    expect(at(answer.json, "error"), answer.text).toBeTypeOf("string");
+  });
+
+  test.each(operations.filter(([, path]) => path.includes("some-id")))(
+    "%s %s of an unknown job answers 404",
+    async (method, path) => {
+      const answer = await parked.call(method, path);
+      expectAnswer(answer, 404);
+      expect(at(answer.json, "error"), answer.text).toBeTypeOf("string");
+    },
+  );
+
+  test("a job is unknown to every endpoint but its own", async () => {
+    const other = await account.parked();
+    const id = await other.submit({});
+    for (const answer of [await parked.status(id), await parked.cancel(id), await parked.retry(id)])
+      expectAnswer(answer, 404);
+    expectAnswer(await other.status(id), 200, { status: "IN_QUEUE" });
+  });
+
+  test.each([
+    ["GET", "/nosuchoperation"],
+    ["GET", "/run"],
+    ["POST", "/health"],
+    ["DELETE", "/status/some-id"],
+  ])("%s %s is no operation and answers 404 or 405 in JSON", async (method, path) => {
+    const answer = await parked.call(method, path);
+    expectAnswer(answer, [404, 405]);
+    expect(answer.json, answer.text).toBeInstanceOf(Object);
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+describe("States and transitions", () => {
+  test("(none), POST /run → IN_QUEUE", async () => {
+    const jobs = await account.parked();
+    const answer = await jobs.run({});
+    expectAnswer(answer, 200, { status: "IN_QUEUE" });
+    expectAnswer(await jobs.status(stringAt(answer, "id")), 200, { status: "IN_QUEUE" });
+  });
+
+  test("(none), POST /runsync, job finishes within the wait → COMPLETED with the full result", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    expectAnswer(await jobs.runsync({ a: 1 }), 200, { status: "COMPLETED", output: { a: 1 } });
+  });
+
+  test("POST /cancel/{job_id} on a job IN_QUEUE answers CANCELLED and removes it from the queue", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
+    const id = await jobs.submit({});
+    expectAnswer(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
+    await jobs.reaches(await jobs.submit({}), "COMPLETED");
+    expectAnswer(await jobs.status(id), 200, { id, status: "CANCELLED" });
+  });
+
+  test("POST /cancel/{job_id} on a job IN_PROGRESS answers CANCELLED at once and stops the job", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 120_000 });
+    await jobs.reaches(id, "IN_PROGRESS");
+    const answer = await jobs.cancel(id);
+    expectAnswer(answer, 200, { id, status: "CANCELLED" });
+    expect(answer.took).toBeLessThan(1000);
+    // One worker at most: another job runs only once the cancelled one is stopped.
+    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    const later = await jobs.status(id);
+    expectAnswer(later, 200, { status: "CANCELLED" });
+    expect(at(later.json, "output")).toBeUndefined();
+  });
+
+  test("POST /retry/{job_id} on a job FAILED → IN_QUEUE: same id, original input, previous output removed", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const id = await jobs.submit({ message: "the original input" });
+    await jobs.reaches(id, "FAILED");
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
+    expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
+    const waiting = await jobs.status(id);
+    expectAnswer(waiting, 200, { id, status: "IN_QUEUE" });
+    expect(waiting.json).not.toHaveProperty("output");
+    expect(waiting.text).not.toContain("the original input");
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
+    const again = await jobs.reaches(id, "FAILED");
+    expect(again.text).toContain("the original input");
+  });
+
+  test("POST /retry/{job_id} on a job TIMED_OUT → IN_QUEUE: same id, original input", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 5000 } });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await target.pass(5_500, context);
+    await jobs.reaches(id, "TIMED_OUT");
+    expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await jobs.cancel(id);
+  });
+
+  test.each(["IN_QUEUE", "CANCELLED"])(
+    "POST /retry/{job_id} on a job %s answers 400 and leaves it so",
+    async (state) => {
+      const jobs = await account.parked();
+      const id = await jobs.submit({});
+      if (state === "CANCELLED") await jobs.cancel(id);
+      const answer = await jobs.retry(id);
+      expectAnswer(answer, 400);
+      expect(answer.text).toContain(state);
+      expectAnswer(await jobs.status(id), 200, { status: state });
+    },
+  );
+
+  test("POST /retry/{job_id} on a job IN_PROGRESS answers 400 and leaves it so, COMPLETED likewise", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 700 });
+    await jobs.reaches(id, "IN_PROGRESS");
+    expectAnswer(await jobs.retry(id), 400);
+    await jobs.reaches(id, "COMPLETED");
+    const answer = await jobs.retry(id);
+    expectAnswer(answer, 400);
+    expect(answer.text).toContain("COMPLETED");
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { slept: 700 } });
+  });
+
+  test("POST /cancel/{job_id} on a job that is over leaves its state", async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const id = await jobs.submit({ kept: true });
+    await jobs.reaches(id, "COMPLETED");
+    await jobs.cancel(id);
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { kept: true } });
+  });
+
+  test("POST /purge-queue removes the jobs that wait and keeps the running one going", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const running = await jobs.submit({ ms: 800 });
+    await jobs.reaches(running, "IN_PROGRESS");
+    const waiting = [await jobs.submit({ ms: 0 }), await jobs.submit({ ms: 0 })];
+    expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 2, status: "completed" });
+    for (const id of waiting) expectAnswer(await jobs.status(id), 404);
+    await jobs.reaches(running, "COMPLETED");
+  });
+});
+
+describe("States and transitions: moves that the table does not show", () => {
+  test("a handler that throws → FAILED with the message", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const answer = await jobs.runsync({ message: "out of paper" });
+    expectAnswer(answer, 200, { status: "FAILED" });
+    expect(JSON.stringify(at(answer.json, "error"))).toContain("out of paper");
+  });
+
+  test("a handler that answers {error} → FAILED with the error", async (context) => {
+    const jobs = await account.jobsOn("fail", context);
+    const answer = await jobs.runsync({ answer: true, message: "out of ink" });
+    expectAnswer(answer, 200, { status: "FAILED" });
+    expect(JSON.stringify(at(answer.json, "error"))).toContain("out of ink");
+  });
+
+  test("a worker that crashes → FAILED with the cause, not queued for ever", async (context) => {
+    const jobs = await account.jobsOn("crash", context);
+    const id = await jobs.submit({});
+    // Crashed workers are started again after a pause that grows.
+    let state: unknown;
+    for (let tries = 0; tries < 100 && state !== "FAILED"; tries += 1) {
+      await target.pass(500, context);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      state = at((await jobs.status(id)).json, "status");
+    }
+    const answer = await jobs.status(id);
+    expectAnswer(answer, 200, { status: "FAILED" });
+    expect(JSON.stringify(at(answer.json, "error"))).toContain("crashed on purpose");
+  });
+
+  test("policy.executionTimeout passes while the job runs → TIMED_OUT, and the job is stopped", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 6000 } });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await target.pass(3_000, context);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    await target.pass(4_000, context);
+    await jobs.reaches(id, "TIMED_OUT");
+    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+  });
+
+  test("policy.executionTimeout does not count the time in the queue", async (context) => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({}, { policy: { executionTimeout: 5000 } });
+    await target.pass(8_000, context);
+    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+  });
+
+  test("the endpoint's executionTimeoutMs holds for jobs without one of their own", async (context) => {
+    const jobs = await account.jobsOn("slow", context, { executionTimeoutMs: 5000 });
+    const id = await jobs.submit({ ms: 120_000 });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await target.pass(5_500, context);
+    await jobs.reaches(id, "TIMED_OUT");
+  });
+});

@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+describe("REST management API: POST /endpoints", () => {
+  test("POST /endpoints with the creation parameters answers the endpoint record", async () => {
+    const templateId = await account.template();
+    const body = {
+      name: uniqueName("endpoint"),
+      templateId,
+      gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
+      workersMin: 0,
+      workersMax: 2,
+      idleTimeout: 7,
+    };
+    const answer = await account.rest("POST", "/endpoints", body);
+    expectAnswer(answer, 200, body);
+    expect(stringAt(answer, "id")).toMatch(/^[a-z0-9]+$/);
+    expect(Date.parse(stringAt(answer, "createdAt"))).not.toBeNaN();
+    expect(at(answer.json, "version")).toBeTypeOf("number");
+    await account.rest("DELETE", `/endpoints/${stringAt(answer, "id")}`);
+  });
+
+  test("POST /endpoints without optional fields fills in their defaults", async () => {
+    const templateId = await account.template();
+    const answer = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint"), templateId });
+    expectAnswer(answer, 200, {
+      computeType: "GPU",
+      gpuCount: 1,
+      idleTimeout: 5,
+      scalerType: "QUEUE_DELAY",
+      scalerValue: 4,
+      workersMin: 0,
+      workersMax: 3,
+    });
+    await account.rest("DELETE", `/endpoints/${stringAt(answer, "id")}`);
+  });
+
+  test("POST /endpoints accepts a name that another endpoint has", async () => {
+    const name = uniqueName("endpoint");
+    const ids = [await account.endpoint({ name }), await account.endpoint({ name })];
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test("POST /endpoints keeps the priority order of gpuTypeIds and accepts a GPU type nobody has heard of", async () => {
+    const gpuTypeIds = ["NVIDIA Z9", "NVIDIA L4", "NVIDIA A40"];
+    const id = await account.endpoint({ gpuTypeIds });
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
+  });
+
+  test("POST /endpoints without templateId answers 400 and names it", async () => {
+    const answer = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint") });
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toContain("templateId");
+  });
+
+  test("POST /endpoints with an unknown templateId answers 400", async () => {
+    const answer = await account.rest("POST", "/endpoints", {
+      name: uniqueName("endpoint"),
+      templateId: "nosuchtemplate",
+    });
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toMatch(/template/i);
+  });
+
+  test("POST /endpoints with an unknown networkVolumeId answers 400", async () => {
+    const templateId = await account.template();
+    const answer = await account.rest("POST", "/endpoints", {
+      name: uniqueName("endpoint"),
+      templateId,
+      networkVolumeId: "nosuch",
+    });
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toMatch(/volume/i);
+  });
+
+  test.each([
+    ["name", "x".repeat(192)],
+    ["templateId", 7],
+    ["computeType", "TPU"],
+    ["gpuTypeIds", "NVIDIA L4"],
+    ["gpuCount", 0],
+    ["workersMin", -1],
+    ["workersMin", "1"],
+    ["workersMax", -1],
+    ["workersMax", 1.5],
+    ["idleTimeout", 0],
+    ["idleTimeout", 3601],
+    ["scalerType", "GUESSING"],
+    ["scalerValue", 0],
+    ["executionTimeoutMs", "long"],
+    ["flashboot", "yes"],
+  ])("POST /endpoints with %s = %j answers 400 and names the field", async (field, value) => {
+    const templateId = await account.template();
+    const body = { name: uniqueName("endpoint"), templateId, [field]: value };
+    const answer = await account.rest("POST", "/endpoints", body);
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toContain(field);
+  });
+});
+
+describe("REST management API: other endpoint operations", () => {
+  test("GET /endpoints answers a bare array that holds the endpoint", async () => {
+    const id = await account.endpoint();
+    const answer = await account.rest("GET", "/endpoints");
+    expectAnswer(answer, 200);
+    expect(answer.json).toEqual(expect.arrayContaining([expect.objectContaining({ id })]));
+  });
+
+  test("GET /endpoints?includeTemplate=true&includeWorkers=true adds template and workers", async () => {
+    const templateId = await account.template();
+    const id = await account.endpoint({ templateId });
+    const answer = await account.rest("GET", "/endpoints?includeTemplate=true&includeWorkers=true");
+    const whole = expect.objectContaining({ id, template: expect.objectContaining({ id: templateId }), workers: [] });
+    expect(answer.json).toEqual(expect.arrayContaining([whole]));
+  });
+
+  test("GET /endpoints/{id} answers the record with the template's id", async () => {
+    const templateId = await account.template();
+    const id = await account.endpoint({ templateId, workersMax: 2 });
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { id, templateId, workersMax: 2 });
+  });
+
+  test("GET /endpoints/{id} of an unknown id answers 404 with a message", async () => {
+    const answer = await account.rest("GET", "/endpoints/nosuchendpoint");
+    expectAnswer(answer, 404);
+    expect(stringAt(answer, "message")).not.toBe("");
+  });
+
+  test.each([
+    ["PATCH", ""],
+    ["POST", "/update"],
+  ])("%s /endpoints/{id}%s changes the named fields and no other", async (method, suffix) => {
+    const id = await account.endpoint({ workersMax: 1, idleTimeout: 9 });
+    const answer = await account.rest(method, `/endpoints/${id}${suffix}`, { workersMax: 4 });
+    expectAnswer(answer, 200, { id, workersMax: 4, idleTimeout: 9 });
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { workersMax: 4, idleTimeout: 9 });
+  });
+
+  test("PATCH /endpoints/{id} out of bounds answers 400 and changes nothing", async () => {
+    const id = await account.endpoint({ idleTimeout: 9 });
+    const answer = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });
+    expectAnswer(answer, 400);
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { idleTimeout: 9, workersMax: 0 });
+  });
+
+  test("PATCH /endpoints/{id} of an unknown id answers 404", async () => {
+    expectAnswer(await account.rest("PATCH", "/endpoints/nosuchendpoint", { workersMax: 1 }), 404);
+  });
+
+  test("version goes up when the template changes", async () => {
+    const name = uniqueName("template");
+    const templateId = await account.template({ name });
+    const id = await account.endpoint({ templateId });
+    const before = Number(at((await account.rest("GET", `/endpoints/${id}`)).json, "version"));
+    await account.graphql(saveTemplate, {
+      input: templateFields({ id: templateId, name, imageName: "conformance/next:2" }),
+    });
+    const changed = Number(at((await account.rest("GET", `/endpoints/${id}`)).json, "version"));
+    expect(changed).toBeGreaterThan(before);
+    await account.rest("PATCH", `/endpoints/${id}`, { templateId: await account.template() });
+    expect(Number(at((await account.rest("GET", `/endpoints/${id}`)).json, "version"))).toBeGreaterThan(changed);
+  });
+
+  test("DELETE /endpoints/{id} answers 204 without a body; the endpoint and its job API are gone", async () => {
+    const jobs = await account.parked();
+    const answer = await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
+    expectAnswer(answer, 204);
+    expect(answer.text).toBe("");
+    expectAnswer(await account.rest("GET", `/endpoints/${jobs.endpointId}`), 404);
+    expectAnswer(await jobs.health(), 404);
+  });
+
+  test("DELETE /endpoints/{id} of an unknown id answers 400", async () => {
+    const answer = await account.rest("DELETE", "/endpoints/nosuchendpoint");
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).not.toBe("");
+  });
+});

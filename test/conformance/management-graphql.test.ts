@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { type Fields, literal, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+const endpointInput = async (fields: Fields = {}): Promise<Fields> => ({
+  name: uniqueName("endpoint"),
+  templateId: await account.template(),
+  gpuIds: "AMPERE_16",
+  workersMin: 0,
+  workersMax: 0,
+  ...fields,
+});
+const saveEndpoint = (input: Fields) =>
+  account.graphql(
+    "mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id name templateId workersMin workersMax idleTimeout scalerValue } }",
+    { input },
+  );
+const deleteEndpoint = (id: string) => account.graphql("mutation ($id: String!) { deleteEndpoint(id: $id) }", { id });
+
+describe("GraphQL API: endpoints", () => {
+  test("saveEndpoint without id creates an endpoint that REST shows", async () => {
+    const input = await endpointInput();
+    const answer = await saveEndpoint(input);
+    expectAnswer(answer, 200, { data: { saveEndpoint: { name: input["name"], templateId: input["templateId"] } } });
+    const id = stringAt(answer, "data", "saveEndpoint", "id");
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { id, templateId: input["templateId"] });
+    await deleteEndpoint(id);
+  });
+
+  test("saveEndpoint without optional fields fills in its own defaults", async () => {
+    const { workersMin: _min, workersMax: _max, ...input } = await endpointInput();
+    const answer = await saveEndpoint(input);
+    const defaults = { workersMin: 0, workersMax: 3, idleTimeout: 10, scalerValue: 4 };
+    expectAnswer(answer, 200, { data: { saveEndpoint: defaults } });
+    await account.rest("DELETE", `/endpoints/${stringAt(answer, "data", "saveEndpoint", "id")}`);
+  });
+
+  test("saveEndpoint with id replaces the endpoint whole: what is left out is reset", async () => {
+    const input = await endpointInput({ idleTimeout: 60, scalerValue: 9 });
+    const id = stringAt(await saveEndpoint(input), "data", "saveEndpoint", "id");
+    const { idleTimeout: _idle, scalerValue: _value, ...rest } = input;
+    const answer = await saveEndpoint({ ...rest, id });
+    expectAnswer(answer, 200, { data: { saveEndpoint: { id, idleTimeout: 10, scalerValue: 4, workersMax: 0 } } });
+    await deleteEndpoint(id);
+  });
+
+  test("saveEndpoint with an unknown id or template answers errors", async () => {
+    const unknownId = await saveEndpoint(await endpointInput({ id: "nosuchendpoint" }));
+    expect(stringAt(unknownId, "errors", 0, "message")).toContain("not found");
+    const unknownTemplate = await saveEndpoint(await endpointInput({ templateId: "nosuchtemplate" }));
+    expect(stringAt(unknownTemplate, "errors", 0, "message")).toMatch(/template/i);
+  });
+
+  test.each([
+    ["workersMin", -1],
+    ["idleTimeout", 0],
+    ["scalerValue", 0],
+    ["name", ""],
+  ])("saveEndpoint with %s = %j answers errors that name it", async (field, value) => {
+    const answer = await saveEndpoint(await endpointInput({ [field]: value }));
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toContain(field);
+  });
+
+  test("deleteEndpoint answers null without errors once workersMin and workersMax are 0", async () => {
+    const id = await account.endpoint({ workersMax: 0 });
+    const answer = await deleteEndpoint(id);
+    expectAnswer(answer, 200, { data: { deleteEndpoint: null } });
+    expect(answer.json).not.toHaveProperty("errors");
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
+  });
+
+  test("deleteEndpoint of an endpoint that still allows workers answers errors and deletes nothing", async () => {
+    const id = await account.endpoint({ workersMax: 1 });
+    const answer = await deleteEndpoint(id);
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toMatch(/0|zero/);
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200);
+  });
+
+  test("deleteEndpoint of an unknown id says not found", async () => {
+    expect(stringAt(await deleteEndpoint("nosuchendpoint"), "errors", 0, "message")).toContain("not found");
+  });
+
+  test("updateEndpointTemplate swaps the template in place", async () => {
+    const endpointId = await account.endpoint();
+    const templateId = await account.template();
+    const input = literal({ endpointId, templateId });
+    const answer = await account.graphql(`mutation { updateEndpointTemplate(input: ${input}) { id templateId } }`);
+    expectAnswer(answer, 200, { data: { updateEndpointTemplate: { id: endpointId, templateId } } });
+    expectAnswer(await account.rest("GET", `/endpoints/${endpointId}`), 200, { templateId });
+  });
+});
+
+describe("GraphQL API: registry auths", () => {
+  test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on what myself shows, without the login", async () => {
+    const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
+    const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id name } }`);
+    expectAnswer(made, 200, { data: { saveRegistryAuth: { name: login.name } } });
+    const id = stringAt(made, "data", "saveRegistryAuth", "id");
+    const list = () => account.graphql("{ myself { containerRegistryCreds { id name } } }");
+    expect((await list()).text).toContain(id);
+    const changed = literal({ id, username: "writer", password: "hush-hush" });
+    const updated = await account.graphql(`mutation { updateRegistryAuth(input: ${changed}) { id name } }`);
+    expectAnswer(updated, 200, { data: { updateRegistryAuth: { id, name: login.name } } });
+    expect([made.text, updated.text, (await list()).text].join()).not.toMatch(/hush|reader|writer/);
+    const gone = await account.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${id}") }`);
+    expect(gone.json, gone.text).not.toHaveProperty("errors");
+    expect((await list()).text).not.toContain(id);
+  });
+});
+
+describe("GraphQL API: queries", () => {
+  test("myself answers the account with what it holds", async () => {
+    const templateId = await account.template();
+    const endpointId = await account.endpoint({ templateId });
+    const [volumeId, secretId] = [await account.volume(), await account.secret()];
+    const answer = await account.graphql(
+      "{ myself { id email podTemplates { id } endpoints { id } networkVolumes { id } secrets { id } containerRegistryCreds { id name } } }",
+    );
+    const has = (id: string) => expect.arrayContaining([{ id }]);
+    expectAnswer(answer, 200, {
+      data: {
+        myself: {
+          podTemplates: has(templateId),
+          endpoints: has(endpointId),
+          networkVolumes: has(volumeId),
+          secrets: has(secretId),
+        },
+      },
+    });
+    expect(stringAt(answer, "data", "myself", "id")).not.toBe("");
+  });
+
+  test("myself { endpoint(id) } answers one endpoint", async () => {
+    const id = await account.endpoint();
+    const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { id name workersMax } } }`);
+    expectAnswer(answer, 200, { data: { myself: { endpoint: { id, workersMax: 0 } } } });
+  });
+
+  test("serverlessGpuPools answers pools with the GPU types in them", async () => {
+    const answer = await account.graphql("{ serverlessGpuPools { id gpuTypeIds } }");
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "data", "serverlessGpuPools", 0, "id")).not.toBe("");
+    expect(stringAt(answer, "data", "serverlessGpuPools", 0, "gpuTypeIds", 0)).not.toBe("");
+  });
+});
+
+describe("GraphQL API: form of a call", () => {
+  const post = (text: string) =>
+    send("POST", `${target.graphqlUrl}?api_key=${target.apiKey}`, {
+      text,
+      headers: { "content-type": "application/json" },
+    });
+
+  test("operationName chooses among several operations", async () => {
+    const query = "query One { myself { id } } query Two { serverlessGpuPools { id } }";
+    const answer = await post(JSON.stringify({ query, operationName: "Two" }));
+    expect(at(answer.json, "data", "serverlessGpuPools"), answer.text).toBeDefined();
+    expect(at(answer.json, "data", "myself")).toBeUndefined();
+  });
+
+  test.each([
+    ["no JSON", "mutation"],
+    ["no query", "{}"],
+    ["a query with a syntax error", JSON.stringify({ query: "{ myself {" })],
+    ["a field that does not exist", JSON.stringify({ query: "{ myself { shoeSize } }" })],
+  ])("a body with %s answers errors[0].message, never a 500", async (_what, text) => {
+    const answer = await post(text);
+    expectAnswer(answer, [200, 400]);
+    expect(stringAt(answer, "errors", 0, "message")).not.toBe("");
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { literal, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+const listSecrets = () => account.graphql("{ myself { secrets { id name description } } }");
+
+describe("GraphQL API: secrets", () => {
+  test("secretCreate with name and value answers id, name and a null description", async () => {
+    const name = uniqueName("secret");
+    const answer = await account.graphql(
+      `mutation { secretCreate(input: {name: "${name}", value: "hush"}) { id name description } }`,
+    );
+    expectAnswer(answer, 200, { data: { secretCreate: { name, description: null } } });
+    expect(answer.json).not.toHaveProperty("errors");
+    const id = stringAt(answer, "data", "secretCreate", "id");
+    await account.graphql(`mutation { secretDelete(id: "${id}") }`);
+  });
+
+  test("secretCreate with a description answers it", async () => {
+    const id = await account.secret({ description: "token of the hub" });
+    expectAnswer(await listSecrets(), 200, {
+      data: {
+        myself: { secrets: expect.arrayContaining([expect.objectContaining({ id, description: "token of the hub" })]) },
+      },
+    });
+  });
+
+  test.each(["name", "value"])("secretCreate without %s answers errors that name it", async (field) => {
+    const input = { name: uniqueName("secret"), value: "hush-hush", [field]: undefined };
+    const answer = await account.graphql(`mutation { secretCreate(input: ${literal(input)}) { id } }`);
+    expect(stringAt(answer, "errors", 0, "message")).toContain(field);
+    if (field === "name") expect(answer.text).not.toContain("hush-hush");
+  });
+
+  test("secretCreate with an existing name answers errors", async () => {
+    const name = uniqueName("secret");
+    await account.secret({ name });
+    const answer = await account.graphql(
+      `mutation { secretCreate(input: {name: "${name}", value: "hush-hush"}) { id } }`,
+    );
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toMatch(/unique|exists/);
+    expect(answer.text).not.toContain("hush-hush");
+  });
+
+  test("secretDelete answers null without errors, and the secret is gone", async () => {
+    const id = await account.secret();
+    const answer = await account.graphql(`mutation { secretDelete(id: "${id}") }`);
+    expectAnswer(answer, 200, { data: { secretDelete: null } });
+    expect(answer.json).not.toHaveProperty("errors");
+    expect((await listSecrets()).text).not.toContain(id);
+  });
+
+  test("secretDelete of an unknown id says not found", async () => {
+    const answer = await account.graphql('mutation { secretDelete(id: "nosuchsecret") }');
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
+  });
+
+  test("secretDescriptionUpdate changes the description and nothing else", async () => {
+    const name = uniqueName("secret");
+    const id = await account.secret({ name });
+    const answer = await account.graphql(
+      `mutation { secretDescriptionUpdate(input: {id: "${id}", description: "new"}) { id name description } }`,
+    );
+    expectAnswer(answer, 200, { data: { secretDescriptionUpdate: { id, name, description: "new" } } });
+  });
+
+  test.each([
+    'secretValueUpdate(input: {id: "nosuchsecret", value: "x"}) { id }',
+    'secretDescriptionUpdate(input: {id: "nosuchsecret", description: "x"}) { id }',
+  ])("%s says not found", async (operation) => {
+    const answer = await account.graphql(`mutation { ${operation} }`);
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
+  });
+
+  test("a secret's value can never be read back", async () => {
+    await account.secret({ value: "very-quiet" });
+    const answer = await account.graphql("{ myself { secrets { id name value } } }");
+    expect(at(answer.json, "errors"), answer.text).toBeDefined();
+    expect(answer.text).not.toContain("very-quiet");
+    expect((await listSecrets()).text).not.toContain("very-quiet");
+  });
+
+  test("a template env value {{ RUNPOD_SECRET_<name> }} reaches the worker as the secret's value", async (context) => {
+    const name = uniqueName("secret");
+    await account.secret({ name, value: "very-quiet" });
+    const env = [
+      { key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` },
+      { key: "PLAIN", value: "as it is" },
+    ];
+    const jobs = await account.jobsOn("env", context, {}, { env });
+    const answer = await jobs.runsync({ names: ["TOKEN", "PLAIN"] });
+    expectAnswer(answer, 200, { status: "COMPLETED", output: { TOKEN: "very-quiet", PLAIN: "as it is" } });
+  });
+
+  test("secretValueUpdate changes what workers that start later get", async (context) => {
+    const name = uniqueName("secret");
+    const id = await account.secret({ name, value: "old-and-quiet" });
+    const answer = await account.graphql(
+      `mutation { secretValueUpdate(input: {id: "${id}", value: "new-and-quiet"}) { id name } }`,
+    );
+    expectAnswer(answer, 200, { data: { secretValueUpdate: { id, name } } });
+    expect(answer.text).not.toContain("quiet");
+    const env = [{ key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` }];
+    const jobs = await account.jobsOn("env", context, {}, { env });
+    expectAnswer(await jobs.runsync({ names: ["TOKEN"] }), 200, { output: { TOKEN: "new-and-quiet" } });
+  });
+});

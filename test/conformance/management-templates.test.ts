@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { literal, saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+const deleteTemplate = (name: string) =>
+  account.graphql("mutation Delete($name: String) { deleteTemplate(templateName: $name) }", { name });
+const message = ["errors", 0, "message"] as const;
+const selection = `id name imageName containerDiskInGb volumeInGb dockerArgs ports env { key value } readme
+  volumeMountPath isServerless containerRegistryAuthId`;
+
+describe("GraphQL API: saveTemplate", () => {
+  test("saveTemplate without id creates a template and answers the selected fields", async () => {
+    const input = templateFields({
+      containerDiskInGb: 12,
+      dockerArgs: "python3 -u handler.py",
+      env: [{ key: "MODEL", value: "mistral-7b" }],
+      ports: "8888/http,22/tcp",
+      readme: "## Hello",
+      volumeMountPath: "/workspace",
+    });
+    const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
+    expectAnswer(answer, 200, { data: { saveTemplate: input } });
+    expect(answer.json).not.toHaveProperty("errors");
+    await deleteTemplate(String(input["name"]));
+  });
+
+  test("saveTemplate takes its input as variables, too", async () => {
+    const input = templateFields();
+    const answer = await account.graphql(saveTemplate, { input });
+    expectAnswer(answer, 200, { data: { saveTemplate: { name: input["name"], volumeInGb: 0, isServerless: true } } });
+    await deleteTemplate(String(input["name"]));
+  });
+
+  test("saveTemplate without dockerArgs and env creates a template: neither is required", async () => {
+    const { dockerArgs: _args, env: _env, ...input } = templateFields();
+    const answer = await account.graphql(
+      `mutation { saveTemplate(input: ${literal(input)}) { id env { key value } } }`,
+    );
+    expectAnswer(answer, 200, { data: { saveTemplate: { env: [] } } });
+    await deleteTemplate(String(input["name"]));
+  });
+
+  test("saveTemplate with id updates that template", async () => {
+    const name = uniqueName("template");
+    const id = await account.template({ name });
+    const input = templateFields({ id, name, imageName: "conformance/other:2", env: [{ key: "A", value: "1" }] });
+    const answer = await account.graphql(saveTemplate, { input });
+    expectAnswer(answer, 200, { data: { saveTemplate: { id, name, imageName: "conformance/other:2" } } });
+    const read = await account.graphql(`{ podTemplate(id: "${id}") { id imageName env { key value } } }`);
+    expectAnswer(read, 200, {
+      data: { podTemplate: { id, imageName: "conformance/other:2", env: [{ key: "A", value: "1" }] } },
+    });
+  });
+
+  test("saveTemplate with an unknown id answers errors and creates nothing", async () => {
+    const input = templateFields({ id: "nosuchtemplate" });
+    const answer = await account.graphql(saveTemplate, { input });
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, ...message)).toContain("not found");
+    const list = await account.graphql("{ myself { podTemplates { name } } }");
+    expect(list.text).not.toContain(String(input["name"]));
+  });
+
+  test("saveTemplate with an existing name answers 'must be unique', status 200 and data null", async () => {
+    const name = uniqueName("template");
+    await account.template({ name });
+    const answer = await account.graphql(saveTemplate, { input: templateFields({ name }) });
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, ...message)).toContain("must be unique");
+    expect(at(answer.json, "data", "saveTemplate") ?? null).toBeNull();
+  });
+
+  test("saveTemplate that renames a template to an existing name answers 'must be unique'", async () => {
+    const name = uniqueName("template");
+    await account.template({ name });
+    const id = await account.template();
+    const answer = await account.graphql(saveTemplate, { input: templateFields({ id, name }) });
+    expect(stringAt(answer, ...message)).toContain("must be unique");
+  });
+
+  test.each(["name", "imageName", "containerDiskInGb", "volumeInGb"])(
+    "saveTemplate without %s answers errors that name it",
+    async (field) => {
+      const input = templateFields({ [field]: undefined });
+      const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { id } }`);
+      expect(stringAt(answer, ...message)).toContain(field);
+    },
+  );
+
+  test.each([
+    ["volumeInGb", 5],
+    ["containerDiskInGb", -1],
+    ["ports", "8888"],
+    ["ports", "8888/udp"],
+    ["name", ""],
+  ])("saveTemplate of a serverless template with %s = %j answers errors that name it", async (field, value) => {
+    const answer = await account.graphql(saveTemplate, { input: templateFields({ [field]: value }) });
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, ...message)).toContain(field);
+  });
+
+  test("saveTemplate serves pod templates, too: isServerless false with a volume", async () => {
+    const input = templateFields({ isServerless: false, volumeInGb: 20 });
+    const answer = await account.graphql(saveTemplate, { input });
+    expectAnswer(answer, 200, { data: { saveTemplate: { isServerless: false, volumeInGb: 20 } } });
+    await deleteTemplate(String(input["name"]));
+  });
+
+  test("saveTemplate with containerRegistryAuthId keeps it, and refuses an unknown one", async () => {
+    const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
+    const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id } }`);
+    const containerRegistryAuthId = stringAt(made, "data", "saveRegistryAuth", "id");
+    const input = templateFields({ containerRegistryAuthId });
+    const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { ${selection} } }`);
+    expectAnswer(answer, 200, { data: { saveTemplate: { containerRegistryAuthId } } });
+    const unknown = templateFields({ containerRegistryAuthId: "nosuchauth" });
+    expect(stringAt(await account.graphql(saveTemplate, { input: unknown }), ...message)).toMatch(/registry/i);
+    await deleteTemplate(String(input["name"]));
+    await account.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${containerRegistryAuthId}") }`);
+  });
+});
+
+describe("GraphQL API: deleteTemplate", () => {
+  test("deleteTemplate by name answers null without errors", async () => {
+    const name = uniqueName("template");
+    const id = await account.template({ name });
+    const answer = await account.graphql(`mutation { deleteTemplate(templateName: "${name}") }`);
+    expectAnswer(answer, 200, { data: { deleteTemplate: null } });
+    expect(answer.json).not.toHaveProperty("errors");
+    const read = await account.graphql(`{ podTemplate(id: "${id}") { id } }`);
+    expect(at(read.json, "data", "podTemplate", "id"), read.text).toBeUndefined();
+  });
+
+  test("deleteTemplate of an unknown name says not found", async () => {
+    const answer = await deleteTemplate(uniqueName("template"));
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, ...message)).toContain("not found");
+  });
+
+  test("deleteTemplate while a serverless endpoint uses it answers errors and deletes nothing", async () => {
+    const name = uniqueName("template");
+    const templateId = await account.template({ name });
+    await account.endpoint({ templateId });
+    const answer = await deleteTemplate(name);
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, ...message)).toContain("in use");
+    expectAnswer(await account.graphql(`{ podTemplate(id: "${templateId}") { id } }`), 200, {
+      data: { podTemplate: { id: templateId } },
+    });
+  });
+
+  test("deleteTemplate within 2 minutes after the last use says in use, afterwards it deletes", async (context) => {
+    target.localOnly(context, "the release takes up to 2 real minutes");
+    const name = uniqueName("template");
+    const templateId = await account.template({ name });
+    const endpointId = await account.endpoint({ templateId });
+    await account.rest("DELETE", `/endpoints/${endpointId}`);
+    expect(stringAt(await deleteTemplate(name), ...message)).toContain("in use");
+    await target.pass(115_000, context);
+    expect(stringAt(await deleteTemplate(name), ...message)).toContain("in use");
+    await target.pass(6_000, context);
+    expectAnswer(await deleteTemplate(name), 200, { data: { deleteTemplate: null } });
+  });
+
+  test("deleteTemplate counts a move of the endpoint to another template as the last use", async (context) => {
+    target.localOnly(context, "the release takes up to 2 real minutes");
+    const name = uniqueName("template");
+    const templateId = await account.template({ name });
+    const endpointId = await account.endpoint({ templateId });
+    await account.rest("PATCH", `/endpoints/${endpointId}`, { templateId: await account.template() });
+    expect(stringAt(await deleteTemplate(name), ...message)).toContain("in use");
+    await target.pass(121_000, context);
+    expectAnswer(await deleteTemplate(name), 200, { data: { deleteTemplate: null } });
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "vitest";
+import { expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { type Fields, literal, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+const volumeFields = (fields: Fields = {}): Fields => ({
+  name: uniqueName("volume"),
+  size: 10,
+  dataCenterId: "EU-RO-1",
+  ...fields,
+});
+
+describe("REST management API: network volumes", () => {
+  test("DELETE /networkvolumes/{networkVolumeId} answers 204 without a body", async () => {
+    const id = await account.volume();
+    const answer = await account.rest("DELETE", `/networkvolumes/${id}`);
+    expectAnswer(answer, 204);
+    expect(answer.text).toBe("");
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 404);
+  });
+
+  test("DELETE /networkvolumes/{networkVolumeId} with an invalid network volume id answers 400", async () => {
+    const answer = await account.rest("DELETE", "/networkvolumes/nosuchvolume");
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).not.toBe("");
+  });
+
+  test("DELETE /networkvolumes/{networkVolumeId} a second time answers 400", async () => {
+    const id = await account.volume();
+    await account.rest("DELETE", `/networkvolumes/${id}`);
+    expectAnswer(await account.rest("DELETE", `/networkvolumes/${id}`), 400);
+  });
+
+  test("DELETE /networkvolumes/{networkVolumeId} unauthorized answers 401 and deletes nothing", async () => {
+    const id = await account.volume();
+    expectAnswer(await send("DELETE", `${target.baseUrl}/networkvolumes/${id}`, { key: "wrong" }), 401);
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id });
+  });
+
+  test("POST /networkvolumes answers the record", async () => {
+    const body = volumeFields();
+    const answer = await account.rest("POST", "/networkvolumes", body);
+    expectAnswer(answer, 200, body);
+    await account.rest("DELETE", `/networkvolumes/${stringAt(answer, "id")}`);
+  });
+
+  test.each([0, 4000])("POST /networkvolumes accepts a size of %i GB", async (size) => {
+    expect(await account.volume({ size })).not.toBe("");
+  });
+
+  test.each([
+    ["name", undefined],
+    ["size", undefined],
+    ["dataCenterId", undefined],
+    ["size", -1],
+    ["size", 4001],
+    ["size", 1.5],
+    ["size", "10"],
+    ["dataCenterId", 7],
+  ])("POST /networkvolumes with %s = %j answers 400 and names the field", async (field, value) => {
+    const answer = await account.rest("POST", "/networkvolumes", volumeFields({ [field]: value }));
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toContain(field);
+  });
+
+  test("GET /networkvolumes answers a bare array that holds the volume", async () => {
+    const id = await account.volume();
+    const answer = await account.rest("GET", "/networkvolumes");
+    expectAnswer(answer, 200);
+    expect(answer.json).toEqual(expect.arrayContaining([expect.objectContaining({ id })]));
+  });
+
+  test("GET /networkvolumes/{networkVolumeId} answers the record, 404 for an unknown id", async () => {
+    const id = await account.volume({ size: 12 });
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id, size: 12, dataCenterId: "EU-RO-1" });
+    expectAnswer(await account.rest("GET", "/networkvolumes/nosuchvolume"), 404);
+  });
+
+  test.each([
+    ["PATCH", ""],
+    ["POST", "/update"],
+  ])("%s /networkvolumes/{networkVolumeId}%s raises the size and changes the name", async (method, suffix) => {
+    const id = await account.volume({ size: 10 });
+    const name = uniqueName("volume");
+    expectAnswer(await account.rest(method, `/networkvolumes/${id}${suffix}`, { size: 20 }), 200, { id, size: 20 });
+    expectAnswer(await account.rest(method, `/networkvolumes/${id}${suffix}`, { name }), 200, { id, name, size: 20 });
+  });
+
+  test("PATCH /networkvolumes/{networkVolumeId} with a smaller size answers 400 and keeps the size", async () => {
+    const id = await account.volume({ size: 10 });
+    const answer = await account.rest("PATCH", `/networkvolumes/${id}`, { size: 9 });
+    expectAnswer(answer, 400);
+    expect(stringAt(answer, "message")).toContain("size");
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
+  });
+
+  test("PATCH /networkvolumes/{networkVolumeId} of an unknown id answers 404", async () => {
+    expectAnswer(await account.rest("PATCH", "/networkvolumes/nosuchvolume", { size: 20 }), 404);
+  });
+});
+
+describe("GraphQL API: network volumes", () => {
+  test("createNetworkVolume, updateNetworkVolume and deleteNetworkVolume act on what REST shows", async () => {
+    const made = await account.graphql(
+      `mutation { createNetworkVolume(input: ${literal(volumeFields())}) { id name size dataCenterId } }`,
+    );
+    expectAnswer(made, 200, { data: { createNetworkVolume: { size: 10, dataCenterId: "EU-RO-1" } } });
+    const id = stringAt(made, "data", "createNetworkVolume", "id");
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id, size: 10 });
+
+    const name = uniqueName("volume");
+    const grown = await account.graphql(
+      `mutation { updateNetworkVolume(input: ${literal({ id, name, size: 30 })}) { id name size } }`,
+    );
+    expectAnswer(grown, 200, { data: { updateNetworkVolume: { id, name, size: 30 } } });
+
+    const gone = await account.graphql(`mutation { deleteNetworkVolume(input: {id: "${id}"}) }`);
+    expect(gone.json, gone.text).not.toHaveProperty("errors");
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 404);
+  });
+
+  test("updateNetworkVolume with a smaller size answers errors and keeps the size", async () => {
+    const id = await account.volume({ size: 10 });
+    const answer = await account.graphql(`mutation { updateNetworkVolume(input: {id: "${id}", size: 5}) { id } }`);
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toContain("size");
+    expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
+  });
+
+  test("deleteNetworkVolume of an unknown id says not found", async () => {
+    const answer = await account.graphql('mutation { deleteNetworkVolume(input: {id: "nosuchvolume"}) }');
+    expectAnswer(answer, 200);
+    expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
+  });
+});

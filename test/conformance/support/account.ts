@@ -1,0 +1,137 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, type TestContext } from "vitest";
+import { type Answer, askUntil, expectAnswer, send, stringAt } from "../../support/raw-http";
+import type { HandlerName, Target } from "../../support/target";
+import { createJobApi, type JobApi } from "./job-api";
+
+/** Fields of a body or of a mutation's input. */
+export type Fields = Record<string, unknown>;
+
+/** A template as `saveTemplate` wants it; tests change single fields. */
+export const templateFields = (fields: Fields = {}): Fields => ({
+  name: uniqueName("template"),
+  imageName: "conformance/none:1",
+  containerDiskInGb: 5,
+  volumeInGb: 0,
+  dockerArgs: "",
+  env: [],
+  isServerless: true,
+  ...fields,
+});
+
+/** A name that nothing else of this or another run has. */
+export const uniqueName = (what: string): string => `conf-${what}-${randomBytes(5).toString("hex")}`;
+
+/** A value as GraphQL writes it inside a query: what JSON writes, with bare keys. */
+export function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (!(value instanceof Object)) return JSON.stringify(value ?? null);
+  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  return `{${fields.map(([key, inner]) => `${key}: ${literal(inner)}`).join(", ")}}`;
+}
+
+/** The account that the tests work in, by raw requests; what it made is gone after the file's last test. */
+export interface Account {
+  /** A REST call with the right key. */
+  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** A GraphQL call in the interface's form: the key in the query parameter, `{query}` as the body. */
+  graphql(query: string, variables?: Fields): Promise<Answer>;
+  /** Creates a template by saveTemplate and answers its id. */
+  template(fields?: Fields): Promise<string>;
+  /** Creates an endpoint by POST /endpoints and answers its id; makes a template when `templateId` is not given. */
+  endpoint(fields?: Fields): Promise<string>;
+  volume(fields?: Fields): Promise<string>;
+  secret(fields?: Fields): Promise<string>;
+  /** The job API of a new endpoint that runs the handler, one worker at most, started with the first job. */
+  jobsOn(handler: HandlerName, context: TestContext, fields?: Fields, template?: Fields): Promise<JobApi>;
+  /** The job API of a new endpoint that may have no worker: its jobs stay in the queue. */
+  parked(fields?: Fields): Promise<JobApi>;
+}
+
+/** The mutation for any template, with the fields that the interface lists. */
+export const saveTemplate = `mutation Save($input: SaveTemplateInput!) { saveTemplate(input: $input) {
+  id name imageName containerDiskInGb volumeInGb dockerArgs ports env { key value } readme volumeMountPath isServerless
+} }`;
+
+export function useAccount(target: Target): Account {
+  // Endpoints go first: they may have come to use anything else.
+  const endpoints: (() => Promise<unknown>)[] = [];
+  const made: (() => Promise<unknown>)[] = [];
+  const rest: Account["rest"] = (method, path, json) =>
+    send(method, `${target.baseUrl}${path}`, { key: target.apiKey, json });
+  const graphql: Account["graphql"] = (query, variables) =>
+    send("POST", `${target.graphqlUrl}?api_key=${target.apiKey}`, {
+      json: variables === undefined ? { query } : { query, variables },
+    });
+
+  async function template(fields: Fields = {}): Promise<string> {
+    const answer = await graphql(saveTemplate, { input: templateFields(fields) });
+    const name = stringAt(answer, "data", "saveTemplate", "name");
+    const remove = (): Promise<Answer> =>
+      graphql("mutation Delete($name: String) { deleteTemplate(templateName: $name) }", { name });
+    // Templates stay in use for up to 2 minutes after their last endpoint; those that a test deleted are not found.
+    made.push(() => askUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
+    return stringAt(answer, "data", "saveTemplate", "id");
+  }
+
+  async function endpoint(fields: Fields = {}): Promise<string> {
+    const templateId = fields["templateId"] ?? (await template());
+    const answer = await rest("POST", "/endpoints", {
+      name: uniqueName("endpoint"),
+      gpuTypeIds: ["NVIDIA L4"],
+      workersMin: 0,
+      workersMax: 0,
+      idleTimeout: 5,
+      ...fields,
+      templateId,
+    });
+    expectAnswer(answer, 200);
+    const id = stringAt(answer, "id");
+    endpoints.push(async () => {
+      await rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 });
+      await rest("DELETE", `/endpoints/${id}`);
+    });
+    return id;
+  }
+
+  async function volume(fields: Fields = {}): Promise<string> {
+    const body = { name: uniqueName("volume"), size: 10, dataCenterId: "EU-RO-1", ...fields };
+    const answer = await rest("POST", "/networkvolumes", body);
+    expectAnswer(answer, 200);
+    const id = stringAt(answer, "id");
+    made.push(() => rest("DELETE", `/networkvolumes/${id}`));
+    return id;
+  }
+
+  async function secret(fields: Fields = {}): Promise<string> {
+    const input = { name: uniqueName("secret"), value: "hush", ...fields };
+    const answer = await graphql(`mutation { secretCreate(input: ${literal(input)}) { id name description } }`);
+    const id = stringAt(answer, "data", "secretCreate", "id");
+    made.push(() => graphql("mutation Delete($id: ID!) { secretDelete(id: $id) }", { id }));
+    return id;
+  }
+
+  const jobs = (id: string): JobApi => createJobApi(target, id);
+
+  // A local service is thrown away whole.
+  if (target.outside) {
+    afterAll(async () => {
+      for (const remove of [...endpoints, ...made]) await remove();
+    }, 180_000);
+  }
+  return {
+    rest,
+    graphql,
+    template,
+    endpoint,
+    volume,
+    secret,
+    async jobsOn(handler, context, fields = {}, more = {}) {
+      const templateId = await template({ imageName: target.image(handler, context), ...more });
+      // One job per worker and REQUEST_COUNT: the first job starts the first worker without a wait.
+      const scaling = { workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1, idleTimeout: 60 };
+      return jobs(await endpoint({ ...scaling, ...fields, templateId }));
+    },
+    parked: async (fields = {}) => jobs(await endpoint({ workersMax: 0, ...fields })),
+  };
+}

@@ -1,0 +1,64 @@
+import { type Answer, askUntil, at, expectAnswer, send, stringAt } from "../../support/raw-http";
+import type { Target } from "../../support/target";
+
+/** States that a job leaves only by /retry or removal. */
+export const finalStates = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
+
+/** The job operations of one endpoint, each one raw request with the right key. */
+export interface JobApi {
+  endpointId: string;
+  /** Root of the endpoint's job API. */
+  root: string;
+  call(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** POST /run with an input and other fields of the submission. */
+  run(input: object, more?: object): Promise<Answer>;
+  /** POST /runsync; `wait` in milliseconds. */
+  runsync(input: object, wait?: number | string, more?: object): Promise<Answer>;
+  status(id: string): Promise<Answer>;
+  cancel(id: string): Promise<Answer>;
+  retry(id: string): Promise<Answer>;
+  health(): Promise<Answer>;
+  /** Submits by /run and answers the job's id. */
+  submit(input: object, more?: object): Promise<string>;
+  /** Asks /status until the job is in one of the states; final ones when none is named. */
+  reaches(id: string, ...states: string[]): Promise<Answer>;
+}
+
+export function createJobApi(target: Target, endpointId: string): JobApi {
+  const root = `${target.serverlessUrl}/v2/${endpointId}`;
+  const call: JobApi["call"] = (method, path, json) => send(method, `${root}${path}`, { key: target.apiKey, json });
+  const run: JobApi["run"] = (input, more) => call("POST", "/run", { input, ...more });
+  const status: JobApi["status"] = (id) => call("GET", `/status/${id}`);
+  return {
+    endpointId,
+    root,
+    call,
+    run,
+    runsync: (input, wait, more) =>
+      call("POST", wait === undefined ? "/runsync" : `/runsync?wait=${wait}`, { input, ...more }),
+    status,
+    cancel: (id) => call("POST", `/cancel/${id}`),
+    retry: (id) => call("POST", `/retry/${id}`),
+    health: () => call("GET", "/health"),
+    async submit(input, more) {
+      const answer = await run(input, more);
+      expectAnswer(answer, 200, { status: "IN_QUEUE" });
+      return stringAt(answer, "id");
+    },
+    async reaches(id, ...states) {
+      const wanted = states.length > 0 ? states : finalStates;
+      const answer = await askUntil(
+        () => status(id),
+        ({ status, json }) => {
+          const state = String(at(json, "status"));
+          return status !== 200 || wanted.includes(state) || finalStates.includes(state);
+        },
+      );
+      expectAnswer(answer, 200);
+      const state = String(at(answer.json, "status"));
+      if (!wanted.includes(state))
+        throw new Error(`${answer.request} answers ${answer.text}, not ${wanted.join(" or ")}`);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { parentPort, workerData } from "node:worker_threads";
+
+/** Sends the same POST several times from an event loop of its own, as a client elsewhere would; tells what came of each. */
+const { url, key, bytes, times } = workerData;
+const body = JSON.stringify({ input: { text: "x".repeat(bytes) } });
+const results = [];
+for (let n = 0; n < times; n += 1) {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  results.push(
+    await fetch(url, { method: "POST", headers, body }).then(
+      async (answer) => `${answer.status} ${(await answer.text()) === "" ? "without a body" : "with a body"}`,
+      (error) => `no answer: ${error.cause?.code ?? error.cause ?? error}`,
+    ),
+  );
+}
+parentPort.postMessage(results);

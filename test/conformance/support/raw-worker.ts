@@ -1,0 +1,79 @@
+import type { TestContext } from "vitest";
+import { type Answer, askUntil, at, expectAnswer, type Sending, send } from "../../support/raw-http";
+import type { Target } from "../../support/target";
+import type { Account } from "./account";
+import type { JobApi } from "./job-api";
+
+/** The worker's side of an endpoint, spoken by raw requests. */
+export interface RawWorker {
+  jobs: JobApi;
+  /** GET job-take; holds until a job comes or `signal` aborts. `pod` is the id of another worker of that kind. */
+  take(signal?: AbortSignal, pod?: string): Promise<Answer>;
+  /** GET job-take-batch of up to `size` jobs. */
+  takeBatch(size: number): Promise<Answer>;
+  /** POST job-done with a result as the SDKs send it: JSON text under a form content type. */
+  done(jobId: string, result: object): Promise<Answer>;
+  /** POST job-stream with one chunk. */
+  stream(jobId: string, chunk: object): Promise<Answer>;
+  /** GET job-stop: the jobs to stop. */
+  stop(): Promise<Answer>;
+  ping(jobId?: string): Promise<Answer>;
+  /** What workers send as Authorization, and the addresses they are given, placeholders filled in. */
+  token: string;
+  addresses: { take: string; done(jobId: string): string };
+}
+
+const variables = [
+  "RUNPOD_POD_ID",
+  "RUNPOD_ENDPOINT_ID",
+  "RUNPOD_AI_API_KEY",
+  "RUNPOD_WEBHOOK_GET_JOB",
+  "RUNPOD_WEBHOOK_POST_OUTPUT",
+  "RUNPOD_WEBHOOK_POST_STREAM",
+  "RUNPOD_WEBHOOK_PING",
+];
+
+/** Reads what a real worker is told, sends that worker home and takes its place. */
+export async function joinAsWorker(target: Target, account: Account, context: TestContext): Promise<RawWorker> {
+  target.localOnly(context, "workers of other services do not hand out their tokens");
+  const jobs = await account.jobsOn("env", context);
+  const told = await jobs.runsync({ names: variables });
+  expectAnswer(told, 200, { status: "COMPLETED" });
+  const variable = (name: string): string => {
+    const value = at(told.json, "output", name);
+    if (typeof value !== "string" || value === "") throw new Error(`workers are not told ${name}: ${told.text}`);
+    return value;
+  };
+  await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
+  await askUntil(jobs.health, ({ json }) => {
+    const count = (name: string): number => Number(at(json, "workers", name));
+    return count("idle") + count("running") + count("ready") + count("initializing") === 0;
+  });
+
+  const pod = "conformance-worker";
+  const toldPod = variable("RUNPOD_POD_ID");
+  const token = variable("RUNPOD_AI_API_KEY");
+  const own = (address: string): string => address.replaceAll("$RUNPOD_POD_ID", pod).replaceAll(toldPod, pod);
+  const take = own(variable("RUNPOD_WEBHOOK_GET_JOB")).replaceAll("$ID", pod);
+  const toJob = (name: string, jobId: string): string => own(variable(name)).replaceAll("$ID", jobId);
+  const ask = (method: string, url: string, sending: Sending = {}): Promise<Answer> =>
+    send(method, url, { ...sending, headers: { authorization: token, ...sending.headers } });
+  const post = (url: string, jobId: string, json: object): Promise<Answer> =>
+    ask("POST", url, {
+      text: JSON.stringify(json),
+      headers: { "content-type": "application/x-www-form-urlencoded", "x-request-id": jobId },
+    });
+  return {
+    jobs,
+    token,
+    addresses: { take, done: (jobId) => toJob("RUNPOD_WEBHOOK_POST_OUTPUT", jobId) },
+    take: (signal, other = pod) =>
+      ask("GET", `${take.replaceAll(pod, other)}&job_in_progress=0`, signal ? { signal } : {}),
+    takeBatch: (size) =>
+      ask("GET", `${take.replace("/job-take/", "/job-take-batch/")}&batch_size=${size}&job_in_progress=0`),
+    done: (jobId, result) => post(`${toJob("RUNPOD_WEBHOOK_POST_OUTPUT", jobId)}&isStream=false`, jobId, result),
+    stream: (jobId, chunk) => post(`${toJob("RUNPOD_WEBHOOK_POST_STREAM", jobId)}&isStream=true`, jobId, chunk),
+    stop: () => ask("GET", take.replace("/job-take/", "/job-stop/")),
+    ping: (jobId = "") => ask("GET", `${own(variable("RUNPOD_WEBHOOK_PING"))}?job_id=${jobId}&runpod_version=1.12.0`),
+  };
+}

@@ -1,0 +1,68 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { afterAll, type TestContext } from "vitest";
+import { skip, type Target } from "../../support/target";
+
+/** One call that came in. */
+export interface Notification {
+  method: string;
+  headers: IncomingHttpHeaders;
+  json: unknown;
+}
+
+export interface WebhookReceiver {
+  /** Address for one job's `webhook`; `statuses` are answered in turn, the last one from then on. */
+  address(name: string, ...statuses: number[]): string;
+  /** What came to an address so far. */
+  calls(name: string): Notification[];
+  /** Waits for the nth call to an address. */
+  call(name: string, nth?: number): Promise<Notification>;
+}
+
+/** A receiver of job notifications on a free port of this machine, closed after the file's last test. */
+export async function useWebhookReceiver(): Promise<WebhookReceiver> {
+  const answers = new Map<string, number[]>();
+  const calls = new Map<string, Notification[]>();
+  const server = createServer(async (request, response) => {
+    const name = String(request.url).slice(1);
+    let text = "";
+    for await (const part of request) text += part;
+    const seen = calls.get(name) ?? [];
+    calls.set(name, [
+      ...seen,
+      { method: String(request.method), headers: request.headers, json: JSON.parse(text || "null") },
+    ]);
+    const statuses = answers.get(name) ?? [];
+    response.writeHead(statuses[seen.length] ?? statuses.at(-1) ?? 200).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("the receiver has no port");
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    address(name, ...statuses) {
+      answers.set(name, statuses);
+      return `http://127.0.0.1:${bound.port}/${name}`;
+    },
+    calls: (name) => calls.get(name) ?? [],
+    async call(name, nth = 1) {
+      const end = Date.now() + 10_000;
+      for (;;) {
+        const found = calls.get(name)?.[nth - 1];
+        if (found) return found;
+        if (Date.now() > end) throw new Error(`no call ${nth} came to ${name}, ${calls.get(name)?.length ?? 0} came`);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+  };
+}
+
+/** Skips the test where the service cannot reach this machine's loopback address. */
+export function needsReachableReceiver(target: Target, context: TestContext): void {
+  const { hostname } = new URL(target.serverlessUrl);
+  if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) {
+    skip(context, "the webhook receiver listens on 127.0.0.1, which that service cannot reach");
+  }
+}

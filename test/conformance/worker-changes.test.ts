@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { saveTemplate, templateFields, uniqueName, useAccount } from "./support/account";
+import type { JobApi } from "./support/job-api";
+
+const target = await useTarget();
+const account = useAccount(target);
+const workers = async (jobs: JobApi): Promise<number> => {
+  const { json } = await jobs.health();
+  return Number(at(json, "workers", "idle")) + Number(at(json, "workers", "running"));
+};
+
+describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
+  test("idleTimeout: a worker without a job is gone that many seconds later", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { idleTimeout: 5 });
+    await jobs.runsync({});
+    await target.pass(2_000, context);
+    expect(await workers(jobs)).toBe(1);
+    await target.pass(4_000, context);
+    await expect.poll(() => workers(jobs), { timeout: 10_000 }).toBe(0);
+  });
+
+  test("idleTimeout never goes below workersMin", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { idleTimeout: 1, workersMin: 1 });
+    await jobs.runsync({});
+    await target.pass(3_000, context);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await workers(jobs)).toBe(1);
+  });
+
+  test("workersMax lowered to 0: the running job finishes, then no worker is left and jobs wait", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const running = await jobs.submit({ ms: 1000 });
+    await jobs.reaches(running, "IN_PROGRESS");
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
+    await jobs.reaches(running, "COMPLETED");
+    await expect.poll(() => workers(jobs), { timeout: 10_000 }).toBe(0);
+    const waiting = await jobs.submit({ ms: 0 });
+    expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
+  });
+
+  test("QUEUE_DELAY: another worker starts once a job has waited longer than scalerValue seconds", async (context) => {
+    const scaling = { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 6 };
+    const jobs = await account.jobsOn("slow", context, scaling);
+    const first = await jobs.submit({ ms: 60_000 });
+    await target.pass(7_000, context);
+    await jobs.reaches(first, "IN_PROGRESS");
+    const second = await jobs.submit({ ms: 60_000 });
+    await target.pass(3_000, context);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expectAnswer(await jobs.status(second), 200, { status: "IN_QUEUE" });
+    await target.pass(5_000, context);
+    await jobs.reaches(second, "IN_PROGRESS");
+    for (const id of [first, second]) await jobs.cancel(id);
+  });
+
+  test("REQUEST_COUNT: one worker for every scalerValue jobs", async (context) => {
+    const jobs = await account.jobsOn("slow", context, { workersMax: 4, scalerType: "REQUEST_COUNT", scalerValue: 2 });
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await jobs.submit({ ms: 60_000 }));
+    await expect.poll(async () => at((await jobs.health()).json, "jobs", "inProgress"), { timeout: 10_000 }).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 2 } });
+    for (const id of ids) await jobs.cancel(id);
+  });
+});
+
+describe("Changes that restart workers", () => {
+  test("a change of GPU types lets the running job finish, and the next job runs", async (context) => {
+    const jobs = await account.jobsOn("slow", context);
+    const running = await jobs.submit({ ms: 1200 });
+    await jobs.reaches(running, "IN_PROGRESS");
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { gpuTypeIds: ["NVIDIA A40"] });
+    expectAnswer(await jobs.reaches(running, "COMPLETED"), 200, { output: { slept: 1200 } });
+    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    expectAnswer(await jobs.health(), 200, { jobs: { retried: 0, completed: 2 } });
+  });
+
+  test("a change of the template's env reaches the job that comes next", async (context) => {
+    const name = uniqueName("template");
+    const env = (value: string) => [{ key: "COLOUR", value }];
+    const jobs = await account.jobsOn("env", context, {}, { name, env: env("red") });
+    expectAnswer(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "red" } });
+    const { json } = await account.rest("GET", `/endpoints/${jobs.endpointId}`);
+    const fields = { id: at(json, "templateId"), name, imageName: target.image("env", context), env: env("blue") };
+    const saved = await account.graphql(saveTemplate, { input: templateFields(fields) });
+    expect(stringAt(saved, "data", "saveTemplate", "name")).toBe(name);
+    expectAnswer(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "blue" } });
+  });
+
+  test("workers get nothing of the service's own environment and not the API key", async (context) => {
+    target.localOnly(context, "the environment of other services is not known");
+    const jobs = await account.jobsOn("env", context);
+    const answer = await jobs.runsync({ names: ["VITEST", "NODE_ENV", "PWD", "npm_config_registry"] });
+    expectAnswer(answer, 200, { output: { VITEST: null, NODE_ENV: null } });
+    expect(answer.text).not.toContain(target.apiKey);
+  });
+});

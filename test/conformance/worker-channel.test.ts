@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import { askUntil, at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import { joinAsWorker } from "./support/raw-worker";
+
+const target = await useTarget();
+const account = useAccount(target);
+
+describe("Worker channel: taking jobs", () => {
+  test("GET job-take answers 200 with id and input, and the job is IN_PROGRESS", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const id = await worker.jobs.submit({ prompt: "ping" });
+    const answer = await worker.take();
+    expectAnswer(answer, 200, { id, input: { prompt: "ping" } });
+    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS" });
+  });
+
+  test("GET job-take holds until a job comes", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    let answered = false;
+    const taking = worker.take().finally(() => {
+      answered = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(answered, "held while the queue is empty").toBe(false);
+    const id = await worker.jobs.submit({});
+    expectAnswer(await taking, 200, { id });
+  });
+
+  test("GET job-take answers 204 when no job came in the 90 s that workers wait", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const taking = worker.take();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await target.pass(90_000, context);
+    const answer = await taking;
+    expectAnswer(answer, [204, 400]);
+    expect(answer.text).toBe("");
+  });
+
+  test("a worker that hangs up while it waits for a job loses none", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const end = new AbortController();
+    const taking = worker.take(end.signal).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    end.abort();
+    await taking;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const id = await worker.jobs.submit({});
+    expectAnswer(await worker.take(), 200, { id });
+  });
+
+  test("a job goes to one worker only", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const end = new AbortController();
+    const takes = [worker.take(end.signal), worker.take(end.signal)];
+    await worker.jobs.submit({});
+    await Promise.race(takes);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    end.abort();
+    const ended = await Promise.allSettled(takes);
+    expect(ended.filter((one) => one.status === "fulfilled" && one.value.status === 200)).toHaveLength(1);
+  });
+
+  test("GET job-take-batch answers a list of up to batch_size jobs", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const ids = [
+      await worker.jobs.submit({ n: 0 }),
+      await worker.jobs.submit({ n: 1 }),
+      await worker.jobs.submit({ n: 2 }),
+    ];
+    const answer = await worker.takeBatch(2);
+    expectAnswer(answer, 200);
+    expect(answer.json).toMatchObject([
+      { id: ids[0], input: { n: 0 } },
+      { id: ids[1], input: { n: 1 } },
+    ]);
+    expect(answer.json).toHaveLength(2);
+    expectAnswer(await worker.jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 1 } });
+  });
+
+  test("s3Config of the submission is handed to the worker", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const s3Config = { accessId: "id", accessSecret: "quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
+    await worker.jobs.submit({}, { s3Config });
+    expectAnswer(await worker.take(), 200, { s3Config });
+  });
+});
+
+describe("Worker channel: results", () => {
+  const taken = async (context: Parameters<typeof joinAsWorker>[2], more?: object) => {
+    const worker = await joinAsWorker(target, account, context);
+    const id = await worker.jobs.submit({ prompt: "ping" }, more);
+    expectAnswer(await worker.take(), 200, { id });
+    return { worker, id };
+  };
+
+  test("POST job-done {output} → COMPLETED with that output", async (context) => {
+    const { worker, id } = await taken(context);
+    expectAnswer(await worker.done(id, { output: { text: "pong & more = ü%" } }), 200);
+    expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED", output: { text: "pong & more = ü%" } });
+  });
+
+  test("POST job-done without output → COMPLETED", async (context) => {
+    const { worker, id } = await taken(context);
+    expectAnswer(await worker.done(id, {}), 200);
+    expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED" });
+  });
+
+  test("POST job-done {error} → FAILED with that error", async (context) => {
+    const { worker, id } = await taken(context);
+    expectAnswer(await worker.done(id, { error: JSON.stringify({ error_message: "no such model" }) }), 200);
+    const answer = await worker.jobs.status(id);
+    expectAnswer(answer, 200, { status: "FAILED" });
+    expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
+  });
+
+  test("POST job-done {status: IN_PROGRESS, output} is progress: visible in /status, and the job goes on", async (context) => {
+    const { worker, id } = await taken(context);
+    expectAnswer(await worker.done(id, { status: "IN_PROGRESS", output: "half-way" }), 200);
+    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", output: "half-way" });
+    await worker.done(id, { output: "whole" });
+    expectAnswer(await worker.jobs.status(id), 200, { status: "COMPLETED", output: "whole" });
+  });
+
+  test("POST job-stream adds a chunk to /stream", async (context) => {
+    const { worker, id } = await taken(context);
+    expectAnswer(await worker.stream(id, { output: { text: ["a"] } }), 200);
+    const answer = await worker.jobs.call("GET", `/stream/${id}`);
+    expect(answer.json).toMatchObject([{ output: { text: ["a"] } }]);
+  });
+
+  test("GET job-stop names a job that was cancelled", async (context) => {
+    const { worker, id } = await taken(context);
+    await worker.jobs.cancel(id);
+    const answer = await askUntil(worker.stop, ({ status }) => status !== 204);
+    expectAnswer(answer, 200, { jobsToStop: [id] });
+  });
+
+  test("POST job-done of a cancelled job leaves it CANCELLED", async (context) => {
+    const { worker, id } = await taken(context);
+    await worker.jobs.cancel(id);
+    await worker.done(id, { output: "too late" });
+    const answer = await worker.jobs.status(id);
+    expectAnswer(answer, 200, { status: "CANCELLED" });
+    expect(answer.text).not.toContain("too late");
+  });
+
+  test("a worker that stops pinging is given up and its job is queued again, counted as retried", async (context) => {
+    const { worker, id } = await taken(context);
+    expectAnswer(await worker.ping(id), 200);
+    let state: unknown;
+    for (let tries = 0; tries < 10 && state !== "IN_QUEUE"; tries += 1) {
+      await target.pass(30_000, context);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      state = at((await worker.jobs.status(id)).json, "status");
+    }
+    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
+    expectAnswer(await worker.jobs.health(), 200, { jobs: { retried: 1 } });
+    expectAnswer(await worker.take(), 200, { id, input: { prompt: "ping" } });
+  });
+});
+
+describe("Worker channel: authentication", () => {
+  test("a wrong token answers 401 and takes no job", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const id = await worker.jobs.submit({});
+    for (const authorization of ["", "wrong", `${worker.token}x`]) {
+      expectAnswer(await send("GET", worker.addresses.take, { headers: { authorization } }), 401);
+    }
+    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
+  });
+
+  test("a worker's token is not the API key and opens none of the user's APIs", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    expect(worker.token).not.toBe(target.apiKey);
+    expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key: worker.token }), 401);
+    expectAnswer(await send("GET", `${worker.jobs.root}/health`, { headers: { authorization: worker.token } }), 401);
+    const query = { json: { query: "{ myself { id } }" } };
+    expectAnswer(await send("POST", `${target.graphqlUrl}?api_key=${worker.token}`, query), 401);
+  });
+
+  test("a worker's token opens no other endpoint", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const other = await account.parked();
+    await other.submit({});
+    const url = worker.addresses.take.replaceAll(worker.jobs.endpointId, other.endpointId);
+    expectAnswer(await send("GET", url, { headers: { authorization: worker.token } }), 401);
+  });
+
+  test("a job's input reaches the worker of its endpoint under the id that /run answered", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const answer = await worker.jobs.run({ exact: [1.5, "ü", null, { a: false }] });
+    expectAnswer(await worker.take(), 200, {
+      id: stringAt(answer, "id"),
+      input: { exact: [1.5, "ü", null, { a: false }] },
+    });
+  });
+});

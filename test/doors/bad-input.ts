@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Run, Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+/** What a preview says about bad input. */
+export function badInputThrough(door: Door): void {
+  let stack: Stack;
+  beforeAll(async () => {
+    // Nothing listens there: bad input has to be found without asking anybody.
+    const nowhere = "http://127.0.0.1:9";
+    stack = await door.createStack({
+      SERVERLESS_COMPUTE_API_KEY: "any",
+      SERVERLESS_COMPUTE_BASE_URL: `${nowhere}/v1`,
+      SERVERLESS_COMPUTE_GRAPHQL_URL: `${nowhere}/graphql`,
+      SERVERLESS_COMPUTE_SERVERLESS_URL: nowhere,
+    });
+  });
+  afterAll(() => stack.remove());
+
+  async function previewOf(text: string): Promise<Run> {
+    await stack.program(`const sc = require("${door.module}");\n${text}`);
+    return stack.preview();
+  }
+
+  /** What the preview says about a resource, without the words that the engine puts before it. */
+  const complaints = ({ diagnostics }: Run, about: string): string[] =>
+    diagnostics
+      .filter((one) => one.about === about)
+      .map(({ message }) => message.replace(/^.*? has a problem: /, ""))
+      .sort();
+
+  describe("bad input fails at preview", () => {
+    it("with a typo and a value that another one rules out", async () => {
+      const run = await previewOf('new sc.Template("chat", { imageNaem: "acme/chat:1", volumeInGb: 5, ports: "80" });');
+      expect(run.code).not.toBe(0);
+      expect(complaints(run, "Template chat")).toEqual([
+        'imageNaem: is no property here; did you mean "imageName"?',
+        "imageName: is required",
+        'ports: is "80"; must be a comma-separated list of <port>/http or <port>/tcp, such as "8888/http,22/tcp"',
+        "volumeInGb: is 5; must be 0 when isServerless is true",
+      ]);
+    });
+
+    it("with the path of a nested property", async () => {
+      const args = { endpointId: "e", input: { a: 1 }, policy: { ttl: 5 }, expect: { status: "DONE" } };
+      const run = await previewOf(`new sc.JobInvoke("smoke", ${JSON.stringify(args)});`);
+      expect(run.code).not.toBe(0);
+      expect(complaints(run, "JobInvoke smoke")).toEqual([
+        'expect.status: is "DONE"; must be "COMPLETED" or "FAILED" or "CANCELLED" or "TIMED_OUT"',
+        "policy.ttl: is 5; must be 10000 or more",
+      ]);
+    });
+
+    it("without showing a secret value", async () => {
+      const run = await previewOf('new sc.Secret("token", { name: "no spaces", value: ["sesame-open"] });');
+      expect(run.code).not.toBe(0);
+      expect(complaints(run, "Secret token")).toEqual([
+        'name: is "no spaces"; must be letters, digits, _, . and -, starting with a letter, a digit or _',
+        "value: must be a string",
+      ]);
+      expect(run.output).not.toContain("sesame-open");
+    });
+  });
+
+  describe("a resource that fails", () => {
+    it("ends the preview with its error alone, whatever hangs on it", async () => {
+      const run = await previewOf(`
+      const template = new sc.Template("chat", {});
+      new sc.Secret("child", { value: "sesame" }, { parent: template });
+      new sc.ServerlessEndpoint("user", { templateId: template.id, gpuTypeIds: [template.name] });
+    `);
+      expect(run.code).not.toBe(0);
+      expect(complaints(run, "Template chat")).toEqual(["imageName: is required"]);
+      expect(run.diagnostics.filter(({ severity }) => severity === "error")).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+/** One Ctrl-C while something waits. */
+export function cancellationThrough(door: Door): void {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService({ templateRelease: 60_000 });
+    stack = await door.createStack(service.environment);
+  });
+  afterAll(() => stack.remove());
+
+  /** Waits until the proxy saw a request that fits, then aborts. */
+  async function interruptAfter(controller: AbortController, method: string, path: RegExp): Promise<number> {
+    while (!service.proxy.requests.some((one) => one.method === method && path.test(one.path) && one.status)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    controller.abort();
+    return Date.now();
+  }
+
+  const program = (job: string): string => `
+  const { JobInvoke, ServerlessEndpoint, Template } = require("${door.module}");
+  const template = new Template("slow", { imageName: "${image("slow")}" });
+  const endpoint = new ServerlessEndpoint("slow", { templateId: template.id, workersMax: 1 });
+  ${job}
+`;
+
+  it("one Ctrl-C during a job cancels the job on the service and ends within a second", async () => {
+    await stack.program(
+      program('new JobInvoke("long", { endpointId: endpoint.id, input: { ms: 120000 }, timeout: 300 });'),
+    );
+    const controller = new AbortController();
+    const running = stack.up({ interrupt: controller.signal });
+    const interrupted = await interruptAfter(controller, "GET", /\/status\//);
+    const up = await running;
+    expect(up.code).not.toBe(0);
+    expect(up.ended - interrupted, up.output).toBeLessThan(1000);
+    const [endpoint] = (await service.holdings()).endpoints;
+    const jobId = service.proxy.requests
+      .find(({ path }) => path.includes("/status/"))
+      ?.path.split("/")
+      .at(-1);
+    expect(await service.job("GET", endpoint?.id ?? "", `/status/${jobId}`)).toMatchObject({ status: "CANCELLED" });
+    expect((await stack.resources()).map(({ type }) => type.split(":").at(-1))).toEqual([
+      "Template",
+      "ServerlessEndpoint",
+    ]);
+  });
+
+  it("the next deployment goes on from there", async () => {
+    await stack.program(program('new JobInvoke("long", { endpointId: endpoint.id, input: { ms: 1 } });'));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toMatchObject({ "Template slow": ["same"], "JobInvoke long": ["create"] });
+  });
+
+  it("one Ctrl-C during a template's release ends within a second and keeps the template in state", async () => {
+    service.proxy.clear();
+    const controller = new AbortController();
+    const running = stack.destroy({ interrupt: controller.signal });
+    const interrupted = await interruptAfter(controller, "DELETE", /\/endpoints\//);
+    const destroy = await running;
+    expect(destroy.ended - interrupted, destroy.output).toBeLessThan(1000);
+    expect(await stack.resources()).toMatchObject([{ type: expect.stringContaining(":Template") }]);
+  });
+}

@@ -1,0 +1,11 @@
+import type { Stack } from "../support/pulumi";
+
+/** A way in which programs reach the lifecycles; what holds for all of them is tested through each. */
+export interface Door {
+  /** What a program requires to get the resource classes; they have the same names behind every door. */
+  module: string;
+  /** Makes a stack whose programs use this door. */
+  createStack(environment: Record<string, string>): Promise<Stack>;
+  /** Makes a newer version of the package out of the one that a stack uses, where the stack can have one of its own. */
+  upgrade?(stack: Stack): Promise<void>;
+}

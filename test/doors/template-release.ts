@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+/** The wait for a template that was in use. */
+export function templateReleaseThrough(door: Door): void {
+  /** The issue's 20 s in a full run, a shorter release otherwise. */
+  const release = process.env["FULL"] ? 20_000 : 3000;
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService({ templateRelease: release });
+    stack = await door.createStack(service.environment);
+    await stack.program(`
+    const { ServerlessEndpoint, Template } = require("${door.module}");
+    const template = new Template("chat", { imageName: "${image("echo")}" });
+    new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
+  `);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+  });
+  afterAll(() => stack.remove());
+
+  it("a template that a foreign endpoint uses fails at once, names the endpoint, and stays in state", async () => {
+    const [template] = (await service.holdings()).templates;
+    const body = { name: "somebody-else", templateId: template?.id, workersMax: 0 };
+    const foreign = z.looseObject({ id: z.string() }).parse(await service.rest("POST", "/endpoints", body));
+    service.proxy.clear();
+    let firstRequest = 0;
+    const watch = setInterval(() => {
+      if (firstRequest === 0 && service.proxy.requests.length > 0) firstRequest = Date.now();
+    }, 10);
+    const destroy = await stack.destroy().finally(() => clearInterval(watch));
+    expect(destroy.code).not.toBe(0);
+    // What comes before is the CLI's own start.
+    expect(destroy.ended - firstRequest).toBeLessThan(3000);
+    const failures = destroy.diagnostics.filter(
+      ({ about, severity }) => about === "Template chat" && severity === "error",
+    );
+    expect(failures).toMatchObject([{ message: expect.stringContaining('"somebody-else"') }]);
+    expect(await stack.resources()).toMatchObject([{ id: template?.id }]);
+    await service.rest("DELETE", `/endpoints/${foreign.id}`);
+  });
+
+  it("destroy waits for the release, shows the seconds, and ends soon after it", async () => {
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    service.proxy.clear();
+    let letGo = 0;
+    const watch = setInterval(() => {
+      const isGone = service.proxy.requests.some(({ method, status }) => method === "DELETE" && status === 204);
+      if (isGone && letGo === 0) letGo = Date.now();
+    }, 10);
+    const destroy = await stack.destroy().finally(() => clearInterval(watch));
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(destroy.ended - letGo - release).toBeLessThan(1500);
+    expect(destroy.ended - letGo).toBeGreaterThan(release);
+    const shown = destroy.diagnostics.filter(({ about, ephemeral }) => about === "Template chat" && ephemeral);
+    expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev" after \d+ s$/);
+    expect(shown.at(-2)?.message).toMatch(
+      /^waiting for the service to release template "chat-dev": \d+ s of at most 150 s$/,
+    );
+    expect(shown.length).toBeGreaterThan(release / 6000);
+    expect((await service.holdings()).templates).toEqual([]);
+  });
+}

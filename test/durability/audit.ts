@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { openDatabase } from "../../service/store/database";
+
+const moveRow = z.object({ jobId: z.string(), before: z.string().nullable(), after: z.string().nullable() });
+const jobRow = z.object({
+  id: z.string(),
+  endpointId: z.string(),
+  status: z.string(),
+  retries: z.number(),
+  crashes: z.number(),
+  error: z.string().nullable(),
+  output: z.string().nullable(),
+  input: z.string(),
+});
+const counterRow = z.object({
+  endpointId: z.string(),
+  completed: z.number(),
+  failed: z.number(),
+  retried: z.number(),
+});
+
+/** A change of a job's state as the store wrote it; `before` is null for a new job, `after` for one that left the record. */
+export type RecordedMove = z.output<typeof moveRow>;
+export type RecordedJob = z.output<typeof jobRow>;
+export type RecordedCounters = z.output<typeof counterRow>;
+
+/** What a data folder holds about jobs, with every move that they made. */
+export interface JobRecordBook {
+  jobs: RecordedJob[];
+  moves: RecordedMove[];
+  counters: RecordedCounters[];
+}
+
+/** Makes the store of a data folder write down every move of a job, in the transaction of the move. No service may run. */
+export function installAudit(dataFolder: string): void {
+  const database = openDatabase(dataFolder);
+  const into = "INSERT INTO audit (job_id, before, after)";
+  const statements = [
+    "CREATE TABLE audit (seq INTEGER PRIMARY KEY, job_id TEXT NOT NULL, before TEXT, after TEXT)",
+    `CREATE TRIGGER audit_new AFTER INSERT ON jobs BEGIN ${into} VALUES (NEW.id, NULL, NEW.status); END`,
+    `CREATE TRIGGER audit_move AFTER UPDATE OF status ON jobs WHEN NEW.status <> OLD.status
+      BEGIN ${into} VALUES (NEW.id, OLD.status, NEW.status); END`,
+    `CREATE TRIGGER audit_gone AFTER DELETE ON jobs BEGIN ${into} VALUES (OLD.id, OLD.status, NULL); END`,
+  ];
+  for (const statement of statements) database.prepare(statement).run();
+  database.close();
+}
+
+/** Reads what an audited data folder holds. No service may run. */
+export function readRecordBook(dataFolder: string): JobRecordBook {
+  const database = openDatabase(dataFolder);
+  try {
+    return {
+      jobs: database
+        .query(
+          `SELECT id, endpoint_id AS endpointId, status, retries, crashes, error, output, input
+            FROM jobs JOIN job_inputs USING (seq) ORDER BY seq`,
+          jobRow,
+        )
+        .all(),
+      moves: database.query("SELECT job_id AS jobId, before, after FROM audit ORDER BY seq", moveRow).all(),
+      counters: database
+        .query("SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters", counterRow)
+        .all(),
+    };
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,33 @@
+/** Whether the long forms of the tests run: `npm run test:full`. */
+export const isFull = process.env["FULL"] === "1";
+
+/** Chance that can be repeated: the same seed gives the same numbers. */
+export interface Chance {
+  readonly seed: number;
+  /** A whole number from `min` to `max`, both included. */
+  whole(min: number, max: number): number;
+  /** True in so many of 100 cases. */
+  percent(share: number): boolean;
+  /** One of the values; undefined when there is none. */
+  oneOf<Value>(values: readonly Value[]): Value | undefined;
+}
+
+/** The seed that DURABILITY_SEED names, to repeat a run; else a new one. */
+export const chosenSeed = (): number => Number(process.env["DURABILITY_SEED"] ?? Date.now() % 2 ** 31);
+
+/** Makes chance from a seed (mulberry32). */
+export function createChance(seed: number): Chance {
+  let state = seed;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    seed,
+    whole: (min, max) => min + Math.floor(next() * (max - min + 1)),
+    percent: (share) => next() * 100 < share,
+    oneOf: (values) => values[Math.floor(next() * values.length)],
+  };
+}

@@ -1,0 +1,60 @@
+import { type Answer, at, expectAnswer, send, stringAt } from "../support/raw-http";
+
+/** Where a service is reached and with which key. */
+export interface ServiceAccess {
+  baseUrl: string;
+  serverlessUrl: string;
+  apiKey: string;
+}
+
+/** Makes an endpoint whose workers run the handler of test/durability/handlers/work.mjs; answers its id. */
+export async function makeEndpoint(service: ServiceAccess, name: string, workersMax: number): Promise<string> {
+  const post = async (path: string, json: object): Promise<string> => {
+    const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
+    expectAnswer(answer, 200);
+    return stringAt(answer, "id");
+  };
+  const template = { name, imageName: workImage, isServerless: true, volumeInGb: 0, containerDiskInGb: 5 };
+  const templateId = await post("/templates", template);
+  const scaling = { workersMin: 0, workersMax, idleTimeout: 60, scalerType: "REQUEST_COUNT", scalerValue: 1 };
+  return post("/endpoints", { name, templateId, ...scaling });
+}
+
+/** The image of the endpoints' template. */
+export const workImage = "durability/work:1";
+
+const health = ({ serverlessUrl, apiKey }: ServiceAccess, endpointId: string): Promise<Answer> =>
+  send("GET", `${serverlessUrl}/v2/${endpointId}/health`, { key: apiKey });
+
+/** How many jobs of the endpoints are completed, by /health. */
+export async function countCompleted(service: ServiceAccess, endpointIds: string[]): Promise<number> {
+  const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
+  return answers.reduce((sum, { json }) => sum + Number(at(json, "jobs", "completed")), 0);
+}
+
+/** Waits until the endpoints have no job that waits or runs; answers what is left after `limit` ms, "" for nothing. */
+export async function drained(service: ServiceAccess, endpointIds: string[], limit: number): Promise<string> {
+  const end = Date.now() + limit;
+  for (;;) {
+    const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
+    const open = answers.filter(
+      ({ json }) => at(json, "jobs", "inQueue") !== 0 || at(json, "jobs", "inProgress") !== 0,
+    );
+    if (open.length === 0) return "";
+    if (Date.now() > end) return open.map(({ request, text }) => `${request}: ${text}`).join("\n");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Waits until each endpoint has a worker that asked for a job and none that still starts; at most `limit` ms. */
+export async function workersReady(service: ServiceAccess, endpointIds: string[], limit: number): Promise<void> {
+  const end = Date.now() + limit;
+  const count = ({ json }: Answer, phase: string): number => Number(at(json, "workers", phase));
+  for (;;) {
+    const answers = await Promise.all(endpointIds.map((id) => health(service, id)));
+    const ready = (answer: Answer): boolean =>
+      count(answer, "initializing") === 0 && count(answer, "idle") + count(answer, "running") > 0;
+    if (answers.every(ready) || Date.now() > end) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, test } from "vitest";
+import { openDatabase } from "../../service/store/database";
+import { isFull } from "./chance";
+import { compare } from "./history/comparison";
+import { Player } from "./history/player";
+import { histories, knownHistories } from "./history/steps";
+
+const folder = mkdtempSync(join(tmpdir(), "histories-"));
+const database = openDatabase(folder);
+afterAll(() => {
+  database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+const runs = isFull ? 10_000 : 300;
+
+test(
+  `${runs} random histories, with calls at once and kills before the commit, leave what the rules say`,
+  async () => {
+    const property = fc.asyncProperty(histories, async ({ punctual, steps }) => {
+      const player = new Player(database, punctual);
+      try {
+        for (const step of steps) {
+          await player.play(step);
+          compare(player);
+        }
+      } finally {
+        await player.end();
+      }
+    });
+    const seed = process.env["DURABILITY_SEED"];
+    await fc.assert(property, {
+      numRuns: runs,
+      examples: knownHistories.map((known) => [known]),
+      ...(seed === undefined ? {} : { seed: Number(seed) }),
+    });
+  },
+  isFull ? 3_600_000 : 120_000,
+);

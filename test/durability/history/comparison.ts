@@ -1,0 +1,61 @@
+import { expect } from "vitest";
+import { endpointLimits, type Model, type ModelJob } from "./model";
+import type { Player } from "./player";
+
+/** Holds everything that the job path knows against the model. */
+export function compare(player: Player): void {
+  const { model, life, now } = player;
+  expect(life.faults, "the supervisor had no faults").toEqual([]);
+  for (const job of model.jobs.values()) compareRecord(job, model, life, now);
+  for (const endpointId of Object.keys(endpointLimits)) {
+    compareQueue(endpointId, model, life, player.waitingAt(endpointId));
+    expect(life.counters.read(endpointId), `counters of ${endpointId}`).toEqual(model.countersOf(endpointId));
+    expect(life.queues.running(endpointId), `running jobs of ${endpointId}`).toBe(model.running(endpointId));
+  }
+  const notices = life.webhooks.due(Number.MAX_SAFE_INTEGER, 0, 1000);
+  const told = notices.map(({ jobId, body }) => `${jobId} ${/"status":"(\w+)"/.exec(body)?.[1]}`);
+  expect(told.sort(), "notifications").toEqual([...model.notices].sort());
+}
+
+function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: number): void {
+  const found = life.jobs.find(job.id);
+  if (job.status === "REMOVED") {
+    expect(found?.status, `${job.id} is removed`).toBeUndefined();
+    return;
+  }
+  const { id, status, createdAt, expiresAt, queuedAt, retries, crashes, workerId, startedAt, finishedAt, output } = job;
+  const expected = {
+    id,
+    status,
+    createdAt,
+    expiresAt,
+    queuedAt,
+    retries,
+    crashes,
+    workerId,
+    startedAt,
+    finishedAt,
+    output,
+  };
+  const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined, ...found };
+  expect(real, `the record of ${job.id}`).toMatchObject(expected);
+  if (found && "error" in found) expect(found.error).toContain(job.error);
+  else expect(job.error, `${job.id} has no error`).toBeUndefined();
+  const seen = life.ledger.find(job.endpointId, job.id) !== undefined;
+  expect(seen, `clients see ${job.id}`).toBe(model.isVisible(job, now));
+}
+
+/** The queue has the waiting jobs, each once, the longest-waiting first. */
+function compareQueue(endpointId: string, model: Model, life: Player["life"], takers: number): void {
+  const entries = [...life.queues.of(endpointId).entries()];
+  const expected = model.waiting(endpointId).filter(({ passedOver }) => !passedOver);
+  const ids = entries.map(({ id }) => id);
+  expect([...ids].sort(), `the queue of ${endpointId}`).toEqual(expected.map(({ id }) => id).sort());
+  const times = entries.map(({ queuedAt }) => queuedAt);
+  expect(times, `the order of ${ids.join(", ")}`).toEqual([...times].sort((a, b) => a - b));
+  // Within a millisecond those that never left keep the order in which they came.
+  const places = ids.map((id) => model.jobs.get(id)).filter((job) => job?.arrival !== undefined);
+  const order = places.map((job) => `${job?.queuedAt}-${String(job?.arrival).padStart(6, "0")}`);
+  expect(order, `the order of ${ids.join(", ")}`).toEqual([...order].sort());
+  if (takers > 0) expect(ids, `${takers} workers wait at ${endpointId}, so no job does`).toEqual([]);
+}

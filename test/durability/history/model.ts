@@ -1,0 +1,218 @@
+import type { JobStatus } from "serverless-compute-api/shapes";
+
+/** A job as the rules of the interface see it: the simplest form, with no store, queue or event behind it. */
+export interface ModelJob {
+  id: string;
+  endpointId: string;
+  operation: "run" | "runsync";
+  executionTimeout: number | undefined;
+  hasWebhook: boolean;
+  createdAt: number;
+  expiresAt: number;
+  queuedAt: number;
+  status: JobStatus | "REMOVED";
+  workerId: string | undefined;
+  startedAt: number | undefined;
+  finishedAt: number | undefined;
+  retries: number;
+  crashes: number;
+  output: string | undefined;
+  /** Text that the record's error has to hold. */
+  error: string | undefined;
+  /** Its place among jobs of the same queuedAt; undefined once a worker gave it back. */
+  arrival: number | undefined;
+  /** Out of the queue although it waits: its time was over when a worker asked for it. */
+  passedOver: boolean;
+}
+
+export interface ModelCounters {
+  completed: number;
+  failed: number;
+  retried: number;
+}
+
+export type NewModelJob = Pick<
+  ModelJob,
+  "id" | "endpointId" | "operation" | "executionTimeout" | "hasWebhook" | "createdAt" | "expiresAt"
+>;
+
+const minute = 60_000;
+const retention = { run: 30 * minute, runsync: minute };
+const defaultExecution = 10 * minute;
+/** Execution limits that endpoints of the histories have themselves. */
+export const endpointLimits: Record<string, number | undefined> = { plain: undefined, strict: 20_000 };
+
+/** What the job path should be: the record of jobs, kept by plain rules. */
+export class Model {
+  readonly jobs = new Map<string, ModelJob>();
+  readonly counters = new Map<string, ModelCounters>();
+  /** Notifications to deliver, "<job> <status>". */
+  notices: string[] = [];
+  #arrivals = 0;
+
+  copy(): Model {
+    const copy = new Model();
+    for (const [id, job] of this.jobs) copy.jobs.set(id, { ...job });
+    for (const [id, counted] of this.counters) copy.counters.set(id, { ...counted });
+    copy.notices = [...this.notices];
+    copy.#arrivals = this.#arrivals;
+    return copy;
+  }
+
+  /** One of the jobs in these states; one of all so far, removed ones included, when there is none or no state is named. */
+  pick(at: number, states: ModelJob["status"][]): ModelJob | undefined {
+    const all = [...this.jobs.values()];
+    const fitting = all.filter(({ status }) => states.includes(status));
+    const some = fitting.length > 0 ? fitting : all;
+    return some[at % Math.max(1, some.length)];
+  }
+
+  countersOf(endpointId: string): ModelCounters {
+    return this.counters.get(endpointId) ?? { completed: 0, failed: 0, retried: 0 };
+  }
+
+  #count(job: ModelJob, what: keyof ModelCounters): void {
+    const counted = this.countersOf(job.endpointId);
+    this.counters.set(job.endpointId, { ...counted, [what]: counted[what] + 1 });
+  }
+
+  #end(job: ModelJob, status: JobStatus, now: number, output: string | undefined, error?: string): true {
+    Object.assign(job, { status, finishedAt: now, output, error });
+    if (status === "COMPLETED") this.#count(job, "completed");
+    if (status === "FAILED" || status === "TIMED_OUT") this.#count(job, "failed");
+    if (job.hasWebhook) this.notices.push(`${job.id} ${status}`);
+    return true;
+  }
+
+  #queueAgain(job: ModelJob): true {
+    const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
+    Object.assign(job, { ...nothing, error: undefined, status: "IN_QUEUE", passedOver: false });
+    return true;
+  }
+
+  submit(job: NewModelJob): void {
+    const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
+    const fresh = { queuedAt: job.createdAt, retries: 0, crashes: 0, arrival: this.#arrivals++ };
+    this.jobs.set(job.id, { ...job, ...nothing, ...fresh, status: "IN_QUEUE", error: undefined, passedOver: false });
+  }
+
+  take(job: ModelJob, workerId: string, now: number): boolean {
+    if (job.status !== "IN_QUEUE") return false;
+    if (job.expiresAt <= now) {
+      job.passedOver = true;
+      return false;
+    }
+    Object.assign(job, { status: "IN_PROGRESS", workerId, startedAt: now });
+    return true;
+  }
+
+  #isOf(job: ModelJob, workerId: string): boolean {
+    return job.status === "IN_PROGRESS" && job.workerId === workerId;
+  }
+
+  finish(job: ModelJob, workerId: string, now: number, output: string | undefined, error?: string): boolean {
+    if (!this.#isOf(job, workerId)) return false;
+    return this.#end(job, error === undefined ? "COMPLETED" : "FAILED", now, output, error);
+  }
+
+  progress(job: ModelJob, workerId: string, output: string): boolean {
+    if (!this.#isOf(job, workerId)) return false;
+    job.output = output;
+    return true;
+  }
+
+  giveBack(job: ModelJob, workerId: string, now: number, reason: string, error: string): boolean {
+    if (!this.#isOf(job, workerId)) return false;
+    if (reason === "crashed") job.crashes++;
+    if (job.crashes > 2) return this.#end(job, "FAILED", now, undefined, error);
+    if (reason !== "undelivered") {
+      job.retries++;
+      this.#count(job, "retried");
+    }
+    job.arrival = undefined;
+    return this.#queueAgain(job);
+  }
+
+  refuse(job: ModelJob, now: number, error: string): boolean {
+    return job.status === "IN_QUEUE" && this.#end(job, "FAILED", now, undefined, error);
+  }
+
+  /** Whether a client can see the job. */
+  isVisible(job: ModelJob, now: number): boolean {
+    if (job.status === "REMOVED") return false;
+    const { at, trigger } = this.#deadline(job);
+    return at > now || trigger === "timeOut";
+  }
+
+  cancel(job: ModelJob, now: number): boolean {
+    if (!this.isVisible(job, now) || (job.status !== "IN_QUEUE" && job.status !== "IN_PROGRESS")) return false;
+    return this.#end(job, "CANCELLED", now, job.output);
+  }
+
+  retry(job: ModelJob, now: number): boolean {
+    if (!this.isVisible(job, now) || (job.status !== "FAILED" && job.status !== "TIMED_OUT")) return false;
+    Object.assign(job, { queuedAt: now, crashes: 0, retries: job.retries + 1, arrival: this.#arrivals++ });
+    this.#count(job, "retried");
+    return this.#queueAgain(job);
+  }
+
+  purge(endpointId: string): number {
+    const gone = this.waiting(endpointId);
+    for (const job of gone) job.status = "REMOVED";
+    return gone.length;
+  }
+
+  setTtl(job: ModelJob, now: number, ttl: number): void {
+    if (this.isVisible(job, now)) job.expiresAt = job.createdAt + ttl;
+  }
+
+  #deadline(job: ModelJob): { at: number; trigger: "outlive" | "expire" | "timeOut" } {
+    const outlive = { at: job.expiresAt, trigger: "outlive" as const };
+    const limit = job.executionTimeout ?? endpointLimits[job.endpointId] ?? defaultExecution;
+    const next =
+      job.finishedAt !== undefined
+        ? { at: job.finishedAt + retention[job.operation], trigger: "expire" as const }
+        : job.startedAt !== undefined
+          ? { at: job.startedAt + limit, trigger: "timeOut" as const }
+          : outlive;
+    return next.at < outlive.at ? next : outlive;
+  }
+
+  /** When time does something to a job next. */
+  nextDue(): number | undefined {
+    const present = [...this.jobs.values()].filter(({ status }) => status !== "REMOVED");
+    return present.length === 0 ? undefined : Math.min(...present.map((job) => this.#deadline(job).at));
+  }
+
+  /** Does what time asks for by now. */
+  settle(now: number): void {
+    for (const job of this.jobs.values()) {
+      while (job.status !== "REMOVED" && this.#deadline(job).at <= now) {
+        if (this.#deadline(job).trigger === "timeOut") this.#end(job, "TIMED_OUT", now, job.output, "executionTimeout");
+        else job.status = "REMOVED";
+      }
+    }
+  }
+
+  /** The service starts again: what ran waits again. */
+  recover(): void {
+    const present = [...this.jobs.values()];
+    for (const job of present) {
+      if (job.status !== "IN_PROGRESS") continue;
+      job.retries++;
+      this.#count(job, "retried");
+      this.#queueAgain(job);
+    }
+    // The store knows the order of submission only.
+    for (const job of present) Object.assign(job, { arrival: this.#arrivals++, passedOver: false });
+  }
+
+  waiting(endpointId: string): ModelJob[] {
+    return [...this.jobs.values()].filter((job) => job.endpointId === endpointId && job.status === "IN_QUEUE");
+  }
+
+  running(endpointId: string): number {
+    return [...this.jobs.values()].filter((job) => job.endpointId === endpointId && job.status === "IN_PROGRESS")
+      .length;
+  }
+}

@@ -1,0 +1,232 @@
+import { expect } from "vitest";
+import type { TakenJob } from "../../../service/jobs/job";
+import type { Database } from "../../../service/store/database";
+import { ManualClock } from "../../support/manual-clock";
+import { Model, type ModelJob } from "./model";
+import { type Life, startLife } from "./parts";
+import type { Operation, Step } from "./steps";
+
+/** What a worker that waits at the queue got, or a job that it found over. */
+interface Arrival {
+  jobId: string;
+  workerId: string;
+  taken: TakenJob | undefined;
+}
+
+/** An operation under way, with what it should answer. */
+interface Call {
+  answer: Promise<unknown>;
+  expected: unknown;
+  what: string;
+}
+
+/** The states in which something can be done to a job. */
+const fits: Record<Extract<Operation, { at: number }>["kind"], ModelJob["status"][]> = {
+  done: ["IN_PROGRESS"],
+  fail: ["IN_PROGRESS"],
+  progress: ["IN_PROGRESS"],
+  giveBack: ["IN_PROGRESS"],
+  refuse: ["IN_QUEUE"],
+  cancel: ["IN_QUEUE", "IN_PROGRESS"],
+  retry: ["FAILED", "TIMED_OUT"],
+  setTtl: ["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"],
+};
+
+/** Lets everything happen that is under way: a commit and what follows from it take a few turns. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Plays histories on the real job path and on the model at once. */
+export class Player {
+  readonly #database: Database;
+  readonly #punctual: boolean;
+  readonly #clock = new ManualClock();
+  #model = new Model();
+  #life: Life;
+  #arrivals: Arrival[] = [];
+  #waiting = new Map<string, number>();
+  #ids = 0;
+
+  constructor(database: Database, punctual: boolean) {
+    this.#database = database;
+    this.#punctual = punctual;
+    for (const table of ["webhooks", "job_counters", "jobs"]) database.prepare(`DELETE FROM ${table}`).run();
+    this.#life = startLife(database, this.#clock, punctual);
+  }
+
+  get model(): Model {
+    return this.#model;
+  }
+  get life(): Life {
+    return this.#life;
+  }
+  get now(): number {
+    return this.#clock.now();
+  }
+  /** Workers that wait at an endpoint's queue. */
+  waitingAt(endpointId: string): number {
+    return this.#waiting.get(endpointId) ?? 0;
+  }
+
+  async play(step: Step): Promise<void> {
+    if (step.kind === "time") return this.#pass(step.ms);
+    if (step.kind === "pass") {
+      if (this.#punctual) return;
+      const next = await this.#life.supervisor.pass();
+      this.#model.settle(this.now);
+      expect(next, "when the supervisor wants to look again").toBe(this.#model.nextDue());
+      return;
+    }
+    if (step.dies) return this.#killedDuring(step.operations);
+    const calls = step.operations.map((operation) => this.#start(operation, this.#model)).filter((call) => call);
+    await quiet();
+    this.#welcome();
+    // A shorter ttl may be over already, and then the alarm rings at once.
+    if (this.#punctual) this.#model.settle(this.now);
+    for (const call of calls) if (call) expect(await call.answer, call.what).toEqual(call.expected);
+  }
+
+  async end(): Promise<void> {
+    await this.#life.die();
+    await quiet();
+  }
+
+  /** Time goes on, in one leap when nobody looks, else from one thing that is due to the next. */
+  async #pass(ms: number): Promise<void> {
+    const end = this.now + ms;
+    for (;;) {
+      const due = this.#punctual ? this.#model.nextDue() : undefined;
+      if (due === undefined || due > end) break;
+      await this.#clock.advance(due - this.now);
+      await quiet();
+      this.#model.settle(this.now);
+    }
+    await this.#clock.advance(end - this.now);
+    await quiet();
+  }
+
+  /** The service is killed in the turn in which the operations came in: nobody gets an answer, and nothing happened. */
+  async #killedDuring(operations: Operation[]): Promise<void> {
+    const forgotten = this.#model.copy();
+    const calls = operations.map((operation) => this.#start(operation, forgotten)).filter((call) => call);
+    const outcomes = Promise.allSettled(calls.map((call) => call?.answer));
+    await this.#life.die();
+    await quiet();
+    for (const [index, { status }] of (await outcomes).entries())
+      expect(status, `${calls[index]?.what} while the service was killed`).toBe("rejected");
+    this.#arrivals = [];
+    this.#waiting.clear();
+    this.#model.recover();
+    this.#life = startLife(this.#database, this.#clock, this.#punctual);
+    if (this.#punctual) {
+      await quiet();
+      this.#model.settle(this.now);
+    }
+  }
+
+  /** Jobs that reached waiting workers meanwhile. */
+  #welcome(): void {
+    for (const { jobId, workerId, taken } of this.#arrivals) {
+      const job = this.#model.jobs.get(jobId);
+      const rightly = job !== undefined && this.#model.take(job, workerId, this.now);
+      expect(taken !== undefined, `a waiting worker took ${jobId}`).toBe(rightly);
+    }
+    this.#arrivals = [];
+  }
+
+  async #waitAtQueue(endpointId: string, workerId: string): Promise<void> {
+    const { ledger, queues, signal } = this.#life;
+    this.#waiting.set(endpointId, this.waitingAt(endpointId) + 1);
+    for (;;) {
+      const entry = await queues.of(endpointId).wait(signal);
+      if (!entry) return;
+      const taken = await ledger.take(entry.id, workerId);
+      this.#arrivals.push({ jobId: entry.id, workerId, taken });
+      if (taken) break;
+    }
+    this.#waiting.set(endpointId, this.waitingAt(endpointId) - 1);
+  }
+
+  /** Starts an operation and does it to `model`; nothing when there is no job to do it to. */
+  #start(operation: Operation, model: Model): Call | undefined {
+    const { ledger, queues } = this.#life;
+    const now = this.now;
+    const call = (answer: Promise<unknown>, expected: unknown, id = ""): Call => ({
+      ...{ answer, expected },
+      what: `${operation.kind} ${id}`,
+    });
+    switch (operation.kind) {
+      case "run": {
+        const { kind: _kind, ttl, hasWebhook, ...fields } = operation;
+        const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, expiresAt: now + ttl };
+        const rest = { lowPriority: false, s3Config: undefined, input: "{}" };
+        const webhook = hasWebhook ? "http://127.0.0.1:9/" : undefined;
+        const answer = ledger.submit({ ...job, ...rest, webhook }).then((queued) => queued?.status);
+        model.submit({ ...job, hasWebhook });
+        return call(answer, "IN_QUEUE", job.id);
+      }
+      case "take": {
+        const entry = queues.of(operation.endpointId).take();
+        const job = entry && model.jobs.get(entry.id);
+        if (!job) return undefined;
+        const workerId = `worker-${operation.worker}`;
+        const answer = ledger.take(job.id, workerId).then((taken) => taken?.job.workerId);
+        return call(answer, model.take(job, workerId, now) ? workerId : undefined, job.id);
+      }
+      case "wait":
+        // When the service is killed, the wait ends with it.
+        this.#waitAtQueue(operation.endpointId, `worker-${operation.worker}`).catch(() => undefined);
+        return undefined;
+      case "purge":
+        return call(ledger.purge(operation.endpointId), model.purge(operation.endpointId));
+    }
+    const job = model.pick(operation.at, operation.fitting ? fits[operation.kind] : []);
+    return job && this.#startOn(job, operation, model, call);
+  }
+
+  #startOn(
+    job: ModelJob,
+    operation: Extract<Operation, { at: number }>,
+    model: Model,
+    call: (answer: Promise<unknown>, expected: unknown, id: string) => Call,
+  ): Call {
+    const { ledger } = this.#life;
+    const { id, endpointId } = job;
+    const now = this.now;
+    const worker = operation.fitting ? (job.workerId ?? "nobody") : "a stranger";
+    switch (operation.kind) {
+      case "done":
+        return call(ledger.finish(id, worker, { output: '"done"' }), model.finish(job, worker, now, '"done"'), id);
+      case "fail":
+        return call(
+          ledger.finish(id, worker, { error: "failed", output: undefined }),
+          model.finish(job, worker, now, undefined, "failed"),
+          id,
+        );
+      case "progress":
+        return call(ledger.progress(id, worker, '"half"'), model.progress(job, worker, '"half"'), id);
+      case "giveBack": {
+        const { reason } = operation;
+        return call(ledger.giveBack(id, worker, reason, "lost"), model.giveBack(job, worker, now, reason, "lost"), id);
+      }
+      case "refuse":
+        return call(ledger.refuse(id, "refused"), model.refuse(job, now, "refused"), id);
+      case "cancel": {
+        const answer = ledger.cancel(endpointId, id).then((found) => found?.status);
+        const seen = model.isVisible(job, now);
+        model.cancel(job, now);
+        return call(answer, seen ? job.status : undefined, id);
+      }
+      case "retry": {
+        const answer = ledger.retry(endpointId, id).then((found) => found?.retried);
+        const seen = model.isVisible(job, now);
+        const retried = model.retry(job, now);
+        return call(answer, seen ? retried : undefined, id);
+      }
+      case "setTtl":
+        model.setTtl(job, now, operation.ttl);
+        return call(ledger.setTtl(endpointId, id, operation.ttl), undefined, id);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { type Answer, at, send } from "../support/raw-http";
+import type { Chance } from "./chance";
+
+/** What a job of the load is asked to do; see handlers/work.mjs. */
+export interface WorkInput {
+  n: number;
+  ms: number;
+  fails: boolean;
+}
+
+/** A job that the service said it has. */
+export interface AcceptedJob {
+  id: string;
+  endpointId: string;
+  input: WorkInput;
+  round: number;
+}
+
+/** The final state that a client was told of a job. */
+export interface ToldEnd {
+  status: string;
+  /** JSON text. */
+  output: string;
+}
+
+/** What all clients together know; the truth that the service is held to. */
+export interface Knowledge {
+  accepted: Map<string, AcceptedJob>;
+  told: Map<string, ToldEnd>;
+  /** Answers that no client should ever get, in words. */
+  wrong: string[];
+  /** /run answers refused by the rate limit. */
+  throttled: number;
+}
+
+export const newKnowledge = (): Knowledge => ({ accepted: new Map(), told: new Map(), wrong: [], throttled: 0 });
+
+/** Where jobs are sent. */
+export interface LoadTarget {
+  serverlessUrl: string;
+  apiKey: string;
+  endpointIds: string[];
+}
+
+export interface LoadPlan {
+  target: LoadTarget;
+  chance: Chance;
+  knowledge: Knowledge;
+  round: number;
+  /** The longest that a job works, ms. */
+  longestJob: number;
+  /** How many of 100 jobs a client cancels. */
+  cancels: number;
+  /** Ends the load; calls under way are finished or fail on their own. */
+  until: AbortSignal;
+}
+
+const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
+
+/** Notes what an answer tells about a job; a final state never changes. */
+function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: Answer, asked: string): void {
+  if (status === 429 || status === 503) return;
+  const told = { status: String(at(json, "status")), output: JSON.stringify(at(json, "output") ?? null) };
+  const before = knowledge.told.get(job.id);
+  if (status !== 200) knowledge.wrong.push(`${asked} of ${job.id} answered ${status} ${text.slice(0, 200)}`);
+  else if (before && before.status !== told.status)
+    knowledge.wrong.push(`${asked} of ${job.id} told ${told.status}, but ${before.status} was told before`);
+  else if (finals.includes(told.status)) knowledge.told.set(job.id, told);
+}
+
+/** One client: submits jobs one after the other, asks for some and cancels some, until the load ends. */
+async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan): Promise<void> {
+  const { serverlessUrl, apiKey: key, endpointIds } = target;
+  const mine: AcceptedJob[] = [];
+  while (!plan.until.aborted) {
+    const endpointId = chance.oneOf(endpointIds) ?? "";
+    const root = `${serverlessUrl}/v2/${endpointId}`;
+    const input = { n: chance.whole(0, 9999), ms: chance.whole(0, plan.longestJob), fails: chance.percent(15) };
+    const asked = chance.percent(20) ? chance.oneOf(mine) : undefined;
+    const cancelled = chance.percent(plan.cancels) ? chance.oneOf(mine) : undefined;
+    const pause = chance.whole(0, 20);
+    try {
+      const answer = await send("POST", `${root}/run`, { key, json: { input } });
+      const id = at(answer.json, "id");
+      if (answer.status === 200 && typeof id === "string") {
+        const job = { id, endpointId, input, round };
+        mine.push(job);
+        knowledge.accepted.set(id, job);
+      } else if (answer.status === 429) knowledge.throttled++;
+      else if (answer.status !== 503)
+        knowledge.wrong.push(`/run answered ${answer.status} ${answer.text.slice(0, 200)}`);
+      const jobRoot = (job: AcceptedJob, what: string) => `${serverlessUrl}/v2/${job.endpointId}/${what}/${job.id}`;
+      if (asked) note(knowledge, asked, await send("GET", jobRoot(asked, "status"), { key }), "/status");
+      if (cancelled) {
+        const done = await send("POST", jobRoot(cancelled, "cancel"), { key });
+        // A cancellation that was answered has ended the job, unless it was over before.
+        if (done.status === 200 && !finals.includes(String(at(done.json, "status"))))
+          knowledge.wrong.push(`/cancel of ${cancelled.id} answered ${done.text.slice(0, 200)}`);
+        if (done.status === 200)
+          note(knowledge, cancelled, { ...done, json: { status: at(done.json, "status") } }, "/cancel");
+      }
+    } catch {
+      // The service was killed: what it did not answer, it did not promise.
+      if (plan.until.aborted) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+/** Runs `clients` clients at once; resolves when the last one has ended. */
+export async function runLoad(clients: number, plan: LoadPlan): Promise<void> {
+  await Promise.all(Array.from({ length: clients }, () => runClient(plan)));
+}

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Ids of the processes of this machine whose command line names `text`; read from /proc, so only on Linux. */
+export function processesNaming(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && commandLine(pid).includes(text));
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    // It ended in between.
+    return "";
+  }
+}
+
+/** Waits until no process names `text`; answers those that are left after `limit` ms. */
+export async function processesLeft(text: string, limit: number): Promise<number[]> {
+  const end = Date.now() + limit;
+  for (;;) {
+    const left = processesNaming(text);
+    if (left.length === 0 || Date.now() > end) return left;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,98 @@
+import { copyFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { at } from "../support/raw-http";
+import { command, type StartedService, startService, useFolder } from "../unit/service/main/command";
+import { installAudit, readRecordBook } from "./audit";
+import { type Chance, chosenSeed, createChance, isFull } from "./chance";
+import { countCompleted, drained, makeEndpoint, type ServiceAccess, workImage } from "./endpoint";
+import { newKnowledge, runLoad } from "./load";
+import { processesLeft } from "./processes";
+import { findBreaches } from "./verdict";
+
+const folder = await useFolder();
+const rounds = isFull ? 50 : 5;
+const perRound = 30_000;
+
+/** A free port: the service has the same one after each restart, as the one of a developer has. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = Number(at(server.address(), "port"));
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const accessOf = ({ addresses, apiKey }: StartedService): ServiceAccess => ({ ...addresses, apiKey });
+
+/** When to kill, drawn before the round: at once, after some answers, or while jobs run. */
+function drawMoment(chance: Chance) {
+  return {
+    accepted: chance.whole(0, 60),
+    completed: chance.percent(60) ? chance.whole(1, 30) : 0,
+    late: chance.whole(0, 40),
+  };
+}
+
+test(
+  `${rounds} times kill -9 of the service: every accepted job ends exactly once, as it should`,
+  async () => {
+    const chance = createChance(chosenSeed());
+    const data = join(folder, "data");
+    const handler = join(folder, "work.mjs");
+    await copyFile(fileURLToPath(new URL("handlers/work.mjs", import.meta.url)), handler);
+    installAudit(data);
+    const flags = ["--port", String(await freePort()), "--image", `${workImage}=${handler}`];
+    const first = await startService(data, ...flags);
+    const endpointIds = [await makeEndpoint(accessOf(first), "two", 2), await makeEndpoint(accessOf(first), "one", 1)];
+    const knowledge = newKnowledge();
+    const orphans: string[] = [];
+    let stderr = "";
+
+    async function kill(service: Pick<StartedService, "child" | "ended">, round: number): Promise<void> {
+      service.child.kill("SIGKILL");
+      stderr += (await service.ended).stderr;
+      const left = await processesLeft(handler, 5000);
+      if (left.length > 0) orphans.push(`round ${round}: worker processes ${left.join(", ")} outlived their service`);
+    }
+
+    let service = first;
+    for (let round = 1; round <= rounds; round++) {
+      const moment = drawMoment(chance);
+      const ending = new AbortController();
+      const access = accessOf(service);
+      const acceptedBefore = knowledge.accepted.size;
+      const completedBefore = await countCompleted(access, endpointIds);
+      const target = { ...access, endpointIds };
+      const load = runLoad(6, { target, chance, knowledge, round, longestJob: 60, cancels: 10, until: ending.signal });
+      const end = Date.now() + perRound / 2;
+      while (knowledge.accepted.size - acceptedBefore < moment.accepted && Date.now() < end) await pause(2);
+      while ((await countCompleted(access, endpointIds)) - completedBefore < moment.completed && Date.now() < end)
+        await pause(10);
+      await pause(moment.late);
+      ending.abort();
+      await kill(service, round);
+      await load;
+      if (chance.percent(30)) {
+        const starting = command(["start", "--data", data, "--json", ...flags]);
+        await pause(chance.whole(0, 1500));
+        await kill(starting, round);
+      }
+      service = await startService(data, ...flags);
+    }
+
+    const left = await drained(accessOf(service), endpointIds, 120_000);
+    await kill(service, rounds + 1);
+    const book = readRecordBook(data);
+    const requeued = book.moves.filter(({ before, after }) => before === "IN_PROGRESS" && after === "IN_QUEUE").length;
+    const told = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} times queued again, ${knowledge.throttled} throttled; stderr: ${stderr}`;
+    console.info(told);
+    expect([left, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), told).toEqual([]);
+    expect(book.jobs.length, told).toBeGreaterThanOrEqual(knowledge.accepted.size);
+    expect(requeued, `no kill came while a job ran; ${told}`).toBeGreaterThan(0);
+  },
+  rounds * perRound + 180_000,
+);

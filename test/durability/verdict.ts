@@ -1,0 +1,72 @@
+import { at } from "../support/raw-http";
+import type { JobRecordBook, RecordedJob, RecordedMove } from "./audit";
+import type { AcceptedJob, Knowledge, WorkInput } from "./load";
+
+const finals = new Set<string | null>(["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]);
+
+function groupMoves(moves: RecordedMove[]): Map<string, RecordedMove[]> {
+  const byJob = new Map<string, RecordedMove[]>();
+  for (const move of moves) byJob.set(move.jobId, [...(byJob.get(move.jobId) ?? []), move]);
+  return byJob;
+}
+
+const history = (moves: RecordedMove[]): string => moves.map(({ after }) => after ?? "removed").join(" → ");
+
+/** What is wrong with the end of a job that did `input`; `crashes` tells whether workers were killed. */
+function wrongEnd({ status, output, error, crashes }: RecordedJob, input: WorkInput): string | undefined {
+  const got = `ended ${status} with output ${output} and error ${error?.split("\n")[0]}`;
+  if (status === "CANCELLED") return undefined;
+  if (status === "FAILED" && crashes > 2) return error?.startsWith("the worker") ? undefined : got;
+  if (input.fails) return status === "FAILED" && error?.includes(`no square of ${input.n}`) ? undefined : got;
+  return status === "COMPLETED" && output === JSON.stringify({ square: input.n ** 2 }) ? undefined : got;
+}
+
+/** What is wrong with a job that a client holds a promise of. */
+function wrongPromise(job: AcceptedJob, found: RecordedJob | undefined, { told }: Knowledge): string | undefined {
+  if (!found) return "was lost";
+  if (found.input !== JSON.stringify(job.input)) return `has the input ${found.input}`;
+  const end = told.get(job.id);
+  if (end && end.status !== found.status) return `was told as ${end.status} and is ${found.status}`;
+  return undefined;
+}
+
+/** Everything in which the record breaks the promise that an accepted job ends exactly once, as lines to read. */
+export function findBreaches(book: JobRecordBook, knowledge: Knowledge): string[] {
+  const breaches = [...knowledge.wrong];
+  const moves = groupMoves(book.moves);
+  const jobs = new Map(book.jobs.map((job) => [job.id, job]));
+  const say = (id: string, what: string): void => {
+    const round = knowledge.accepted.get(id)?.round ?? "unknown";
+    breaches.push(`round ${round}, job ${id} ${what}: ${history(moves.get(id) ?? [])}`);
+  };
+  for (const accepted of knowledge.accepted.values()) {
+    const wrong = wrongPromise(accepted, jobs.get(accepted.id), knowledge);
+    if (wrong) say(accepted.id, wrong);
+  }
+  for (const job of book.jobs) {
+    const ends = (moves.get(job.id) ?? []).filter(({ after }) => finals.has(after));
+    if (ends.length !== 1) say(job.id, `reached a final state ${ends.length} times`);
+    const input: unknown = JSON.parse(job.input);
+    const read = { n: Number(at(input, "n")), ms: Number(at(input, "ms")), fails: at(input, "fails") === true };
+    const wrong = finals.has(job.status) ? wrongEnd(job, read) : `is stuck ${job.status}`;
+    if (wrong) say(job.id, wrong);
+  }
+  return [...breaches, ...wrongCounters(book)];
+}
+
+/** Where an endpoint's counters say something else than its jobs. */
+function wrongCounters({ jobs, counters }: JobRecordBook): string[] {
+  return counters.flatMap(({ endpointId, ...counted }) => {
+    const own = jobs.filter((job) => job.endpointId === endpointId);
+    const having = (status: string): number => own.filter((job) => job.status === status).length;
+    const real = {
+      completed: having("COMPLETED"),
+      failed: having("FAILED") + having("TIMED_OUT"),
+      retried: own.reduce((sum, { retries }) => sum + retries, 0),
+    };
+    const told = JSON.stringify(counted);
+    return told === JSON.stringify(real)
+      ? []
+      : [`endpoint ${endpointId} counts ${told}, its jobs ${JSON.stringify(real)}`];
+  });
+}

@@ -1,0 +1,106 @@
+import { copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService } from "serverless-compute-local";
+import { afterAll, expect, test } from "vitest";
+import { at, send } from "../support/raw-http";
+import { installAudit, type JobRecordBook, readRecordBook } from "./audit";
+import { chosenSeed, createChance, isFull } from "./chance";
+import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
+import { newKnowledge, runLoad } from "./load";
+import { processesLeft, processesNaming } from "./processes";
+import { findBreaches } from "./verdict";
+
+const folder = await mkdtemp(join(tmpdir(), "worker-crash-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const rounds = isFull ? 50 : 5;
+const perRound = 30_000;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** The ends of the workers' logs, for the report of a failure. */
+async function workerLogs(data: string): Promise<string> {
+  const logs = join(data, "logs");
+  const names = await readdir(logs).catch((): string[] => []);
+  const texts = await Promise.all(names.map((name) => readFile(join(logs, name), "utf8")));
+  return texts.map((text) => text.slice(-2000)).join("\n");
+}
+
+/** What /health says of jobs that were queued again and of jobs that ended, compared with the records. */
+function wrongHealth(endpointId: string, health: unknown, { jobs }: JobRecordBook): string[] {
+  const own = jobs.filter((job) => job.endpointId === endpointId);
+  const real = {
+    completed: own.filter(({ status }) => status === "COMPLETED").length,
+    failed: own.filter(({ status }) => status === "FAILED").length,
+    retried: own.reduce((sum, { retries }) => sum + retries, 0),
+    inProgress: 0,
+    inQueue: 0,
+  };
+  const wrong = Object.entries(real).filter(([name, count]) => at(health, "jobs", name) !== count);
+  if (wrong.length === 0) return [];
+  return [`/health of ${endpointId} says ${JSON.stringify(health)}, the records ${JSON.stringify(real)}`];
+}
+
+test(
+  `${rounds} rounds of kill -9 of workers: every job ends as it should, and /health counts what the records say`,
+  async () => {
+    const chance = createChance(chosenSeed());
+    const data = join(folder, "data");
+    const handler = join(folder, "work.mjs");
+    await copyFile(fileURLToPath(new URL("handlers/work.mjs", import.meta.url)), handler);
+    installAudit(data);
+    const service = await createService({ port: 0, dataFolder: data, images: { [workImage]: handler } });
+    const endpointIds = [await makeEndpoint(service, "two", 2), await makeEndpoint(service, "one", 1)];
+    const knowledge = newKnowledge();
+    const stuck: string[] = [];
+    let kills = 0;
+
+    function killOne(): void {
+      const pid = chance.oneOf(processesNaming(handler));
+      if (pid === undefined) return;
+      try {
+        process.kill(pid, "SIGKILL");
+        kills++;
+      } catch {
+        // It ended by itself in between.
+      }
+    }
+
+    for (let round = 1; round <= rounds && stuck.length === 0; round++) {
+      const ending = new AbortController();
+      const target = { ...service, endpointIds };
+      // Workers of short jobs die while they take or hand in, those of long ones while they work.
+      const longestJob = chance.percent(50) ? 3 : 60;
+      const load = runLoad(8, { target, chance, knowledge, round, longestJob, cancels: 5, until: ending.signal });
+      for (let left = chance.whole(2, 5); left > 0; left--) {
+        // Three workers in a row that end before they ask for a job fail the waiting jobs, which is another rule.
+        await workersReady(service, endpointIds, 30_000);
+        await pause(chance.whole(0, 200));
+        killOne();
+      }
+      ending.abort();
+      await load;
+      const left = await drained(service, endpointIds, 120_000);
+      if (left) stuck.push(`round ${round}: ${left}`);
+    }
+
+    const healthTold = await Promise.all(
+      endpointIds.map((id) => send("GET", `${service.serverlessUrl}/v2/${id}/health`, { key: service.apiKey })),
+    );
+    const logs = await workerLogs(data);
+    await service.stop(0);
+    const orphans = await processesLeft(handler, 5000);
+    const book = readRecordBook(data);
+    const again = book.moves.filter(({ before, after }) => before === "IN_PROGRESS" && after === "IN_QUEUE").length;
+    const told = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${again} times queued again\n${logs}`;
+    console.info(told.split("\n")[0]);
+    expect([...stuck, ...findBreaches(book, knowledge)], told).toEqual([]);
+    expect(
+      healthTold.flatMap(({ json }, index) => wrongHealth(endpointIds[index] ?? "", json, book)),
+      told,
+    ).toEqual([]);
+    expect(orphans, "workers outlived the service").toEqual([]);
+    expect(again, `no worker was killed while it ran a job; ${told}`).toBeGreaterThan(0);
+  },
+  rounds * perRound + 180_000,
+);

@@ -1,0 +1,4 @@
+import { badInputThrough } from "../doors/bad-input";
+import { dynamicDoor } from "./door";
+
+badInputThrough(dynamicDoor);

@@ -1,0 +1,4 @@
+import { cancellationThrough } from "../doors/cancellation";
+import { dynamicDoor } from "./door";
+
+cancellationThrough(dynamicDoor);

@@ -1,0 +1,4 @@
+import { faultSchedulesThrough } from "../doors/fault-schedules";
+import { dynamicDoor } from "./door";
+
+faultSchedulesThrough(dynamicDoor);

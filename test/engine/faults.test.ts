@@ -1,0 +1,4 @@
+import { faultsThrough } from "../doors/faults";
+import { dynamicDoor } from "./door";
+
+faultsThrough(dynamicDoor);

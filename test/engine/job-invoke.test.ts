@@ -1,0 +1,4 @@
+import { jobInvokeThrough } from "../doors/job-invoke";
+import { dynamicDoor } from "./door";
+
+jobInvokeThrough(dynamicDoor);

@@ -1,0 +1,4 @@
+import { lifecycleThrough } from "../doors/lifecycle";
+import { dynamicDoor } from "./door";
+
+lifecycleThrough(dynamicDoor);

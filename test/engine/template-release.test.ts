@@ -1,0 +1,4 @@
+import { templateReleaseThrough } from "../doors/template-release";
+import { dynamicDoor } from "./door";
+
+templateReleaseThrough(dynamicDoor);

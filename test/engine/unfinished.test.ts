@@ -1,0 +1,4 @@
+import { unfinishedThrough } from "../doors/unfinished";
+import { dynamicDoor } from "./door";
+
+unfinishedThrough(dynamicDoor);

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Properties } from "../../provider/lifecycle/lifecycle";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { stringAt } from "../support/raw-http";
+import { objectCases } from "./support/kinds";
+
+const bench = await useLifecycleBench();
+const cases = await objectCases(bench);
+
+let count = 0;
+const freshName = (): string => `hand${count++}`;
+
+describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) => {
+  const lifecycle = kinds[kind];
+  const inputsOf = (name: string, more: Properties = {}): Properties =>
+    lifecycle.check({}, { ...news, ...more, name }, undefined).inputs;
+  const idsOf = async (name: string): Promise<unknown[]> =>
+    (await bench.held(held))
+      .map(propertiesIn)
+      .filter((one) => one["name"] === name)
+      .map(({ id }) => id);
+  /** Made long ago by somebody else. */
+  const byHand = async (name: string, more: Properties = {}): Promise<string> =>
+    (await lifecycle.create(inputsOf(name, more), bench.context())).id;
+
+  test("takes over the object of the name, and never asks again", async () => {
+    const name = freshName();
+    const id = await byHand(name);
+    const inputs = inputsOf(name, { adoptExisting: true });
+    const made = await lifecycle.create(inputs, bench.context());
+    expect([made.id, await idsOf(name)]).toEqual([id, [id]]);
+    expect(lifecycle.diff(made.outputs, inputs)).toEqual([]);
+    // Deleting it afterwards, in a run of its own, deletes it.
+    await lifecycle.delete(id, made.outputs, bench.context());
+    expect(await idsOf(name)).toEqual([]);
+  });
+
+  test("makes one where there is none", async () => {
+    const name = freshName();
+    const { id } = await lifecycle.create(inputsOf(name, { adoptExisting: true }), bench.context());
+    expect(await idsOf(name)).toEqual([id]);
+  });
+
+  test("takes none that the state has or another resource of the deployment took", async () => {
+    const name = freshName();
+    const id = await byHand(name);
+    const context = bench.context();
+    const inputs = inputsOf(name, { adoptExisting: true });
+    expect((await lifecycle.create(inputs, context)).id).toBe(id);
+    for (const other of [context, bench.context({ inState: new Set([id]) })]) {
+      const second = lifecycle.create(inputs, other);
+      if (unique) await expect(second).rejects.toThrow("the name is taken");
+      else expect((await second).id).not.toBe(id);
+    }
+  });
+
+  test("turned on or off later is no change", () => {
+    const [on, off] = [inputsOf("x", { adoptExisting: true }), inputsOf("x", { adoptExisting: false })];
+    expect([lifecycle.diff(on, off), lifecycle.diff(inputsOf("x"), on), lifecycle.diff(on, inputsOf("x"))]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  test("is needed: without it a namesake is left alone", async () => {
+    const name = freshName();
+    const id = await byHand(name);
+    const second = lifecycle.create(inputsOf(name), bench.context());
+    if (unique) await expect(second).rejects.toThrow(/the name is taken .*or set adoptExisting to take it over\.$/);
+    else expect((await second).id).not.toBe(id);
+  });
+});
+
+describe("an object that is taken over", () => {
+  const { NetworkVolume, ServerlessEndpoint, Template, Secret } = kinds;
+
+  test("is changed to the inputs, what they do not name included", async () => {
+    const name = freshName();
+    const made = await bench.rest("POST", "/templates", {
+      name,
+      imageName: "old:1",
+      isServerless: true,
+      env: { A: "1" },
+      readme: "by hand",
+      dockerEntrypoint: ["/start"],
+    });
+    const inputs = Template.check(
+      {},
+      { name, imageName: "new:2", env: { B: "2" }, adoptExisting: true },
+      undefined,
+    ).inputs;
+    const { id, outputs } = await Template.create(inputs, bench.context());
+    expect(id).toBe(stringAt(made, "id"));
+    expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
+      imageName: "new:2",
+      env: { B: "2" },
+      readme: "",
+      // What no input speaks of stays.
+      dockerEntrypoint: ["/start"],
+    });
+    expect((await Template.read(id, outputs, bench.context()))?.outputs).toEqual(outputs);
+  });
+
+  test("of an endpoint keeps its version, and its suffix is no other name", async () => {
+    const name = freshName();
+    const templateId = stringAt(
+      await bench.rest("POST", "/templates", { name: `${name}-t`, imageName: "a:1", isServerless: true }),
+      "id",
+    );
+    const made = await bench.rest("POST", "/endpoints", { name: `${name}-fb`, templateId, workersMax: 7 });
+    const wanted = { name, templateId, workersMax: 2, adoptExisting: true };
+    const inputs = ServerlessEndpoint.check({}, wanted, undefined).inputs;
+    const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
+    expect([id, outputs["version"]]).toEqual([stringAt(made, "id"), 1]);
+    expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({ workersMax: 2, name: `${name}-fb` });
+  });
+
+  test("cannot become what it cannot be changed to: the message says what it has and what to do", async () => {
+    const name = freshName();
+    const made = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });
+    const id = stringAt(made, "id");
+    const create = (news: Properties) =>
+      NetworkVolume.create(
+        NetworkVolume.check({}, { name, ...news, adoptExisting: true }, undefined).inputs,
+        bench.context(),
+      );
+    await expect(create({ size: 50, dataCenterId: "US-KS-2" })).rejects.toThrow(
+      `NetworkVolume "${name}": the existing one (${id}) has dataCenterId "EU-RO-1", which cannot change in place. Set dataCenterId to what it has, or set another name.`,
+    );
+    await expect(create({ size: 10, dataCenterId: "EU-RO-1" })).rejects.toThrow(
+      `NetworkVolume "${name}": the service refused it: size: 10 is not allowed, a volume only grows: must be 50 or more`,
+    );
+    expect((await bench.rest("GET", `/networkvolumes/${id}`)).json).toMatchObject({ size: 50 });
+  });
+
+  test("must be the only one of its name", async () => {
+    const name = freshName();
+    const body = { name, size: 50, dataCenterId: "EU-RO-1" };
+    const ids = [await bench.rest("POST", "/networkvolumes", body), await bench.rest("POST", "/networkvolumes", body)];
+    const inputs = NetworkVolume.check({}, { ...body, adoptExisting: true }, undefined).inputs;
+    await expect(NetworkVolume.create(inputs, bench.context())).rejects.toThrow(
+      `NetworkVolume "${name}": adoptExisting takes over one object, but 2 have this name (${ids.map((one) => stringAt(one, "id")).join(", ")}). Rename or delete those that are not meant, or set another name.`,
+    );
+  });
+
+  test("may be an old secret in use, whatever its value was", async () => {
+    const name = freshName();
+    await bench.graphql(`mutation { secretCreate(input: { name: "${name}", value: "old", description: "d" }) { id } }`);
+    await bench.clock.leap(86_400_000);
+    const inputs = Secret.check({}, { name, value: "new-value", adoptExisting: true }, undefined).inputs;
+    bench.proxy.inject({ body: /secretValueUpdate/ }, { kind: "delay", ms: 0 });
+    await Secret.create(inputs, bench.context());
+    expect(bench.proxy.pendingFaults()).toBe(0);
+    expect(await bench.held("secrets")).toContainEqual(expect.objectContaining({ name, description: "" }));
+  });
+});

@@ -1,0 +1,111 @@
+import { systemClock } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import type { Fault } from "../support/recording-proxy";
+import { objectCases } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
+const cases = await objectCases(bench);
+
+let count = 0;
+const freshName = (): string => `stopped${count++}-dev`;
+
+/** Lets time pass until something is so; fails the test by its own limit. */
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+const lost: [string, Fault][] = [
+  ["is dropped", { kind: "dropAfterAnswer" }],
+  ["is replaced by a 502", { kind: "status", status: 502, carriedOut: true }],
+  ["arrives by half", { kind: "halfBody" }],
+];
+
+describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create, held }) => {
+  const lifecycle = kinds[kind];
+  const idsOf = async (name: string): Promise<unknown[]> =>
+    (await bench.held(held))
+      .map(propertiesIn)
+      .filter((one) => one["name"] === name)
+      .map(({ id }) => id);
+
+  test.each(lost)("while its answer %s is found: no orphan", async (_, fault) => {
+    const name = freshName();
+    const stop = new AbortController();
+    const context = bench.context({ signal: stop.signal });
+    const { progress } = context;
+    context.progress = (text) => {
+      progress(text);
+      if (text.includes("the answer got lost")) stop.abort(new Error("stopped"));
+    };
+    bench.proxy.inject(create, fault);
+    const { id } = await lifecycle.create(lifecycle.check({}, news, name).inputs, context);
+    expect(await idsOf(name)).toEqual([id]);
+  });
+
+  test("while the service takes longer than anybody waits is found: no orphan", async () => {
+    const name = freshName();
+    const stop = new AbortController();
+    // The moment that a cancelled create is given passes at once; the answer comes later than that.
+    const context = bench.context({ signal: stop.signal });
+    bench.proxy.inject(create, { kind: "answerLate", ms: 40 });
+    const making = lifecycle.create(lifecycle.check({}, news, name).inputs, context);
+    await until(() => bench.proxy.requests.some(({ fault, carriedOut }) => fault === "answerLate" && carriedOut));
+    stop.abort(new Error("stopped"));
+    expect(await idsOf(name)).toEqual([(await making).id]);
+  });
+});
+
+describe("a cancellation ends at once, with its reason,", () => {
+  const { Template, NetworkVolume } = kinds;
+  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "never-dev").inputs;
+
+  async function cancelled(work: (signal: AbortSignal) => Promise<unknown>, when: () => boolean): Promise<number> {
+    const stop = new AbortController();
+    const working = work(stop.signal).catch((error: unknown) => error);
+    await until(when);
+    const started = Date.now();
+    stop.abort(new Error("stopped by its user"));
+    expect(await working).toMatchObject({ message: "stopped by its user" });
+    return Date.now() - started;
+  }
+
+  test("a create that waits for another try", async () => {
+    const shown: string[] = [];
+    bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "30" }, 9);
+    const took = await cancelled(
+      (signal) =>
+        NetworkVolume.create(
+          inputs,
+          bench.context({ signal, clock: systemClock, progress: (text) => shown.push(text) }),
+        ),
+      () => shown.some((text) => text.includes("try 2")),
+    );
+    expect(took).toBeLessThan(1000);
+    expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
+  });
+
+  test("a template's wait for its release", async () => {
+    const template = Template.check({}, { imageName: "a:1" }, "kept-dev").inputs;
+    const made = await Template.create(template, bench.context());
+    const endpoint = kinds.ServerlessEndpoint.check({}, { templateId: made.id }, "kept-dev").inputs;
+    const user = await kinds.ServerlessEndpoint.create(endpoint, bench.context());
+    await kinds.ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
+    const shown: string[] = [];
+    const took = await cancelled(
+      (signal) =>
+        Template.delete(
+          made.id,
+          made.outputs,
+          bench.context({ signal, clock: systemClock, progress: (text) => shown.push(text) }),
+        ),
+      () => shown.some((text) => text.includes("waiting for the service to release")),
+    );
+    expect(took).toBeLessThan(1000);
+    // The next destroy goes on with it.
+    await bench.clock.leap(3_600_000);
+    await Template.delete(made.id, made.outputs, bench.context());
+    expect((await bench.rest("GET", `/templates/${made.id}`)).status).toBe(404);
+  });
+});

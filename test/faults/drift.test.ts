@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { expectAnswer } from "../support/raw-http";
+import { type InputCase, inputTable } from "./support/input-table";
+import type { ObjectKind } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const { cases, bases } = await inputTable(bench);
+
+const paths: Partial<Record<ObjectKind, string>> = {
+  Template: "/templates",
+  ServerlessEndpoint: "/endpoints",
+  NetworkVolume: "/networkvolumes",
+};
+
+/** What the service tells and lets others change; what is missing here cannot drift: it cannot be changed or is not told. */
+const readable = cases.filter(
+  ({ kind, input, written, change }) =>
+    change !== "nothing" &&
+    !written &&
+    !["computeType", "dataCenterId", "size"].includes(input) &&
+    !(kind === "Secret" && input === "name") &&
+    kind !== "ContainerRegistryAuth",
+);
+
+/** Changes one property past the provider, as a colleague with a browser does. */
+async function changeByHand({ kind, input, values: [, value], told }: InputCase, id: string): Promise<void> {
+  const path = paths[kind];
+  if (path === undefined) {
+    await bench.graphql(
+      "mutation ($id: ID!, $text: String!) { secretDescriptionUpdate(input: { id: $id, description: $text }) { id } }",
+      { id, text: value },
+    );
+    return;
+  }
+  // The REST API has the start arguments as words.
+  const body =
+    input === "dockerArgs"
+      ? { dockerStartCmd: String(value).split(" ") }
+      : { [input]: told ? told.form(value) : value };
+  expectAnswer(await bench.rest("PATCH", `${path}/${id}`, body), 200);
+}
+
+describe("a property that was changed behind our back is found by a refresh and put right by the next deployment", () => {
+  test.each(readable)("$kind: $input", async (one) => {
+    const { kind, input, values, along } = one;
+    const lifecycle = kinds[kind];
+    const news = {
+      ...bases[kind],
+      ...along,
+      ...(input === "isServerless" ? { isServerless: false } : { [input]: values[0] }),
+    };
+    const wanted = lifecycle.check({}, news, "drift-dev").inputs;
+    const { id, outputs } = await lifecycle.create(wanted, bench.context());
+
+    await changeByHand(one, id);
+    const reading = await lifecycle.read(id, outputs, bench.context());
+    const changes = lifecycle.diff(reading?.outputs ?? {}, wanted);
+    expect([...new Set(changes.map(({ path }) => path[0]))]).toEqual([input]);
+
+    let current = id;
+    if (changes.some(({ replace }) => replace)) {
+      await lifecycle.delete(id, outputs, bench.context());
+      current = (await lifecycle.create(wanted, bench.context())).id;
+    } else {
+      const fixed = await lifecycle.update(id, reading?.outputs ?? {}, wanted, bench.context());
+      expect(lifecycle.diff(fixed, wanted)).toEqual([]);
+    }
+    const after = await lifecycle.read(current, {}, bench.context());
+    expect(lifecycle.diff(after?.outputs ?? {}, { ...wanted, ...(kind === "Secret" ? { value: "" } : {}) })).toEqual(
+      kind === "Secret" ? [{ path: ["value"], kind: "add", replace: false }] : [],
+    );
+    await lifecycle.delete(current, outputs, bench.context());
+  });
+});
+
+test("a volume that somebody enlarged cannot be made smaller: the check says so before anything is done", async () => {
+  const { NetworkVolume } = kinds;
+  const wanted = NetworkVolume.check({}, bases.NetworkVolume, "grown-dev").inputs;
+  const { id, outputs } = await NetworkVolume.create(wanted, bench.context());
+  await bench.rest("PATCH", `/networkvolumes/${id}`, { size: 20 });
+  const reading = await NetworkVolume.read(id, outputs, bench.context());
+  expect(NetworkVolume.diff(reading?.outputs ?? {}, wanted).map(({ path }) => path)).toEqual([["size"]]);
+  expect(NetworkVolume.check(reading?.inputs ?? {}, bases.NetworkVolume, "grown-dev").failures).toEqual([
+    {
+      path: "size",
+      reason: "is 10, but it has 20 and can only grow; a smaller one must be a new one: change its resource name",
+    },
+  ]);
+});
+
+describe("an object that was deleted behind our back", () => {
+  test.each(Object.keys(bases))("%s is gone to a refresh, and deleting it again is success", async (name) => {
+    const found = Object.entries(kinds).find(([kind]) => kind === name);
+    if (!found) throw new Error(name);
+    const [, lifecycle] = found;
+    const base = Object.entries(bases).find(([kind]) => kind === name)?.[1] ?? {};
+    const inputs = lifecycle.check({}, base, "gone-dev").inputs;
+    const { id, outputs } = await lifecycle.create(inputs, bench.context());
+    await lifecycle.delete(id, outputs, bench.context());
+    expect(await lifecycle.read(id, outputs, bench.context())).toBeUndefined();
+    await lifecycle.delete(id, outputs, bench.context());
+  });
+});

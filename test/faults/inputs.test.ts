@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Properties } from "../../provider/lifecycle/lifecycle";
+import { type HeldKind, handlerFile, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { at, stringAt } from "../support/raw-http";
+import { type InputCase, inputTable } from "./support/input-table";
+import type { ObjectKind } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0, images: { "acme/echo:1": handlerFile("echo") } });
+const { cases, bases } = await inputTable(bench);
+
+const heldAt: Record<ObjectKind, HeldKind> = {
+  Template: "templates",
+  ServerlessEndpoint: "endpoints",
+  NetworkVolume: "networkvolumes",
+  Secret: "secrets",
+  ContainerRegistryAuth: "containerregistryauth",
+};
+
+/** Ways to change an input: what it was and what it becomes; undefined is absent. */
+const steps = (one: InputCase): [string, Properties, Properties][] => {
+  const [first, second] = one.values;
+  const change: [string, Properties, Properties] = ["changed", { [one.input]: first }, { [one.input]: second }];
+  if (one.required) return [change];
+  return [["added", {}, { [one.input]: first }], change, ["removed", { [one.input]: second }, {}]];
+};
+
+const rows = cases.flatMap((one) =>
+  steps(one).map(([step, was, is]) => ({ kind: one.kind, input: one.input, step, was, is, one })),
+);
+
+let made: { kind: ObjectKind; id: string; outputs: Properties } | undefined;
+afterEach(async () => {
+  if (made) await kinds[made.kind].delete(made.id, made.outputs, bench.context());
+  made = undefined;
+});
+
+test("the table has every input of every kind", () => {
+  const outputs = new Set(["revision", "url", "version", "reference"]);
+  const inputs = Object.values(kinds).flatMap(({ kind, marks }) =>
+    Object.keys(marks).flatMap((key) => (kind === "JobInvoke" || outputs.has(key) ? [] : [`${kind} ${key}`])),
+  );
+  expect(cases.map(({ kind, input }) => `${kind} ${input}`).sort()).toEqual(inputs.sort());
+});
+
+describe("what the preview says is what happens", () => {
+  test.each(rows)("$kind: $input $step", async ({ kind, input, was, is, one }) => {
+    const lifecycle = kinds[kind];
+    const inputsOf = (more: Properties): Properties => {
+      const { inputs, failures } = lifecycle.check({}, { ...bases[kind], ...one.along, ...more }, "subject-dev");
+      expect(failures).toEqual([]);
+      return inputs;
+    };
+    const [olds, news] = [inputsOf(was), inputsOf(is)];
+    const { id, outputs } = await lifecycle.create(olds, bench.context());
+    made = { kind, id, outputs };
+
+    const changes = lifecycle.diff(outputs, news);
+    const same = JSON.stringify(olds[input]) === JSON.stringify(news[input]);
+    const expected = same ? "nothing" : one.change;
+    expect([...new Set(changes.map(({ path }) => path[0]))]).toEqual(expected === "nothing" ? [] : [input]);
+    expect(changes.some(({ replace }) => replace)).toBe(expected === "replace");
+
+    // The engine deletes first where the name has to be free.
+    if (expected === "replace") {
+      await lifecycle.delete(id, outputs, bench.context());
+      made = { kind, ...(await lifecycle.create(news, bench.context())) };
+    } else if (expected === "update") {
+      if (one.written) bench.proxy.inject({ body: one.written }, { kind: "delay", ms: 0 });
+      made = { kind, id, outputs: await lifecycle.update(id, outputs, news, bench.context()) };
+      expect(bench.proxy.pendingFaults()).toBe(0);
+    }
+
+    const held = (await bench.held(heldAt[kind])).map(propertiesIn).find((each) => each["id"] === made?.id) ?? {};
+    const { as, form } = one.told ?? { as: input, form: (value) => value };
+    const wanted = is[input] === undefined ? one.absent : form(is[input]);
+    if (!one.written && one.change !== "nothing") expect(held[as]).toEqual(wanted);
+    // And then nothing is left to do, neither by the state nor by what the service tells.
+    expect(lifecycle.diff(made.outputs, news)).toEqual([]);
+    const reading = await lifecycle.read(made.id, made.outputs, bench.context());
+    expect(lifecycle.diff(reading?.outputs ?? {}, news)).toEqual([]);
+    expect(reading?.outputs).toEqual({
+      ...made.outputs,
+      ...("version" in made.outputs ? { version: expect.any(Number) } : {}),
+    });
+  });
+});
+
+describe("JobInvoke runs again for each of its inputs", async () => {
+  const template = { name: "echo", imageName: "acme/echo:1", isServerless: true };
+  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+  const endpoint = async (name: string): Promise<string> =>
+    stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 1 }), "id");
+  const [first, second] = [await endpoint("one"), await endpoint("two")];
+  const base = { endpointId: first, input: { text: "a" } };
+
+  test.each<[string, Properties]>([
+    ["endpointId", { endpointId: second }],
+    ["input", { input: { text: "b" } }],
+    ["mode", { mode: "sync" }],
+    ["policy", { policy: { ttl: 60_000 } }],
+    ["timeout", { timeout: 60 }],
+    ["triggers", { triggers: ["r2"] }],
+    ["expect", { expect: { output: { text: "a" } } }],
+  ])("%s", async (input, change) => {
+    const { JobInvoke } = kinds;
+    // Workers live in real time.
+    const context = () =>
+      bench.context({
+        clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))) },
+      });
+    const [olds, news] = [base, { ...base, ...change }].map((one) => JobInvoke.check({}, one, undefined).inputs);
+    if (!olds || !news) throw new Error("unreachable");
+    const { id, outputs } = await JobInvoke.create(olds, context());
+    expect([...new Set(JobInvoke.diff(outputs, news).map(({ path }) => path[0]))]).toEqual([input]);
+    const again = await JobInvoke.update(id, outputs, news, context());
+    expect(again["jobId"]).not.toBe(outputs["jobId"]);
+    const { serverlessUrl, apiKey } = bench.addresses;
+    const told = await fetch(`${serverlessUrl}/v2/${String(news["endpointId"])}/status/${String(again["jobId"])}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(at(await told.json(), "status")).toBe("COMPLETED");
+    expect(JobInvoke.diff(again, news)).toEqual([]);
+  });
+});

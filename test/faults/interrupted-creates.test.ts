@@ -1,0 +1,189 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { stringAt } from "../support/raw-http";
+import { objectCases } from "./support/kinds";
+
+const bench = await useLifecycleBench();
+const cases = await objectCases(bench);
+
+let count = 0;
+const freshName = (): string => `left${count++}-dev`;
+const minute = 60_000;
+
+describe.each(cases)("a $kind that a killed process left", ({ kind, news, create, held, unique }) => {
+  const lifecycle = kinds[kind];
+  const inputsOf = (name: string, more: Properties = {}): Properties =>
+    lifecycle.check({}, { ...news, ...more }, name).inputs;
+  const idsOf = async (name: string): Promise<string[]> =>
+    (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [String(one["id"])] : []));
+
+  /** A process that is killed after the service made the object and before it learned of it; answers the object's id. */
+  async function leave(name: string): Promise<string> {
+    bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
+    await lifecycle.create(inputsOf(name), bench.context({ defaultName: name })).catch(() => undefined);
+    bench.proxy.clear();
+    const [id = "", ...others] = await idsOf(name);
+    expect([id.length > 0, others]).toEqual([true, []]);
+    return id;
+  }
+
+  /** What the next process does about it: makes or takes one, answers its id; undefined when it was refused. */
+  async function again(inputs: Properties, overrides: Partial<Context>): Promise<string | undefined> {
+    const made = await lifecycle.create(inputs, bench.context(overrides)).catch((error: unknown) => {
+      expect(String(error)).toContain("the name is taken");
+      return undefined;
+    });
+    return made?.id;
+  }
+
+  /** It was left alone: a second one was made where names may be the same, else the name is taken. */
+  async function expectLeftAlone(name: string, id: string, second: string | undefined): Promise<void> {
+    expect(second).not.toBe(id);
+    expect(second === undefined).toBe(unique);
+    expect(await idsOf(name)).toEqual(unique ? [id] : [id, second]);
+  }
+
+  test("is taken over by the next run of the same resource", async () => {
+    const name = freshName();
+    const id = await leave(name);
+    const context = bench.context({ defaultName: name });
+    const made = await lifecycle.create(inputsOf(name), context);
+    expect(made.id).toBe(id);
+    expect(await idsOf(name)).toEqual([id]);
+    // What the service tells is what state says.
+    expect(lifecycle.diff(made.outputs, inputsOf(name))).toEqual([]);
+    expect((await lifecycle.read(id, made.outputs, bench.context()))?.outputs).toEqual(made.outputs);
+  });
+
+  test("is left alone when the user chose its name", async () => {
+    const name = freshName();
+    const id = await leave(name);
+    await expectLeftAlone(name, id, await again(inputsOf(name), { defaultName: "another-dev" }));
+  });
+
+  test("is left alone when the state has it", async () => {
+    const name = freshName();
+    const id = await leave(name);
+    const overrides = { defaultName: name, inState: new Set([id]) };
+    await expectLeftAlone(name, id, await again(inputsOf(name), overrides));
+  });
+
+  test("stays when the old one of a forced replacement is deleted, which it is itself", async () => {
+    const name = freshName();
+    const { id, outputs } = await lifecycle.create(inputsOf(name), bench.context({ defaultName: name }));
+    const context = bench.context({ defaultName: name });
+    expect((await lifecycle.create(inputsOf(name), context)).id).toBe(id);
+    await lifecycle.delete(id, outputs, context);
+    expect(await idsOf(name)).toEqual([id]);
+  });
+
+  test("is taken by one of two resources at most", async () => {
+    const name = freshName();
+    const id = await leave(name);
+    const context = bench.context({ defaultName: name });
+    const results = await Promise.allSettled([1, 2].map(() => lifecycle.create(inputsOf(name), context)));
+    const ids = results.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
+    expect(ids.filter((one) => one === id)).toHaveLength(1);
+    expect(ids).toHaveLength(unique ? 1 : 2);
+  });
+});
+
+describe("an object is a stranger's", () => {
+  const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
+  const { ServerlessEndpoint, NetworkVolume, Template, Secret } = kinds;
+  const templateId = String(endpoint?.news["templateId"]);
+
+  test("when it differs in anything", async () => {
+    const name = freshName();
+    await bench.rest("POST", "/networkvolumes", { name, size: 11, dataCenterId: "EU-RO-1" });
+    const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+    await NetworkVolume.create(inputs, bench.context({ defaultName: name }));
+    expect((await bench.held("networkvolumes")).map(propertiesIn).filter((one) => one["name"] === name)).toHaveLength(
+      2,
+    );
+  });
+
+  test("when there are two of them", async () => {
+    const name = freshName();
+    const body = { name, size: 10, dataCenterId: "EU-RO-1" };
+    const ids = [await bench.rest("POST", "/networkvolumes", body), await bench.rest("POST", "/networkvolumes", body)];
+    const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+    const { id } = await NetworkVolume.create(inputs, bench.context({ defaultName: name }));
+    expect(ids.map((answer) => stringAt(answer, "id"))).not.toContain(id);
+  });
+
+  test("when an endpoint was made longer ago than an interruption lasts, by the service's own clock", async () => {
+    for (const [age, taken] of [
+      [14 * minute, true],
+      [16 * minute, false],
+    ] as const) {
+      const name = freshName();
+      const inputs = ServerlessEndpoint.check({}, { templateId }, name).inputs;
+      const { id } = await ServerlessEndpoint.create(inputs, bench.context());
+      await bench.clock.leap(age);
+      const second = await ServerlessEndpoint.create(inputs, bench.context({ defaultName: name }));
+      expect(second.id === id).toBe(taken);
+    }
+  });
+
+  test("when a secret was made longer ago", async () => {
+    const name = freshName();
+    const inputs = Secret.check({}, { value: "vvvv" }, name).inputs;
+    await Secret.create(inputs, bench.context());
+    await bench.clock.leap(16 * minute);
+    await expect(Secret.create(inputs, bench.context({ defaultName: name }))).rejects.toThrow("the name is taken");
+  });
+
+  test("when it is in use: an endpoint had jobs, runs the template or mounts the volume, a template refers to the secret", async () => {
+    const name = freshName();
+    const volume = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+    const template = Template.check({}, { imageName: "a:1", env: { T: `{{ RUNPOD_SECRET_${name} }}` } }, name).inputs;
+    const secret = Secret.check({}, { value: "vvvv" }, name).inputs;
+    const made = {
+      volume: await NetworkVolume.create(volume, bench.context()),
+      template: await Template.create(template, bench.context()),
+      secret: await Secret.create(secret, bench.context()),
+    };
+    const wanted = { templateId: made.template.id, networkVolumeId: made.volume.id, workersMax: 0 };
+    const inputs = ServerlessEndpoint.check({}, wanted, name).inputs;
+    const first = await ServerlessEndpoint.create(inputs, bench.context());
+    const { serverlessUrl, apiKey } = bench.addresses;
+    const submitted = await fetch(`${serverlessUrl}/v2/${first.id}/run`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ input: {} }),
+    });
+    expect(submitted.status).toBe(200);
+    const context = (): Context => bench.context({ defaultName: name });
+    expect((await NetworkVolume.create(volume, context())).id).not.toBe(made.volume.id);
+    await expect(Template.create(template, context())).rejects.toThrow("the name is taken");
+    await expect(Secret.create(secret, context())).rejects.toThrow("the name is taken");
+    expect((await ServerlessEndpoint.create(inputs, context())).id).not.toBe(first.id);
+  });
+});
+
+test("a secret and credentials that are taken over get their values again: nobody can tell what they hold", async () => {
+  for (const { kind, news, create } of cases.filter(
+    (one) => one.kind === "Secret" || one.kind === "ContainerRegistryAuth",
+  )) {
+    const name = freshName();
+    const inputs = kinds[kind].check({}, news, name).inputs;
+    bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
+    await kinds[kind].create(inputs, bench.context({ defaultName: name })).catch(() => undefined);
+    bench.proxy.clear();
+    const write = { body: kind === "Secret" ? /secretValueUpdate/ : /updateRegistryAuth/ };
+    bench.proxy.inject(write, { kind: "delay", ms: 0 });
+    await kinds[kind].create(inputs, bench.context({ defaultName: name }));
+    expect(bench.proxy.pendingFaults()).toBe(0);
+  }
+});
+
+test("a create without anything left costs no request more", async () => {
+  const name = freshName();
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+  bench.asked();
+  await kinds.NetworkVolume.create(inputs, bench.context({ defaultName: name }));
+  expect(bench.asked()).toEqual(["GET /v1/networkvolumes", "POST /v1/networkvolumes"]);
+});

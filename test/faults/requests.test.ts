@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { type ObjectCase, objectCases } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0, deleteNeedsScaleDown: true });
+const cases = await objectCases(bench);
+
+interface Deployed {
+  kind: ObjectCase["kind"];
+  id: string;
+  outputs: Properties;
+}
+
+/** Creates `count` objects of a kind as the engine does at `parallel`, all at once within a wave. */
+async function createMany(one: ObjectCase, count: number, context: Context, parallel = 100): Promise<Deployed[]> {
+  const lifecycle = kinds[one.kind];
+  const made: Deployed[] = [];
+  const names = Array.from({ length: count }, (_, index) => `n${index}-dev`);
+  for (let start = 0; start < count; start += parallel) {
+    const wave = names.slice(start, start + parallel).map(async (name) => {
+      const created = await lifecycle.create(lifecycle.check({}, one.news, name).inputs, {
+        ...context,
+        defaultName: name,
+      });
+      return { kind: one.kind, ...created };
+    });
+    made.push(...(await Promise.all(wave)));
+  }
+  return made;
+}
+
+describe.each(cases)("requests for 40 of $kind", (one) => {
+  test("a create each and one list; none where nothing changed; one list to refresh; a delete each", async () => {
+    const lifecycle = kinds[one.kind];
+    bench.asked();
+    const made = await createMany(one, 40, bench.context());
+    expect(bench.asked()).toHaveLength(41);
+
+    for (const { outputs } of made)
+      expect(lifecycle.diff(outputs, lifecycle.check(outputs, one.news, String(outputs["name"])).inputs)).toEqual([]);
+    expect(bench.asked()).toEqual([]);
+
+    const context = bench.context();
+    await Promise.all(made.map(({ id, outputs }) => lifecycle.read(id, outputs, context)));
+    expect(bench.asked()).toHaveLength(1);
+
+    const deletes = bench.context();
+    await Promise.all(made.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
+    expect(bench.asked()).toHaveLength(40);
+  });
+});
+
+test("a refresh of 200 resources of four kinds in waves of 8 takes 4 requests", async () => {
+  const four = cases.filter(({ kind }) => kind !== "ContainerRegistryAuth");
+  const made: Deployed[] = [];
+  for (const one of four) made.push(...(await createMany(one, 50, bench.context())));
+  bench.asked();
+  const context = bench.context();
+  const mixed = Array.from({ length: 50 }, (_, index) =>
+    four.flatMap((__, kind) => made[kind * 50 + index] ?? []),
+  ).flat();
+  for (let start = 0; start < mixed.length; start += 8) {
+    await Promise.all(
+      mixed.slice(start, start + 8).map(({ kind, id, outputs }) => kinds[kind].read(id, outputs, context)),
+    );
+  }
+  expect(mixed).toHaveLength(200);
+  expect(bench.asked().length).toBeLessThanOrEqual(4);
+  for (const { kind, id, outputs } of [...mixed].reverse()) await kinds[kind].delete(id, outputs, context);
+});
+
+test("an endpoint that has to be scaled to zero first costs two more", async () => {
+  const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
+  const news = { ...endpoint?.news, workersMax: 3 };
+  const { ServerlessEndpoint } = kinds;
+  const { id, outputs } = await ServerlessEndpoint.create(
+    ServerlessEndpoint.check({}, news, "busy-dev").inputs,
+    bench.context(),
+  );
+  bench.asked();
+  await ServerlessEndpoint.delete(id, outputs, bench.context());
+  expect(bench.asked()).toEqual(["DELETE", "PATCH", "DELETE"].map((method) => `${method} /v1/endpoints/${id}`));
+});
+
+test("an update is one request; of a template two, for what is not to be changed is read first", async () => {
+  for (const one of cases) {
+    const lifecycle = kinds[one.kind];
+    const [made] = await createMany(one, 1, bench.context());
+    if (!made) throw new Error("unreachable");
+    const change: Partial<Record<ObjectCase["kind"], Properties>> = {
+      Template: { readme: "x" },
+      ServerlessEndpoint: { workersMax: 1 },
+      NetworkVolume: { size: 99 },
+      Secret: { value: "wwww" },
+      ContainerRegistryAuth: { password: "qqqq" },
+    };
+    bench.asked();
+    const news = lifecycle.check(made.outputs, { ...one.news, ...change[one.kind] }, "n0-dev").inputs;
+    await lifecycle.update(made.id, made.outputs, news, bench.context());
+    expect(bench.asked()).toHaveLength(one.kind === "Template" ? 2 : 1);
+  }
+});
+
+test("a 429 in a crowd of creates holds them all back and starts no herd", async () => {
+  const volume = cases.find(({ kind }) => kind === "NetworkVolume");
+  if (!volume) throw new Error("unreachable");
+  bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "1" });
+  bench.asked();
+  const made = await createMany(volume, 100, bench.context());
+  // One list, one create each, and the few that were under way when the service said "too many".
+  expect(bench.asked().length).toBeLessThanOrEqual(1 + 100 + 16);
+  expect(new Set(made.map(({ id }) => id)).size).toBe(100);
+});

@@ -1,0 +1,131 @@
+import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Properties } from "../../provider/lifecycle/lifecycle";
+import { openDatabase } from "../../service/store/database";
+import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
+import type { Fault } from "../support/recording-proxy";
+import { contextAt, deadOrigin } from "./support/astray";
+
+const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 });
+
+/** Values that must not be found anywhere, and one that must be: it proves that the search works. */
+const secrets = { value: 'sesame-4d1f-"quoted"', password: "open-up-77aa\nline", later: "sesame-later-9b2e" };
+const planted = "planted-c0ffee";
+
+/** Everything that anybody could get to see, by where. */
+const seen = new Map<string, string>();
+function note(place: string, what: unknown): void {
+  const text = typeof what === "string" ? what : inspect(what, { depth: 12, showHidden: true, maxStringLength: null });
+  seen.set(place, `${seen.get(place) ?? ""}\n${text}`);
+}
+
+/** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in an address, in base64. */
+function formsOf(value: string): string[] {
+  const inJson = JSON.stringify(value).slice(1, -1);
+  const encoded = Buffer.from(value).toString("base64").slice(0, -4);
+  return [value, inJson, JSON.stringify(inJson).slice(1, -1), encodeURIComponent(value), encoded];
+}
+const placesOf = (value: string): string[] =>
+  [...seen].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
+
+const faults: Fault[] = [
+  { kind: "dropAfterAnswer" },
+  { kind: "halfBody" },
+  { kind: "status", status: 500 },
+  { kind: "status", status: 429, retryAfter: "1" },
+];
+
+/** Runs a verb; what it tells on the way and what it fails with is seen, and what it answers but for secret properties. */
+async function run<Answer>(what: string, context: BenchContext, verb: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await verb;
+  } catch (error) {
+    note(`error of ${what}`, error);
+    return undefined;
+  } finally {
+    note(`progress of ${what}`, context.shown);
+  }
+}
+
+/** What would land in state in plain: everything but the properties that are marked secret. */
+function plainState(kind: "Secret" | "ContainerRegistryAuth" | "Template", outputs: Properties): Properties {
+  const { marks } = kinds[kind];
+  return Object.fromEntries(Object.entries(outputs).filter(([key]) => !marks[key]?.secret));
+}
+
+async function noteStore(): Promise<void> {
+  const copy = await mkdtemp(join(tmpdir(), "secrecy-"));
+  try {
+    for (const file of await readdir(bench.dataFolder)) {
+      if (file.startsWith("service.db")) await cp(join(bench.dataFolder, file), join(copy, file));
+      if (file.endsWith(".log")) note("logs of the service", await readFile(join(bench.dataFolder, file), "utf8"));
+    }
+    const database = openDatabase(copy);
+    const tables = database
+      .query("SELECT name FROM sqlite_master WHERE type = 'table'", z.object({ name: z.string() }))
+      .all();
+    for (const { name } of tables) {
+      const place = ["secrets", "registry_auths"].includes(name) ? "the secret store" : `table ${name}`;
+      note(place, JSON.stringify(database.query(`SELECT * FROM "${name}"`, z.record(z.string(), z.unknown())).all()));
+    }
+    database.close();
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+test("no secret is in what verbs tell, fail with or keep in plain, nor in the service's logs and store but for its secret store", async () => {
+  const rows = [
+    { kind: "Secret", news: { value: secrets.value, description: planted }, later: { value: secrets.later } },
+    {
+      kind: "ContainerRegistryAuth",
+      news: { username: planted, password: secrets.password },
+      later: { password: secrets.later },
+    },
+    { kind: "Template", news: { imageName: "a:1", readme: planted }, later: { env: { A: secrets.later } } },
+  ] as const;
+  const dead = await deadOrigin();
+  for (const { kind, news, later } of rows) {
+    const lifecycle = kinds[kind];
+    for (const [index, fault] of faults.entries()) {
+      const { inputs, failures } = lifecycle.check({}, news, `${kind}-${index}-dev`);
+      note("checks", failures);
+      note("checks", lifecycle.check({}, { ...news, nme: "x", value: 7, password: 7, ...later }, "x y").failures);
+      bench.proxy.inject({ method: "POST" }, { kind: "delay", ms: 0 });
+      bench.proxy.inject({ method: "POST" }, fault);
+      const context = bench.context();
+      const made = await run(`${kind} create`, context, lifecycle.create(inputs, context));
+      if (!made) throw new Error(inspect(seen.get(`error of ${kind} create`)));
+      note("plain state", plainState(kind, made.outputs));
+      if (index === 0) await noteStore();
+      // A second one of the name, a wrong key, a service that is down, and one that echoes what it gets.
+      const again = bench.context();
+      await run(`${kind} second create`, again, lifecycle.create(inputs, again));
+      for (const lost of [contextAt(bench, bench.proxy.origin, { apiKey: "wrong-key" }), contextAt(bench, dead)])
+        await run(`${kind} astray`, context, lifecycle.create(inputs, { ...lost, signal: context.signal }));
+      const news2 = lifecycle.check(made.outputs, { ...news, ...later }, `${kind}-${index}-dev`).inputs;
+      note("changes", lifecycle.diff(made.outputs, news2));
+      const changing = bench.context();
+      const outputs = await run(`${kind} update`, changing, lifecycle.update(made.id, made.outputs, news2, changing));
+      if (kind !== "Template") note("plain state", plainState(kind, outputs ?? {}));
+      const reading = await lifecycle.read(made.id, outputs ?? {}, bench.context());
+      if (kind !== "Template") note("plain state", plainState(kind, reading?.outputs ?? {}));
+      await run(`${kind} bad update`, changing, lifecycle.update("nosuch", made.outputs, news2, bench.context()));
+      if (index === 0) await noteStore();
+      await run(`${kind} delete`, changing, lifecycle.delete(made.id, outputs ?? {}, bench.context()));
+    }
+  }
+  note("records of the proxy", bench.proxy.requests);
+
+  expect(placesOf(planted)).toEqual(expect.arrayContaining(["plain state", "the secret store"]));
+  expect(placesOf(secrets.value)).toEqual(["the secret store"]);
+  expect(placesOf(secrets.password)).toEqual(["the secret store"]);
+  // A template's environment is no secret of its own: it is where the service keeps templates, and nowhere else.
+  expect(placesOf(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
+  expect(placesOf(bench.addresses.apiKey)).toEqual([]);
+});

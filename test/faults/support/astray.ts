@@ -1,0 +1,48 @@
+import { createServer, type Server } from "node:net";
+import { type ClientSettings, createClients } from "serverless-compute-api";
+import { onTestFinished } from "vitest";
+import type { Context } from "../../../provider/lifecycle/lifecycle";
+import type { LifecycleBench } from "../../support/lifecycle-bench";
+
+/** Addresses of the three APIs under one origin. */
+const addressesUnder = (origin: string) => ({
+  baseUrl: `${origin}/v1`,
+  graphqlUrl: `${origin}/graphql`,
+  serverlessUrl: origin,
+});
+
+/** A verb's context whose clients lead to `origin`. */
+export function contextAt(bench: LifecycleBench, origin: string, settings: Partial<ClientSettings> = {}): Context {
+  const context = bench.context();
+  const clients = createClients({
+    apiKey: bench.addresses.apiKey,
+    ...addressesUnder(origin),
+    clock: context.clock,
+    random: () => 0.5,
+    ...settings,
+  });
+  onTestFinished(() => clients.close());
+  return { ...context, clients };
+}
+
+async function portOf(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server listens on no port");
+  return address.port;
+}
+
+/** An origin where nobody listens: a port that was free a moment ago. */
+export async function deadOrigin(): Promise<string> {
+  const server = createServer();
+  const port = await portOf(server);
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+/** The port of a server that answers every connection with a text and hangs up; stopped after the test. */
+export async function chatterPort(text: string): Promise<number> {
+  const server = createServer((socket) => void socket.on("error", () => undefined).end(text));
+  onTestFinished(() => void server.close());
+  return portOf(server);
+}

@@ -1,0 +1,145 @@
+import { type Kind, kinds } from "../../../provider/lifecycle/kinds";
+import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/lifecycle";
+
+/** One resource of a program; a value that is a function reads what other resources of it became. */
+export interface Declared {
+  name: string;
+  kind: Exclude<Kind, "JobInvoke">;
+  /** 0 is deployed first; those of one level at the same time. */
+  level: number;
+  inputs(deployed: (name: string) => { id: string; outputs: Properties }): Properties;
+}
+
+/** A resource in state. */
+export interface Deployed {
+  kind: Declared["kind"];
+  level: number;
+  id: string;
+  outputs: Properties;
+  /** Its create or update did not end well: the next deployment updates it, changed or not. */
+  unfinished?: boolean;
+}
+
+/** What a deployment keeps between two runs. */
+export interface State {
+  resources: Map<string, Deployed>;
+  /** Replaced objects that are still to be deleted. */
+  replaced: Deployed[];
+}
+
+/** What one run of the engine is given: a process of its own, which may be gone at any moment. */
+export interface Run {
+  context: Context;
+  /** Whether the process was killed: nothing it learns from then on reaches the state. */
+  killed(): boolean;
+}
+
+const stack = "dev";
+
+/** Deployments as the engine makes them of lifecycles: order, state, and what is kept when something fails. */
+export function createDeployment(state: State = { resources: new Map(), replaced: [] }) {
+  /** Runs a verb and keeps what it did, unless the process was killed meanwhile. */
+  async function step<Answer>(run: Run, verb: Promise<Answer>, keep: (answer: Answer) => void): Promise<void> {
+    const answer = await verb;
+    if (run.killed()) throw new Error("killed");
+    keep(answer);
+  }
+
+  const seenBy = (deployed: Set<string>, name: string, context: Context): Context => ({
+    ...context,
+    defaultName: `${name}-${stack}`,
+    inState: deployed,
+  });
+
+  async function bring(declared: Declared, run: Run, seen: Set<string>): Promise<void> {
+    const { name, kind, level } = declared;
+    const lifecycle = kinds[kind];
+    const old = state.resources.get(name);
+    const context = seenBy(seen, name, run.context);
+    const written = declared.inputs((other) => {
+      const found = state.resources.get(other);
+      if (!found) throw new Error(`${other} is not deployed`);
+      return found;
+    });
+    const { inputs, failures } = lifecycle.check(old?.outputs ?? {}, written, `${name}-${stack}`);
+    if (failures.length > 0) throw new Error(JSON.stringify(failures));
+    if (old) seen.add(old.id);
+    const changes = old ? lifecycle.diff(old.outputs, inputs) : [];
+    if (old && changes.length === 0 && !old.unfinished) return;
+    try {
+      if (old && !changes.some(({ replace }) => replace)) {
+        await step(run, lifecycle.update(old.id, old.outputs, inputs, context), (outputs) => {
+          state.resources.set(name, { kind, level, id: old.id, outputs });
+        });
+      } else {
+        await step(run, lifecycle.create(inputs, context), ({ id, outputs }) => {
+          if (old) state.replaced.push(old);
+          state.resources.set(name, { kind, level, id, outputs });
+        });
+      }
+    } catch (error) {
+      if (error instanceof PartialFailure && !run.killed()) {
+        if (old && old.id !== error.id) state.replaced.push(old);
+        state.resources.set(name, { kind, level, id: error.id, outputs: error.outputs, unfinished: true });
+      }
+      throw error;
+    }
+  }
+
+  async function remove(run: Run, doomed: Deployed, forget: () => void): Promise<void> {
+    await step(run, kinds[doomed.kind].delete(doomed.id, doomed.outputs, run.context), forget);
+  }
+
+  /** Works through levels, those of one level at the same time; stops after the first level in which anything failed. */
+  async function inOrder<Item extends { level: number }>(
+    items: Item[],
+    order: 1 | -1,
+    work: (item: Item) => Promise<void>,
+  ) {
+    const levels = [...new Set(items.map(({ level }) => level))].sort((a, b) => order * (a - b));
+    for (const level of levels) {
+      const results = await Promise.allSettled(items.filter((one) => one.level === level).map(work));
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed) throw failed.reason;
+    }
+  }
+
+  /** Deletes what is replaced and what the program has no longer; dependents go first. */
+  function removeAllBut(run: Run, kept: ReadonlySet<string>): Promise<void> {
+    const replaced = state.replaced.map((one) => ({
+      one,
+      level: one.level,
+      forget: () => {
+        state.replaced = state.replaced.filter((other) => other !== one);
+      },
+    }));
+    const removed = [...state.resources]
+      .filter(([name]) => !kept.has(name))
+      .map(([name, one]) => ({ one, level: one.level, forget: () => void state.resources.delete(name) }));
+    return inOrder([...replaced, ...removed], -1, ({ one, forget }) => remove(run, one, forget));
+  }
+
+  return {
+    state,
+    async up(program: Declared[], run: Run): Promise<void> {
+      const seen = new Set([...state.resources.values()].map(({ id }) => id));
+      await inOrder(program, 1, (declared) => bring(declared, run, seen));
+      await removeAllBut(run, new Set(program.map(({ name }) => name)));
+    },
+    async refresh(run: Run): Promise<void> {
+      await Promise.all(
+        [...state.resources].map(([name, old]) =>
+          step(run, kinds[old.kind].read(old.id, old.outputs, run.context), (reading) => {
+            if (reading) state.resources.set(name, { ...old, outputs: reading.outputs });
+            else state.resources.delete(name);
+          }),
+        ),
+      );
+    },
+    async destroy(run: Run): Promise<void> {
+      await removeAllBut(run, new Set());
+    },
+  };
+}
+
+export type Deployment = ReturnType<typeof createDeployment>;

@@ -1,0 +1,115 @@
+import type { Properties } from "../../../provider/lifecycle/lifecycle";
+import type { Declared } from "./deployment";
+import type { Random } from "./random";
+
+/** What a program can be changed by between two runs. */
+interface Choices {
+  token: string;
+  description: string;
+  password: string;
+  size: number;
+  dataCenter: string;
+  readme: string;
+  variable: string;
+  workersMax: number;
+  gpus: string[];
+  computeType: "GPU" | "CPU";
+  /** Whether the second endpoint, with a template of its own, is there. */
+  second: boolean;
+}
+
+const first: Choices = {
+  token: "token-value-0",
+  description: "",
+  password: "password-0",
+  size: 10,
+  dataCenter: "EU-RO-1",
+  readme: "",
+  variable: "1",
+  workersMax: 3,
+  gpus: ["NVIDIA L4"],
+  computeType: "GPU",
+  second: true,
+};
+
+/** One random change of a program, of those that people make. */
+function changed(choices: Choices, random: Random): Choices {
+  const number = random.int(1, 1000);
+  const change = random.pick<(now: Choices) => Partial<Choices>>([
+    () => ({ token: `token-value-${number}` }),
+    () => ({ description: `description ${number}` }),
+    () => ({ password: `password-${number}` }),
+    ({ size }) => ({ size: Math.min(4000, size + number) }),
+    () => ({ dataCenter: random.pick(["EU-RO-1", "US-KS-2", "EU-CZ-1"]) }),
+    () => ({ readme: `readme ${number}` }),
+    () => ({ variable: String(number) }),
+    () => ({ workersMax: random.int(0, 9) }),
+    () => ({ gpus: random.pick([["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], []]) }),
+    ({ computeType }) => ({ computeType: computeType === "GPU" ? "CPU" : "GPU" }),
+    ({ second }) => ({ second: !second }),
+  ]);
+  return { ...choices, ...change(choices) };
+}
+
+function programOf(choices: Choices): Declared[] {
+  const reference = (outputs: Properties): string => String(outputs["reference"]);
+  const template = (name: string): Declared => ({
+    name,
+    kind: "Template",
+    level: 1,
+    inputs: (of) => ({
+      imageName: "acme/chat:1",
+      env: { VARIABLE: choices.variable, TOKEN: reference(of("token").outputs) },
+      readme: choices.readme,
+      containerRegistryAuthId: of("registry").id,
+    }),
+  });
+  const endpoint = (name: string, templateName: string): Declared => ({
+    name,
+    kind: "ServerlessEndpoint",
+    level: 2,
+    inputs: (of) => ({
+      templateId: of(templateName).id,
+      networkVolumeId: of("models").id,
+      gpuTypeIds: choices.computeType === "GPU" ? choices.gpus : [],
+      computeType: choices.computeType,
+      workersMax: choices.workersMax,
+    }),
+  });
+  const { token, description, password, size, dataCenter } = choices;
+  const program: Declared[] = [
+    { name: "token", kind: "Secret", level: 0, inputs: () => ({ value: token, description }) },
+    { name: "registry", kind: "ContainerRegistryAuth", level: 0, inputs: () => ({ username: "robot", password }) },
+    { name: "models", kind: "NetworkVolume", level: 0, inputs: () => ({ size, dataCenterId: dataCenter }) },
+    { name: "cache", kind: "NetworkVolume", level: 0, inputs: () => ({ size, dataCenterId: dataCenter }) },
+    template("chat"),
+    endpoint("chat", "chat"),
+    ...(choices.second ? [template("other"), endpoint("other", "other")] : []),
+  ];
+  return program.map(named);
+}
+
+/** Names are unique over all kinds, as URNs are: references find them by the short name. */
+function named(declared: Declared): Declared {
+  const kindOf: Record<string, string> = {
+    token: "Secret",
+    registry: "ContainerRegistryAuth",
+    models: "NetworkVolume",
+  };
+  return {
+    ...declared,
+    name: `${declared.kind}-${declared.name}`,
+    inputs: (of) => declared.inputs((short) => of(`${kindOf[short] ?? "Template"}-${short}`)),
+  };
+}
+
+/** A program that changes at random from step to step. */
+export function createPrograms(random: Random) {
+  let choices = first;
+  return {
+    current: () => programOf(choices),
+    change(): void {
+      choices = changed(choices, random);
+    },
+  };
+}

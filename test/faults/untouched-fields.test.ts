@@ -1,0 +1,110 @@
+import { createClients } from "serverless-compute-api";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import { json, startFaultyServer } from "../support/faulty-server";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { stringAt } from "../support/raw-http";
+import { templateAnswer } from "../support/records";
+
+const bench = await useLifecycleBench();
+const templateId = stringAt(
+  await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true }),
+  "id",
+);
+
+describe("an update touches nothing that no input speaks of", () => {
+  const others = {
+    isPublic: true,
+    category: "AMD",
+    startJupyter: true,
+    startSsh: true,
+    startScript: "echo hi",
+    advancedStart: true,
+    portsConfig: [{ name: "web" }],
+    config: { a: 1 },
+  };
+
+  test("of a template: what others set by GraphQL or REST stays", async () => {
+    const { Template } = kinds;
+    const inputs = Template.check({}, { imageName: "a:1" }, "others-dev").inputs;
+    const { id, outputs } = await Template.create(inputs, bench.context());
+    const input = {
+      id,
+      name: "others-dev",
+      imageName: "a:1",
+      containerDiskInGb: 50,
+      volumeInGb: 0,
+      dockerArgs: "",
+      env: [],
+      isServerless: true,
+      ...others,
+    };
+    await bench.graphql("mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id } }", { input });
+    await bench.rest("PATCH", `/templates/${id}`, { dockerEntrypoint: ["/start"] });
+    await Template.update(id, outputs, { ...inputs, readme: "new" }, bench.context());
+    expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
+      ...others,
+      readme: "new",
+      dockerEntrypoint: ["/start"],
+    });
+  });
+
+  test("of an endpoint: its environment and what only GraphQL can set stay", async () => {
+    const { ServerlessEndpoint } = kinds;
+    const inputs = ServerlessEndpoint.check({}, { templateId }, "others-dev").inputs;
+    const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
+    const input = {
+      id,
+      name: "others-dev",
+      templateId: String(inputs["templateId"]),
+      env: [{ key: "A", value: "1" }],
+      modelReferences: ["m"],
+    };
+    await bench.graphql("mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id } }", { input });
+    await ServerlessEndpoint.update(id, outputs, { ...inputs, workersMax: 8 }, bench.context());
+    expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({
+      env: { A: "1" },
+      modelReferences: ["m"],
+      workersMax: 8,
+    });
+  });
+});
+
+describe("a service that knows fewer fields of a template", () => {
+  const asked: string[] = [];
+  let saved: unknown;
+  const server = startFaultyServer(({ body }) => {
+    asked.push(body);
+    const missing = ["startScript", "portsConfig"].find(
+      (field) => body.includes("query podTemplate") && body.includes(field),
+    );
+    if (missing) return json({ errors: [{ message: `Cannot query field "${missing}" on type "PodTemplate".` }] });
+    if (body.includes("query podTemplate(")) return json({ data: { podTemplate: templateAnswer({ startSsh: true }) } });
+    saved = JSON.parse(body).variables.input;
+    return json({ data: { saveTemplate: templateAnswer() } });
+  });
+  afterAll(async () => (await server).close());
+
+  test("is asked for those that it knows, and gets them back", async () => {
+    const { origin } = await server;
+    const addresses = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
+    const clients = createClients({ apiKey: "sck-key-of-the-test", ...addresses });
+    onTestFinished(() => clients.close());
+    await clients.management.updateTemplate("30zmvf89kd", { readme: "x" });
+    expect(saved).toMatchObject({
+      id: "30zmvf89kd",
+      startSsh: true,
+      readme: "x",
+      env: [{ key: "MODEL", value: "mistral-7b" }],
+    });
+    expect(asked).toHaveLength(4);
+    // Once found out, it is not asked again for what it does not have.
+    await clients.management.updateTemplate("30zmvf89kd", { readme: "y" });
+    expect(asked).toHaveLength(6);
+  });
+});
+
+test("a template that is gone fails an update as missing", async () => {
+  const { management } = bench.context().clients;
+  await expect(management.updateTemplate("nosuchtemp", { readme: "x" })).rejects.toMatchObject({ category: "missing" });
+});

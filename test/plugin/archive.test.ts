@@ -1,0 +1,36 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { archivePlugin } from "../../scripts/archive-plugin.mjs";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+import { pluginDoor } from "./support/door";
+
+let service: EngineService;
+let stack: Stack;
+let archives: string;
+beforeAll(async () => {
+  archives = join(inject("packed"), "archives");
+  service = await useEngineService();
+  stack = await createStack(service.environment);
+});
+afterAll(async () => {
+  await stack.remove();
+  await rm(archives, { recursive: true, force: true });
+});
+
+it("the archive installs with Pulumi's own command, and programs need no line in Pulumi.yaml", async () => {
+  const archive = await archivePlugin(archives);
+  const version = /-v([^/]+)\.tar\.gz$/.exec(archive)?.[1] ?? "";
+  const install = ["plugin", "install", "resource", "serverless-compute", version, "--file", archive];
+  const installed = await stack.command(install);
+  expect(installed.code, installed.output).toBe(0);
+  await stack.program(`
+    const { NetworkVolume } = require("${pluginDoor.module}");
+    new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+  `);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect((await service.holdings()).volumes).toMatchObject([{ name: "models-dev" }]);
+  expect((await stack.destroy()).code).toBe(0);
+});

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+import { pluginDoor, pluginFolder } from "./support/door";
+
+let service: EngineService;
+let stack: Stack;
+const plugin = { end: (): void => {} };
+beforeAll(async () => {
+  service = await useEngineService({ templateRelease: 1000 });
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], ...service.environment };
+  const child = spawn(join(pluginFolder(), "pulumi-resource-serverless-compute"), {
+    stdio: ["ignore", "pipe", "inherit"],
+    env,
+  });
+  plugin.end = () => void child.kill("SIGKILL");
+  const [port] = await once(child.stdout.setEncoding("utf8"), "data");
+  const debugged = `serverless-compute:${String(port).trim()}`;
+  // Nothing else says where the plugin is: what is deployed went through the process above.
+  stack = await createStack({ ...service.environment, PULUMI_DEBUG_PROVIDERS: debugged });
+});
+afterAll(async () => {
+  plugin.end();
+  await stack.remove();
+});
+
+it("one process under a debugger serves one command after the other, progress included", async () => {
+  await stack.program(`
+    const { ServerlessEndpoint, Template } = require("${pluginDoor.module}");
+    const template = new Template("chat", { imageName: "acme/chat:1" });
+    new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
+  `);
+  const preview = await stack.preview();
+  expect(preview.code, preview.output).toBe(0);
+  for (const _ of ["first", "second"]) {
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+    const shown = destroy.diagnostics.filter(({ ephemeral }) => ephemeral);
+    expect(shown[0]?.message).toContain("waiting for the service");
+  }
+  expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+});

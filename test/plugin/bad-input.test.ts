@@ -1,0 +1,4 @@
+import { badInputThrough } from "../doors/bad-input";
+import { pluginDoor } from "./support/door";
+
+badInputThrough(pluginDoor);

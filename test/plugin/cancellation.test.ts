@@ -1,0 +1,4 @@
+import { cancellationThrough } from "../doors/cancellation";
+import { pluginDoor } from "./support/door";
+
+cancellationThrough(pluginDoor);

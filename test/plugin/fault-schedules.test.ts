@@ -1,0 +1,4 @@
+import { faultSchedulesThrough } from "../doors/fault-schedules";
+import { pluginDoor } from "./support/door";
+
+faultSchedulesThrough(pluginDoor);

@@ -1,0 +1,4 @@
+import { faultsThrough } from "../doors/faults";
+import { pluginDoor } from "./support/door";
+
+faultsThrough(pluginDoor);

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { pluginDoor } from "./support/door";
+
+/** The values that nobody may see when an object that has them is imported. */
+const secrets = { value: "sesame-1f0a", password: "whisper-22cb" };
+
+let service: EngineService;
+let stack: Stack;
+/** Ids of what was made by hand. */
+const ids: Record<string, string> = {};
+beforeAll(async () => {
+  service = await useEngineService();
+  stack = await pluginDoor.createStack(service.environment);
+  const made = async (kind: string, path: string, body: object): Promise<string> => {
+    const { id } = z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body));
+    ids[kind] = id;
+    return id;
+  };
+  const auth = { name: "registry", username: "me", password: secrets.password };
+  const containerRegistryAuthId = await made("ContainerRegistryAuth", "/containerregistryauth", auth);
+  await made("NetworkVolume", "/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const template = {
+    name: "chat",
+    imageName: image("echo"),
+    isServerless: true,
+    volumeInGb: 0,
+    containerDiskInGb: 5,
+    env: { MODEL: "small" },
+    containerRegistryAuthId,
+  };
+  const templateId = await made("Template", "/templates", template);
+  const endpoint = { name: "chat", templateId, gpuTypeIds: ["NVIDIA L4"], workersMax: 1, idleTimeout: 9 };
+  await made("ServerlessEndpoint", "/endpoints", endpoint);
+  const answer = await service.graphql(
+    `mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`,
+  );
+  const created = z.looseObject({ data: z.looseObject({ secretCreate: z.looseObject({ id: z.string() }) }) });
+  ids["Secret"] = created.parse(answer).data.secretCreate.id;
+});
+afterAll(() => stack.remove());
+
+const inputs: Record<string, object> = {
+  NetworkVolume: { name: "models", size: 10, dataCenterId: "EU-RO-1" },
+  Template: { name: "chat", imageName: image("echo"), containerDiskInGb: 5, env: { MODEL: "small" } },
+  ServerlessEndpoint: { name: "chat", gpuTypeIds: ["NVIDIA L4"], workersMax: 1, idleTimeout: 9 },
+  Secret: { name: "token" },
+  ContainerRegistryAuth: { name: "registry" },
+};
+
+it.each(Object.keys(inputs))("imports a %s by its id with all that the service tells", async (kind) => {
+  const args = [
+    "import",
+    `serverless-compute:index:${kind}`,
+    "mine",
+    ids[kind] ?? "",
+    "--yes",
+    "--generate-code=false",
+  ];
+  const { code, output } = await stack.command(args);
+  expect(code, output).toBe(0);
+  for (const value of Object.values(secrets)) expect(output).not.toContain(value);
+  const [imported] = (await stack.resources()).filter(({ type }) => type.endsWith(`:${kind}`));
+  expect(imported).toMatchObject({ id: ids[kind], inputs: inputs[kind], outputs: inputs[kind] });
+});
+
+it("says so when there is no such object", async () => {
+  const args = ["import", "serverless-compute:index:Template", "none", "nowhere", "--yes", "--generate-code=false"];
+  const { code, output } = await stack.command(args);
+  expect(code).not.toBe(0);
+  expect(output).toContain("'nowhere' does not exist");
+});
+
+it("finds nothing to change in a program that says what was imported, but what cannot be read", async () => {
+  const of = (kind: string): string => JSON.stringify(inputs[kind]);
+  await stack.program(`
+    const sc = require("${pluginDoor.module}");
+    new sc.NetworkVolume("mine", ${of("NetworkVolume")});
+    const auth = new sc.ContainerRegistryAuth("mine", { ...${of("ContainerRegistryAuth")}, username: "me", password: "other" }, { protect: true });
+    const template = new sc.Template("mine", { ...${of("Template")}, containerRegistryAuthId: "${ids["ContainerRegistryAuth"]}" });
+    new sc.ServerlessEndpoint("mine", { ...${of("ServerlessEndpoint")}, templateId: template.id });
+    new sc.Secret("mine", { ...${of("Secret")}, value: "${secrets.value}" });
+  `);
+  service.proxy.clear();
+  const preview = await stack.preview();
+  expect(preview.operations).toMatchObject({
+    "NetworkVolume mine": ["same"],
+    "Template mine": ["same"],
+    "ServerlessEndpoint mine": ["same"],
+    "Secret mine": ["update"],
+  });
+});

@@ -1,0 +1,4 @@
+import { jobInvokeThrough } from "../doors/job-invoke";
+import { pluginDoor } from "./support/door";
+
+jobInvokeThrough(pluginDoor);

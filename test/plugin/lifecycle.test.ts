@@ -1,0 +1,4 @@
+import { lifecycleThrough } from "../doors/lifecycle";
+import { pluginDoor } from "./support/door";
+
+lifecycleThrough(pluginDoor);

@@ -1,0 +1,76 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { run } from "../../scripts/child.mjs";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+import { pluginDoor, pluginFolder } from "./support/door";
+
+let service: EngineService;
+let stack: Stack;
+beforeAll(async () => {
+  service = await useEngineService();
+  // The plugin is named from the start; dynamic resources take no notice of it.
+  stack = await createStack(service.environment, { plugin: pluginFolder() });
+});
+afterAll(() => stack.remove());
+
+const program = (module: string): string => `
+  const pulumi = require("@pulumi/pulumi");
+  const { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${module}");
+  class Worker extends pulumi.ComponentResource {
+    constructor(name) {
+      super("shop:index:Worker", name);
+      this.token = new Secret("token", { value: "sesame-40d7" }, { parent: this });
+      this.template = new Template("chat", { imageName: "${image("echo")}", env: { TOKEN: this.token.reference } }, { parent: this });
+    }
+  }
+  const { template } = new Worker("worker");
+  const volume = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+  const endpoint = new ServerlessEndpoint("chat", { templateId: template.id, networkVolumeId: volume.id, workersMax: 1 }, { parent: template });
+  new JobInvoke("smoke", { endpointId: endpoint.id, input: { a: 1 }, triggers: [template.revision] });
+`;
+
+it("a stack of dynamic resources moves to the plugin: nothing changes, and nobody asks the service", async () => {
+  await stack.program(program("pulumi-serverless-compute"));
+  const before = await stack.up();
+  expect(before.code, before.output).toBe(0);
+  const holdings = await service.holdings();
+  service.proxy.clear();
+
+  const [exported, moved] = [join(stack.folder, "exported.json"), join(stack.folder, "moved.json")];
+  expect((await stack.command(["stack", "export", "--file", exported])).code).toBe(0);
+  const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
+    input: await readFile(exported, "utf8"),
+  });
+  expect(script).toMatchObject({ code: 0, stderr: "5 resources now belong to the plugin.\n" });
+  expect(script.stdout).not.toContain("sesame-40d7");
+  await writeFile(moved, script.stdout);
+  const imported = await stack.command(["stack", "import", "--file", moved]);
+  expect(imported.code, imported.output).toBe(0);
+
+  await stack.program(program(pluginDoor.module));
+  const preview = await stack.preview({ args: ["--expect-no-changes"] });
+  expect(preview.code, preview.output).toBe(0);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(new Set(Object.values(up.operations).flat())).toEqual(new Set(["same"]));
+  expect(service.proxy.requests).toEqual([]);
+  expect(await service.holdings()).toEqual(holdings);
+  const refresh = await stack.refresh();
+  expect(refresh.code, refresh.output).toBe(0);
+  expect(new Set(Object.values(refresh.operations).flat())).toEqual(new Set(["same"]));
+});
+
+it("a stack that has none is left alone", async () => {
+  const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
+    input: JSON.stringify({ version: 3, deployment: { resources: [] } }),
+  });
+  expect(script).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("has no dynamic resources") });
+});
+
+it("what was moved can be destroyed", async () => {
+  const destroy = await stack.destroy();
+  expect(destroy.code, destroy.output).toBe(0);
+  expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+});

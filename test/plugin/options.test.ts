@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { pluginDoor } from "./support/door";
+
+let service: EngineService;
+let stack: Stack;
+beforeAll(async () => {
+  service = await useEngineService({ templateRelease: 60_000 });
+  stack = await pluginDoor.createStack(service.environment);
+});
+afterAll(() => stack.remove());
+
+const program = (options: object): string => `
+  const { ServerlessEndpoint, Template } = require("${pluginDoor.module}");
+  const template = new Template("chat", { imageName: "${image("echo")}" }, ${JSON.stringify(options)});
+  new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
+`;
+
+it("a resource's name can come from the stack's autonaming, and stays", async () => {
+  const set = await stack.command(["config", "set", "--path", "pulumi:autonaming.pattern", `\${name}-\${alphanum(5)}`]);
+  expect(set.code, set.output).toBe(0);
+  await stack.program(program({ customTimeouts: { delete: "3s" } }));
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  const made = await service.holdings();
+  expect(made.templates).toMatchObject([{ name: expect.stringMatching(/^chat-[a-z0-9]{5}$/i) }]);
+  const again = await stack.up();
+  expect(again.operations, again.output).toEqual({ "Template chat": ["same"], "ServerlessEndpoint chat": ["same"] });
+  expect((await service.holdings()).templates).toMatchObject([{ name: made.templates[0]?.name }]);
+});
+
+it("where autonaming is off, a name must be given", async () => {
+  await stack.command(["config", "rm", "--path", "pulumi:autonaming"]);
+  const set = await stack.command(["config", "set", "--path", "pulumi:autonaming.mode", "disabled"]);
+  expect(set.code, set.output).toBe(0);
+  await stack.program(`
+    const { Template } = require("${pluginDoor.module}");
+    new Template("other", { imageName: "acme/other:1" });
+  `);
+  const preview = await stack.preview();
+  expect(preview.code).not.toBe(0);
+  expect(preview.output).toContain("name: is required");
+  await stack.command(["config", "rm", "--path", "pulumi:autonaming"]);
+});
+
+it("a delete ends when its custom time-out is over, and keeps the resource", async () => {
+  const destroy = await stack.destroy();
+  expect(destroy.code).not.toBe(0);
+  expect(destroy.output).toContain("is still in use after 3 s");
+  expect(await stack.resources()).toMatchObject([{ type: "serverless-compute:index:Template" }]);
+});

@@ -1,0 +1,14 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
+import type { Door } from "../../doors/door";
+import { createStack } from "../../support/pulumi";
+
+/** The folder that programs name in Pulumi.yaml: that of the installed package. */
+export const pluginFolder = (): string => join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin");
+
+/** The plugin, which the engine starts by itself. */
+export const pluginDoor: Door = {
+  module: fileURLToPath(new URL("resources.cjs", import.meta.url)),
+  createStack: (environment) => createStack(environment, { plugin: pluginFolder() }),
+};

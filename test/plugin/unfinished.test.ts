@@ -1,0 +1,4 @@
+import { unfinishedThrough } from "../doors/unfinished";
+import { pluginDoor } from "./support/door";
+
+unfinishedThrough(pluginDoor);

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { packageSchema } from "../provider/schema/package-schema";
+import { reference } from "../scripts/reference.mjs";
+
+const repository = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const { version } = JSON.parse(readFileSync(repository("provider/package.json"), "utf8"));
+const schema = packageSchema(version);
+
+describe("schema.json", () => {
+  it("is what the shapes say (npm run build && node scripts/write-schema.mjs)", () => {
+    expect(JSON.parse(readFileSync(repository("schema.json"), "utf8"))).toEqual(JSON.parse(JSON.stringify(schema)));
+  });
+
+  it("has the reference page made from it", () => {
+    expect(readFileSync(repository("docs/resources.md"), "utf8")).toBe(reference(schema));
+  });
+
+  it("marks the values that are secret and the properties whose change replaces", () => {
+    expect(schema.resources["serverless-compute:index:Secret"]?.inputProperties["value"]).toMatchObject({
+      secret: true,
+    });
+    expect(schema.config.variables["apiKey"]).toMatchObject({ secret: true });
+    expect(schema.resources["serverless-compute:index:NetworkVolume"]?.inputProperties["dataCenterId"]).toMatchObject({
+      willReplaceOnChanges: true,
+    });
+  });
+
+  it("describes every input and output", () => {
+    const undescribed = Object.entries(schema.resources).flatMap(([token, resource]) =>
+      Object.entries({ ...resource.properties, ...resource.inputProperties })
+        .filter(([, property]) => !property.description)
+        .map(([name]) => `${token}.${name}`),
+    );
+    expect(undescribed).toEqual([]);
+  });
+
+  it("requires only what has no default", () => {
+    const required = Object.entries(schema.resources).map(([token, { requiredInputs }]) => [token, requiredInputs]);
+    expect(Object.fromEntries(required)).toEqual({
+      "serverless-compute:index:Secret": ["value"],
+      "serverless-compute:index:NetworkVolume": ["size", "dataCenterId"],
+      "serverless-compute:index:ContainerRegistryAuth": ["username", "password"],
+      "serverless-compute:index:Template": ["imageName"],
+      "serverless-compute:index:ServerlessEndpoint": ["templateId"],
+      "serverless-compute:index:JobInvoke": ["endpointId", "input"],
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import runpod from "runpod-sdk";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type SdkRig, startRig } from "./rig";
+
+let rig: SdkRig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig[Symbol.asyncDispose]());
+
+function sdk(endpointId: string) {
+  const endpoint = runpod(rig.service.apiKey, { baseUrl: `${rig.service.serverlessUrl}/v2` }).endpoint(endpointId);
+  if (!endpoint) throw new Error("the SDK made no endpoint");
+  return endpoint;
+}
+
+it("serves the public JavaScript SDK: run, runSync, status", async (context) => {
+  rig.python(context);
+  const endpoint = sdk(await rig.endpoint("plain"));
+  const synced = await endpoint.runSync({ input: { text: "now" } });
+  expect(synced).toMatchObject({ status: "COMPLETED", succeeded: true, output: { echo: { text: "now" } } });
+  const { id } = await endpoint.run({ input: { text: "later" } });
+  await expect
+    .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })
+    .toMatchObject({ completed: true, output: { echo: { text: "later" } } });
+});
+
+it("serves the public JavaScript SDK: stream", async (context) => {
+  rig.python(context);
+  const endpoint = sdk(await rig.endpoint("generator"));
+  const { id } = await endpoint.run({ input: { count: 3 } });
+  const chunks = [];
+  for await (const chunk of endpoint.stream(id)) chunks.push(chunk.output);
+  expect(chunks).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
+});
+
+it("serves the public JavaScript SDK: cancel, purge-queue, health", async (context) => {
+  rig.python(context);
+  const endpoint = sdk(await rig.endpoint("plain"));
+  const { id } = await endpoint.run({ input: { do: "progress", seconds: 20 } });
+  await expect
+    .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })
+    .toMatchObject({ status: "IN_PROGRESS" });
+  await endpoint.run({ input: { text: "purged" } });
+  expect(await endpoint.purgeQueue()).toEqual({ removed: 1, status: "completed" });
+  expect(await endpoint.cancel(id)).toMatchObject({ id, status: "CANCELLED" });
+  expect(await endpoint.health()).toMatchObject({ jobs: { inQueue: 0, inProgress: 0 } });
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type SdkRig, startRig } from "./rig";
+
+let rig: SdkRig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig[Symbol.asyncDispose]());
+
+const wait = 60_000;
+
+describe("a worker made with the public Python SDK", () => {
+  it("runs a plain handler", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("plain");
+    const job = await rig.clients.jobs.runsync(endpoint, { input: { text: "hello" } }, { wait });
+    expect(job).toMatchObject({ status: "COMPLETED", output: { echo: { text: "hello" }, id: job.id } });
+  });
+
+  it("fails the job with the text of an exception, and of a returned error", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("plain");
+    const raised = await rig.clients.jobs.runsync(endpoint, { input: { do: "raise" } }, { wait });
+    expect(raised.status).toBe("FAILED");
+    expect(JSON.stringify(raised.error)).toContain("the handler refused");
+    const returned = await rig.clients.jobs.runsync(endpoint, { input: { do: "error" } }, { wait });
+    expect(returned.status).toBe("FAILED");
+    expect(JSON.stringify(returned.error)).toContain("the handler says no");
+  });
+
+  it("streams what a generator yields and gathers it as the output", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("generator");
+    const { id } = await rig.clients.jobs.run(endpoint, { input: { count: 3 } });
+    const chunks = [];
+    for await (const chunk of rig.clients.jobs.stream(endpoint, id)) chunks.push(chunk.output);
+    expect(chunks).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
+    expect((await rig.clients.jobs.status(endpoint, id)).output).toEqual(chunks);
+  });
+
+  it("runs an async handler", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("async");
+    const job = await rig.clients.jobs.runsync(endpoint, { input: { number: 21 } }, { wait });
+    expect(job).toMatchObject({ status: "COMPLETED", output: { doubled: 42 } });
+  });
+
+  it("is replaced after a job that asks for a refresh", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("refresh");
+    const first = await rig.clients.jobs.runsync(endpoint, { input: { turn: 1 } }, { wait });
+    const second = await rig.clients.jobs.runsync(endpoint, { input: { turn: 2 } }, { wait });
+    expect([first.status, second.status]).toEqual(["COMPLETED", "COMPLETED"]);
+    // The SDK takes refresh_worker out and sends the rest.
+    expect(first.output).toEqual({ job_results: { process: expect.any(Number) } });
+    expect(second.output).not.toEqual(first.output);
+  });
+
+  it("shows its progress in /status while the job runs", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("plain");
+    const { id } = await rig.clients.jobs.run(endpoint, { input: { do: "progress", seconds: 2 } });
+    await expect
+      .poll(() => rig.clients.jobs.status(endpoint, id), { timeout: wait, interval: 50 })
+      .toMatchObject({ status: "IN_PROGRESS", output: "half way" });
+    await expect
+      .poll(() => rig.clients.jobs.status(endpoint, id), { timeout: wait, interval: 50 })
+      .toMatchObject({ status: "COMPLETED", output: { id } });
+  });
+});

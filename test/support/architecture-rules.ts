@@ -1,0 +1,193 @@
+import { posix } from "node:path";
+import type { Source } from "./sources";
+
+/** One rule of the architecture: a sentence, and what in the sources breaks it. */
+export interface Rule {
+  sentence: string;
+  /** One line per breach: file, what is wrong. */
+  breaches(sources: Source[]): string[];
+}
+
+const packages = ["api", "provider", "service"];
+const ours = /^(serverless-compute-api|pulumi-serverless-compute|serverless-compute-local)(\/|$)/;
+const pulumi = /^@pulumi\//;
+const within = (source: Source, ...folders: string[]): boolean =>
+  folders.some((folder) => source.path === folder || source.path.startsWith(`${folder}/`));
+
+/** Where an import of a file leads: a path of the repository when it is relative, else the package's name. */
+function goal(source: Source, specifier: string): string {
+  return specifier.startsWith(".") ? posix.join(posix.dirname(source.path), specifier) : specifier;
+}
+
+/** Breaches of a rule about what some files may import; types count as much as values. */
+const badImports =
+  (concerned: (source: Source) => boolean, forbidden: (goal: string) => boolean) =>
+  (sources: Source[]): string[] =>
+    sources
+      .filter(concerned)
+      .flatMap((source) =>
+        source.imports
+          .filter(({ specifier }) => forbidden(goal(source, specifier)))
+          .map(({ specifier }) => `${source.path} imports ${specifier}`),
+      );
+
+const badLines =
+  (concerned: (source: Source) => boolean, lines: (source: Source) => number[], what: string) =>
+  (sources: Source[]): string[] =>
+    sources.filter(concerned).flatMap((source) => lines(source).map((line) => `${source.path}:${line} ${what}`));
+
+const isTypeScript = ({ path }: Source): boolean => /\.[cm]?tsx?$/.test(path);
+const leads =
+  (folder: string) =>
+  (path: string): boolean =>
+    path === folder || path.startsWith(`${folder}/`);
+
+/** Files that may read the environment; node-host is a process of its own, told everything by its environment. */
+const environmentReaders = [
+  "service/settings.ts",
+  "service/main.ts",
+  "service/workers/environment.ts",
+  "service/workers/node-host.ts",
+  "provider/settings.ts",
+];
+
+/** Circles of files that need each other at run time, each told once. */
+function circles(sources: Source[]): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const needs = (source: Source): Source[] =>
+    source.imports
+      .filter(({ specifier, typeOnly }) => !typeOnly && specifier.startsWith("."))
+      .map(({ specifier }) => goal(source, specifier))
+      .map((path) => byPath.get(path) ?? byPath.get(`${path}.ts`) ?? byPath.get(`${path}/index.ts`))
+      .filter((needed) => needed !== undefined);
+  const done = new Set<Source>();
+  const found: string[] = [];
+  const walk = (source: Source, trail: Source[]): void => {
+    const start = trail.indexOf(source);
+    if (start >= 0) found.push([...trail.slice(start), source].map(({ path }) => path).join(" → "));
+    if (start >= 0 || done.has(source)) return;
+    for (const needed of needs(source)) walk(needed, [...trail, source]);
+    done.add(source);
+  };
+  for (const source of sources) walk(source, []);
+  return found;
+}
+
+/** The rules that docs/architecture.md describes, in the order of its picture. */
+export const rules: Rule[] = [
+  {
+    sentence: "api imports nothing else of ours",
+    breaches: badImports(
+      (source) => within(source, "api"),
+      (to) => ours.test(to),
+    ),
+  },
+  {
+    sentence: "service imports only shapes and clock of api, and nothing of provider",
+    breaches: badImports(
+      (source) => within(source, "service"),
+      (to) => ours.test(to) && !/^serverless-compute-api\/(shapes|clock)$/.test(to),
+    ),
+  },
+  {
+    sentence: "provider imports nothing of service",
+    breaches: badImports(
+      (source) => within(source, "provider"),
+      (to) => /^serverless-compute-local(\/|$)/.test(to),
+    ),
+  },
+  {
+    sentence: "packages reach each other by name, never by a path",
+    breaches: (sources) =>
+      packages.flatMap((name) =>
+        badImports(
+          (source) => within(source, name),
+          (to) => to.startsWith("../") || (leadsToCode(to) && !leads(name)(to)),
+        )(sources),
+      ),
+  },
+  {
+    sentence: "api and service know no Pulumi",
+    breaches: badImports(
+      (source) => within(source, "api", "service"),
+      (to) => pulumi.test(to),
+    ),
+  },
+  {
+    sentence: "lifecycles know no Pulumi and neither door",
+    breaches: badImports(
+      (source) => within(source, "provider/lifecycle"),
+      (to) =>
+        pulumi.test(to) || leads("provider/dynamic")(to) || leads("provider/plugin")(to) || leads("provider/index")(to),
+    ),
+  },
+  {
+    sentence: "the dynamic door does not import the plugin door",
+    breaches: badImports((source) => within(source, "provider/dynamic"), leads("provider/plugin")),
+  },
+  {
+    sentence: "the plugin door does not import the dynamic door",
+    breaches: badImports((source) => within(source, "provider/plugin"), leads("provider/dynamic")),
+  },
+  {
+    sentence: "examples import only the package root",
+    breaches: badImports(
+      (source) => within(source, "examples"),
+      (to) =>
+        to !== "pulumi-serverless-compute" &&
+        (ours.test(to) || to.startsWith("../") || (leadsToCode(to) && !leads("examples")(to))),
+    ),
+  },
+  {
+    sentence: "only service/store/database.ts names libsql",
+    breaches: badImports(
+      (source) => source.path !== "service/store/database.ts",
+      (to) => /^(@libsql\/|libsql(\/|$))/.test(to),
+    ),
+  },
+  {
+    sentence: "only the settings files read the environment",
+    breaches: badLines(
+      (source) => within(source, ...packages) && !environmentReaders.includes(source.path),
+      ({ environmentReads }) => environmentReads,
+      "reads process.env",
+    ),
+  },
+  {
+    sentence: "files of a package need each other in no circle (types may)",
+    breaches: (sources) => packages.flatMap((name) => circles(sources.filter((source) => within(source, name)))),
+  },
+  {
+    sentence: "no file is longer than 300 lines",
+    breaches: (sources) =>
+      sources.filter(({ lines }) => lines > 300).map(({ path, lines }) => `${path} has ${lines} lines`),
+  },
+  {
+    sentence: "no file is called utils, helpers, common or manager",
+    breaches: (sources) =>
+      sources
+        .filter(({ path }) => /(^|[/.-])(utils?|helpers?|commons?|managers?)(?=[./-])/i.test(path))
+        .map(({ path }) => `${path} says nothing about its subject`),
+  },
+  {
+    sentence: "no type is any",
+    breaches: badLines(isTypeScript, ({ anyTypes }) => anyTypes, "holds the type any"),
+  },
+  {
+    sentence: "nothing is cast by way of unknown",
+    breaches: badLines(isTypeScript, ({ doubleCasts }) => doubleCasts, "casts by way of unknown"),
+  },
+  {
+    sentence: "packages export names, no defaults",
+    breaches: badLines(
+      (source) => within(source, ...packages) && isTypeScript(source),
+      ({ defaultExports }) => defaultExports,
+      "exports a default",
+    ),
+  },
+];
+
+/** Whether a path of the repository holds code; package.json and the like may be read from anywhere. */
+function leadsToCode(path: string): boolean {
+  return [...packages, "examples", "test", "scripts", "bench"].some((folder) => leads(folder)(path));
+}

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** An answer as a test gives it. */
+export interface WholeAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** Ends the connection without an answer, as a process that stops does. */
+export function hangUp(request: IncomingMessage): void {
+  request.socket.destroy();
+}
+
+/** Resets the connection, as a process that crashes or a middlebox does. */
+export function reset(request: IncomingMessage): void {
+  request.socket.resetAndDestroy();
+}
+
+/** Sends the head and half of the body, then ends the connection; without a body, just ends it. */
+export function answerHalf(response: ServerResponse, answer: WholeAnswer & { chunked?: boolean }): void {
+  const body = Buffer.from(answer.body ?? "");
+  if (body.length === 0) return void response.socket?.destroy();
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.chunked ? {} : { "content-length": body.length }),
+  });
+  response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.socket?.destroy());
+}
+
+/** Reads a body to its end. */
+export async function readBody(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,78 @@
+import { inspect } from "node:util";
+import { type ApiError, type ClientSettings, type Clients, createClients, isApiError } from "serverless-compute-api";
+import { onTestFinished } from "vitest";
+import { type Behaviour, type FaultyServer, type SeenRequest, startFaultyServer } from "./faulty-server";
+import { ManualClock } from "./manual-clock";
+
+/** A key that cannot be mistaken for anything else in an error. */
+export const apiKey = "sck_TOPSECRET+/key&42";
+
+/** Clients in front of a server that does what the test says, on a clock that stands still. */
+export interface Rig extends FaultyServer {
+  clients: Clients;
+  clock: ManualClock;
+  /** Lets waits between tries pass until the call is over; answers what it answered. */
+  result<Answer>(call: Promise<Answer>): Promise<Answer>;
+  /** Likewise for a call that has to fail. */
+  failure(call: Promise<unknown>): Promise<ApiError>;
+}
+
+/** The waits between tries of one call, in the order they were asked for. */
+export const waitsOf = () => {
+  const waits: number[] = [];
+  return { waits, onRetry: ({ delay }: { delay: number }) => void waits.push(delay) };
+};
+
+/** Lets the clock run until the call is over: time stands still while requests are under way. */
+export async function runClock<Answer>(clock: ManualClock, call: Promise<Answer>): Promise<Answer> {
+  let over = false;
+  const end = () => {
+    over = true;
+  };
+  call.then(end, end);
+  while (!over) {
+    if (clock.waiting > 0) await clock.advance(50);
+    else await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return call;
+}
+
+/** The ApiError a call fails with; fails itself when the call succeeds or fails with anything else. */
+export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
+  const outcome: unknown = await call.then(
+    (answer) => new Error(`the call succeeded with ${inspect(answer)}`),
+    (error: unknown) => error,
+  );
+  if (isApiError(outcome)) return outcome;
+  throw outcome;
+}
+
+/** Starts a server and clients for one test; both are gone after it. */
+export async function startRig(
+  plan: Behaviour[] | ((request: SeenRequest, count: number) => Behaviour),
+  settings: Partial<ClientSettings> = {},
+): Promise<Rig> {
+  const server = await startFaultyServer(plan);
+  const clock = new ManualClock();
+  const { origin } = server;
+  const clients = createClients({
+    apiKey,
+    baseUrl: `${origin}/v1`,
+    graphqlUrl: `${origin}/graphql`,
+    serverlessUrl: origin,
+    clock,
+    random: () => 0.5,
+    ...settings,
+  });
+  onTestFinished(async () => {
+    await server.close();
+    await clients.close();
+  });
+  return {
+    ...server,
+    clients,
+    clock,
+    result: (call) => runClock(clock, call),
+    failure: (call) => runClock(clock, apiErrorOf(call)),
+  };
+}

@@ -1,0 +1,64 @@
+import { z } from "zod";
+
+/** What the engine reports while it runs, as far as tests read it. */
+const eventShape = z.looseObject({
+  diagnosticEvent: z
+    .looseObject({
+      urn: z.string().optional(),
+      message: z.string(),
+      severity: z.string(),
+      ephemeral: z.boolean().optional(),
+    })
+    .optional(),
+  resOutputsEvent: z.looseObject({ metadata: z.looseObject({ op: z.string(), urn: z.string() }) }).optional(),
+  resourcePreEvent: z.looseObject({ metadata: z.looseObject({ op: z.string(), urn: z.string() }) }).optional(),
+});
+
+/** A message of the engine or of a provider; those for debugging are left out. */
+export interface Diagnostic {
+  /** Kind and name of the resource it belongs to, such as `Template chat`; empty for the whole. */
+  about: string;
+  message: string;
+  severity: string;
+  /** Shown for the moment only. */
+  ephemeral: boolean;
+}
+
+/** What happened in one run of the engine. */
+export interface Events {
+  /** Kind and name → what was done, in order; `same` for what did not change. The stack itself is left out. */
+  operations: Record<string, string[]>;
+  diagnostics: Diagnostic[];
+}
+
+/** `urn:…$pulumi-nodejs:dynamic/serverless:Template::chat` → `Template chat`. */
+const shortName = (urn: string): string => {
+  const [, , types = "", ...name] = urn.split("::");
+  return `${types.split(":").at(-1) ?? ""} ${name.join("::")}`;
+};
+
+/** Reads the engine's event log: one JSON object per line. `planned` takes what a preview would do. */
+export function readEvents(log: string, planned: boolean): Events {
+  const lines = log.split("\n").filter((line) => line.trim() !== "");
+  const events = lines.map((line) => eventShape.parse(JSON.parse(line)));
+  const operations: Record<string, string[]> = {};
+  for (const event of events) {
+    const metadata = (planned ? event.resourcePreEvent : event.resOutputsEvent)?.metadata;
+    if (!metadata || metadata.urn.includes("::pulumi:")) continue;
+    const name = shortName(metadata.urn);
+    operations[name] = [...(operations[name] ?? []), metadata.op];
+  }
+  const diagnostics = events.flatMap(({ diagnosticEvent: event }) =>
+    event && event.severity !== "debug"
+      ? [
+          {
+            about: event.urn ? shortName(event.urn) : "",
+            message: event.message.trim(),
+            severity: event.severity,
+            ephemeral: event.ephemeral ?? false,
+          },
+        ]
+      : [],
+  );
+  return { operations, diagnostics };
+}

@@ -1,0 +1,119 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { afterAll, afterEach } from "vitest";
+import { z } from "zod";
+import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
+
+const handlers = ["echo", "fail", "slow", "env"] as const;
+/** Image name that runs a handler of test/conformance/handlers. */
+export const image = (handler: (typeof handlers)[number]): string => `acme/${handler}:1`;
+
+const named = z.looseObject({ id: z.string(), name: z.string() });
+const accountShape = z.looseObject({
+  data: z.looseObject({ myself: z.looseObject({ secrets: z.array(named), podTemplates: z.array(named) }) }),
+});
+export type Held = z.output<typeof named>;
+
+/** What the service holds, asked for by raw HTTP. */
+export interface Holdings {
+  endpoints: Held[];
+  volumes: Held[];
+  templates: Held[];
+  secrets: Held[];
+}
+
+/** A local service with workers, behind a proxy that keeps a record. */
+export interface EngineService {
+  service: Service;
+  proxy: RecordingProxy;
+  /** Folder of its database and logs. */
+  dataFolder: string;
+  /** The provider's settings: through the proxy. */
+  environment: Record<string, string>;
+  /** What it holds; not counted by the proxy. */
+  holdings(): Promise<Holdings>;
+  /** A call of its REST API past the provider; the parsed answer, undefined when it has no body. */
+  rest(method: string, path: string, body?: object): Promise<unknown>;
+  /** A call of its GraphQL API past the provider. */
+  graphql(query: string): Promise<unknown>;
+  /** A call of an endpoint's job API past the provider. */
+  job(method: string, endpointId: string, path: string, body?: object): Promise<unknown>;
+}
+
+/** The services of this test file. Hooks count only while a file is loaded, so they stand here and not in the function. */
+const running: { dataFolder: string; stop(): Promise<void> }[] = [];
+afterEach(async ({ task }) => {
+  if (task.result?.state !== "fail") return;
+  for (const { dataFolder } of running) console.error(await logsOf(dataFolder));
+});
+afterAll(async () => {
+  await Promise.all(running.map(({ stop }) => stop()));
+});
+
+/** Starts one for a test file, and stops it after the last test. A failing test prints its logs. */
+export async function useEngineService(options: ServiceOptions = {}): Promise<EngineService> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "engine-service-"));
+  const file = (name: string): string => fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
+  const images = Object.fromEntries(handlers.map((name) => [image(name), file(name)]));
+  const service = await createService({
+    port: 0,
+    dataFolder,
+    images,
+    logLevel: "info",
+    templateRelease: 0,
+    ...options,
+  });
+  const proxy = await startRecordingProxy(service.serverlessUrl);
+  running.push({
+    dataFolder,
+    stop: async () => {
+      await proxy.close();
+      await service.stop(0);
+      await rm(dataFolder, { recursive: true, force: true });
+    },
+  });
+
+  const call = async (method: string, url: string, body?: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
+    const answer = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${url} answered ${answer.status}: ${text}`);
+    return text === "" ? undefined : JSON.parse(text);
+  };
+  const graphql: EngineService["graphql"] = (query) => call("POST", service.graphqlUrl, { query });
+  const rest: EngineService["rest"] = (method, path, body) => call(method, `${service.baseUrl}${path}`, body);
+
+  return {
+    service,
+    proxy,
+    dataFolder,
+    environment: {
+      SERVERLESS_COMPUTE_API_KEY: service.apiKey,
+      SERVERLESS_COMPUTE_BASE_URL: service.baseUrl.replace(service.serverlessUrl, proxy.origin),
+      SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl.replace(service.serverlessUrl, proxy.origin),
+      SERVERLESS_COMPUTE_SERVERLESS_URL: proxy.origin,
+    },
+    holdings: async () => {
+      const query = "{ myself { secrets { id name description } podTemplates { id name } } }";
+      const { myself } = accountShape.parse(await graphql(query)).data;
+      return {
+        endpoints: z.array(named).parse(await rest("GET", "/endpoints")),
+        volumes: z.array(named).parse(await rest("GET", "/networkvolumes")),
+        templates: z.array(named).parse(await rest("GET", "/templates")),
+        secrets: myself.secrets,
+      };
+    },
+    rest,
+    graphql,
+    job: (method, endpointId, path, body) => call(method, `${service.serverlessUrl}/v2/${endpointId}${path}`, body),
+  };
+}
+
+async function logsOf(folder: string): Promise<string> {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".log"));
+  const tails = files.map(async (file) => `--- ${file}\n${(await readFile(join(folder, file), "utf8")).slice(-4000)}`);
+  return (await Promise.all(tails)).join("\n");
+}

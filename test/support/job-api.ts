@@ -1,0 +1,50 @@
+import { type Clock, createClients } from "serverless-compute-api";
+import { onTestFinished } from "vitest";
+import type { Context } from "../../provider/lifecycle/lifecycle";
+import { type Behaviour, json, type SeenRequest, startFaultyServer } from "./faulty-server";
+
+/** Time that passes only while somebody sleeps, and then at once. */
+function sleepersTime(): Clock {
+  let now = 0;
+  return {
+    now: () => now,
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      now += ms;
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+}
+
+type Operation = "run" | "runsync" | "status" | "cancel" | "health";
+
+/** A job API that answers each operation as the test says; `call` counts the calls of that operation, from 1. */
+export async function startJobApi(answers: Partial<Record<Operation, (call: number) => Behaviour>>) {
+  const calls: string[] = [];
+  const bodies: unknown[] = [];
+  const server = await startFaultyServer(({ url, body }: SeenRequest) => {
+    const operation = url.split(/[/?]/)[3] ?? "";
+    calls.push(operation);
+    if (body !== "") bodies.push(JSON.parse(body));
+    const found = Object.entries(answers).find(([name]) => name === operation)?.[1];
+    return found?.(calls.filter((one) => one === operation).length) ?? json({ error: `unknown endpoint "e1"` }, 404);
+  });
+  const clock = sleepersTime();
+  const { origin } = server;
+  const addresses = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
+  const clients = createClients({ apiKey: "sck-key-of-the-test", ...addresses, clock, random: () => 0 });
+  onTestFinished(async () => {
+    await clients.close();
+    await server.close();
+  });
+  const shown: string[] = [];
+  const context: Context = {
+    clients,
+    clock,
+    signal: new AbortController().signal,
+    progress: (text) => void shown.push(text),
+    settings: { templateReleaseLimit: 1 },
+  };
+  return { calls, bodies, shown, clock, context };
+}

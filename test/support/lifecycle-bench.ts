@@ -1,0 +1,132 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type ClientSettings, type Clock, createClients } from "serverless-compute-api";
+import { createService, type ServiceOptions } from "serverless-compute-local";
+import { afterAll, afterEach } from "vitest";
+import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
+import { LeapingClock } from "./leaping-clock";
+import { type Answer, at, expectAnswer, send } from "./raw-http";
+import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
+
+/** A local service behind a recording proxy, for the lifecycles under test; its data is looked at by raw HTTP. */
+export interface LifecycleBench {
+  /** What the lifecycles talk to. */
+  proxy: RecordingProxy;
+  /** The service's time. */
+  clock: LeapingClock;
+  /** Folder of the service's database and logs. */
+  dataFolder: string;
+  /** Where a client finds the proxy. */
+  addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "graphqlUrl" | "serverlessUrl">;
+  /** A verb's context over clients of its own; its waits make the service's time leap instead of taking time. */
+  context(overrides?: Partial<Context>): BenchContext;
+  /** Asks the service itself by REST, past the proxy. */
+  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** Asks the service itself by GraphQL; answers what lies under `data`. */
+  graphql(query: string, variables?: object): Promise<unknown>;
+  /** What the service holds: secrets by GraphQL, all else by REST. */
+  held(kind: HeldKind): Promise<unknown[]>;
+  /** What was asked through the proxy since the last call of this, as `METHOD path`. */
+  asked(): string[];
+}
+
+/** Where the service lists what it holds. */
+export type HeldKind = "endpoints" | "networkvolumes" | "templates" | "secrets" | "containerregistryauth";
+
+export interface BenchContext extends Context {
+  /** Texts that progress was told. */
+  shown: string[];
+}
+
+/** A clock that passes every wait at once, and takes the service's time along. */
+export const hasty = (clock: LeapingClock): Clock => ({
+  now: () => clock.now(),
+  sleep: async (ms, signal) => {
+    signal?.throwIfAborted();
+    // Clocks tell whole milliseconds.
+    await clock.leap(Math.ceil(ms));
+    signal?.throwIfAborted();
+  },
+});
+
+/** Path of a handler that the conformance tests run jobs on. */
+export const handlerFile = (name: string): string =>
+  fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
+
+/** Starts it for the tests of one file; everything is gone after the last of them. */
+export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "lifecycle-"));
+  const clock = new LeapingClock();
+  const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options });
+  const proxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async ({ task }) => {
+    for (const close of closing.splice(0)) await close();
+    proxy.clear();
+    if (task.result?.state === "fail")
+      console.error((await readFile(join(dataFolder, "service.log"), "utf8")).slice(-4000));
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await service.stop(0);
+    await rm(dataFolder, { recursive: true, force: true });
+  });
+
+  const moved = (url: string): string => url.replace(service.serverlessUrl, proxy.origin);
+  const addresses = {
+    apiKey: service.apiKey,
+    baseUrl: moved(service.baseUrl),
+    graphqlUrl: moved(service.graphqlUrl),
+    serverlessUrl: moved(service.serverlessUrl),
+  };
+  const rest = (method: string, path: string, json?: unknown): Promise<Answer> =>
+    send(method, `${service.baseUrl}${path}`, { key: service.apiKey, ...(json === undefined ? {} : { json }) });
+  const graphql = async (query: string, variables: object = {}): Promise<unknown> => {
+    const answer = await send("POST", service.graphqlUrl, { key: service.apiKey, json: { query, variables } });
+    expectAnswer(answer, 200);
+    if (at(answer.json, "errors") !== undefined) throw new Error(answer.text);
+    return at(answer.json, "data");
+  };
+
+  return {
+    proxy,
+    clock,
+    dataFolder,
+    addresses,
+    context(overrides = {}) {
+      const time = overrides.clock ?? hasty(clock);
+      const clients = createClients({ ...addresses, clock: time, random: () => 0.5 });
+      closing.push(() => clients.close());
+      const shown: string[] = [];
+      return {
+        clients,
+        clock: time,
+        signal: new AbortController().signal,
+        progress: (text) => void shown.push(text),
+        settings: { templateReleaseLimit: 150_000 },
+        shown,
+        ...overrides,
+      };
+    },
+    rest,
+    graphql,
+    async held(kind) {
+      if (kind !== "secrets") return listIn((await rest("GET", `/${kind}`)).json);
+      return listIn(at(await graphql("{ myself { secrets { id name description } } }"), "myself", "secrets"));
+    },
+    asked: () => proxy.requests.splice(0).map(({ method, path }: RecordedRequest) => `${method} ${path}`),
+  };
+}
+
+function listIn(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Error(`no list: ${JSON.stringify(value)}`);
+}
+
+/** A property of what the service told, as properties; fails when there is none. */
+export function propertiesIn(value: unknown): Properties {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`no object: ${value}`);
+  return Object.fromEntries(Object.entries(value));
+}

@@ -1,0 +1,56 @@
+import type { Clock } from "serverless-compute-api/clock";
+
+interface Sleeper {
+  at: number;
+  wake(): void;
+}
+
+/** A clock that stands still until a test advances it. */
+export class ManualClock implements Clock {
+  #now: number;
+  #sleepers: Sleeper[] = [];
+
+  constructor(start = Date.UTC(2026, 0, 1)) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Sleepers that wait for a time to come. */
+  get waiting(): number {
+    return this.#sleepers.length;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const sleeper: Sleeper = { at: this.#now + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener(
+        "abort",
+        () => {
+          this.#sleepers = this.#sleepers.filter((one) => one !== sleeper);
+          reject(signal.reason);
+        },
+        { once: true },
+      );
+    });
+  }
+
+  /** Moves time on by `ms`, waking sleepers in the order of their times; what they start runs before the next one wakes. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const next = this.#sleepers.filter((one) => one.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      this.#sleepers = this.#sleepers.filter((one) => one !== next);
+      this.#now = Math.max(this.#now, next.at);
+      next.wake();
+    }
+    this.#now = end;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

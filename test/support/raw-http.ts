@@ -1,0 +1,134 @@
+import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
+import { expect } from "vitest";
+
+/** What came back, read whole. `request` says what was asked, without keys. */
+export interface Answer {
+  request: string;
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body, undefined when it is empty or no JSON. */
+  json: unknown;
+  /** Milliseconds from the send to the end of the answer. */
+  took: number;
+}
+
+/** What is sent beside method and address. */
+export interface Sending {
+  /** API key, sent as `Authorization: Bearer`. */
+  key?: string | undefined;
+  headers?: Record<string, string>;
+  /** A JSON body. */
+  json?: unknown;
+  /** A body as it is, instead of `json`. */
+  text?: string;
+  signal?: AbortSignal;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const withoutKey = (url: string): string => url.replace(/api_key=[^&]*/, "api_key=…");
+
+/** Sends one request as any HTTP client would: no client of ours, no retry, no redirect. */
+export async function send(method: string, url: string, sending: Sending = {}): Promise<Answer> {
+  const body = sending.text ?? (sending.json === undefined ? undefined : JSON.stringify(sending.json));
+  const started = Date.now();
+  const answer = await fetch(url, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(sending.key === undefined ? {} : { authorization: `Bearer ${sending.key}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...sending.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+    ...(sending.signal ? { signal: sending.signal } : {}),
+  });
+  const text = await answer.text();
+  return {
+    request: `${method} ${withoutKey(url)}`,
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    json: parsed(text),
+    took: Date.now() - started,
+  };
+}
+
+/** A request whose body never comes to its end until it is finished: it stays in flight. */
+export interface OpenUpload {
+  /** Status of the answer, whenever it comes; 0 when the connection ended without one. */
+  status: Promise<number>;
+  finish(): void;
+  abort(): void;
+}
+
+/** Sends the head of a POST and all of its JSON body but the last byte. */
+export async function openUpload(url: string, key: string, json: unknown): Promise<OpenUpload> {
+  const body = Buffer.from(JSON.stringify(json));
+  const headers = {
+    authorization: `Bearer ${key}`,
+    "content-type": "application/json",
+    "content-length": body.length,
+    connection: "close",
+  };
+  const upload: ClientRequest = openRequest(url, { method: "POST", headers, agent: false });
+  const status = new Promise<number>((resolve) => {
+    upload.on("response", (answer: IncomingMessage) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    upload.on("error", () => resolve(0));
+  });
+  // Written means handed to the kernel: the service reads the head before whatever is sent later on another connection.
+  await new Promise<void>((resolve) => {
+    upload.write(body.subarray(0, -1), () => resolve());
+  });
+  return { status, finish: () => upload.end(body.subarray(-1)), abort: () => upload.destroy() };
+}
+
+/** Asserts the status, and what the body holds; a failure shows the request and the whole answer. */
+export function expectAnswer(answer: Answer, status: number | number[], body?: unknown): void {
+  const told = `${answer.request} answered ${answer.status} ${answer.text.slice(0, 400)}`;
+  expect([status].flat(), told).toContain(answer.status);
+  if (body !== undefined) expect(answer.json, told).toMatchObject(body instanceof Object ? body : { body });
+}
+
+/** The value at a path of a parsed body, undefined where the path ends early. */
+export function at(value: unknown, ...path: (string | number)[]): unknown {
+  return path.reduce<unknown>((inner, key) => (inner instanceof Object ? Reflect.get(inner, key) : undefined), value);
+}
+
+/** The string at a path of an answer's body; fails with the whole answer when there is none. */
+export function stringAt(answer: Answer, ...path: (string | number)[]): string {
+  const value = at(answer.json, ...path);
+  if (typeof value === "string") return value;
+  throw new Error(
+    `${answer.request} answered ${answer.status} ${answer.text.slice(0, 400)}: no string at ${path.join(".")}`,
+  );
+}
+
+/** Asks again every 20 ms until `done` says so; fails with the last answer after `limit` ms. */
+export async function askUntil(
+  ask: () => Promise<Answer>,
+  done: (answer: Answer) => boolean,
+  limit = 15_000,
+): Promise<Answer> {
+  const end = Date.now() + limit;
+  for (;;) {
+    const answer = await ask();
+    if (done(answer)) return answer;
+    if (Date.now() > end) {
+      throw new Error(
+        `after ${limit} ms ${answer.request} still answers ${answer.status} ${answer.text.slice(0, 400)}`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

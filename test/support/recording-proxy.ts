@@ -1,0 +1,214 @@
+import {
+  Agent,
+  request as ask,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
+import { listenOnLoopback, shut } from "./loopback";
+
+/** What goes wrong with one request. */
+export type Fault =
+  /** The connection ends before the origin hears of it. */
+  | { kind: "dropBeforeSend" }
+  /** The origin carries it out; the connection ends instead of the answer. */
+  | { kind: "dropAfterAnswer" }
+  /** The origin hears of it `ms` later. */
+  | { kind: "delay"; ms: number }
+  /** The origin carries it out at once; its answer arrives `ms` later. */
+  | { kind: "answerLate"; ms: number }
+  /** The connection is reset: before the origin hears of it, or with `carriedOut` after it did its part. */
+  | { kind: "reset"; carriedOut?: boolean }
+  /** This status instead of the origin's answer: without the origin hearing of it, or with `carriedOut` afterwards. */
+  | { kind: "status"; status: 429 | 500 | 502 | 503 | 504; retryAfter?: string; carriedOut?: boolean }
+  /** The origin carries it out; half of its answer arrives. */
+  | { kind: "halfBody" }
+  /**
+   * The client is gone, as after kill -9: this request, carried out or not, and every later one ends without an answer,
+   * and the origin hears of none of the later ones, until `clear`.
+   */
+  | { kind: "clientGone"; carriedOut?: boolean };
+
+/** Which requests a fault is for; what is left out fits any. */
+export interface Match {
+  method?: string;
+  /** Against the path without its query. */
+  path?: string | RegExp;
+  /** Against the body, such as the name of a GraphQL operation. */
+  body?: RegExp;
+}
+
+/** A request that came to the proxy. */
+export interface RecordedRequest {
+  method: string;
+  /** Without its query, which could hold a key. */
+  path: string;
+  /** What was done to it, where anything was. */
+  fault: Fault["kind"] | undefined;
+  /** Whether the origin answered it. */
+  carriedOut: boolean;
+  /** Status that the client was sent, undefined when it got none. */
+  status: number | undefined;
+}
+
+/** A reverse proxy in front of one origin that keeps a record and makes things go wrong on demand. */
+export interface RecordingProxy {
+  /** `http://127.0.0.1:port` */
+  readonly origin: string;
+  /** Every request, in the order of arrival. */
+  readonly requests: RecordedRequest[];
+  /** Does this to the next `times` requests that fit (default 1); faults that fit the same request are used up in order. */
+  inject(match: Match, fault: Fault, times?: number): void;
+  /** Faults that no request has come for yet. */
+  pendingFaults(): number;
+  /** Whether a request came for the fault `clientGone`. */
+  clientIsGone(): boolean;
+  /** Forgets the record and the faults that are left. */
+  clear(): void;
+  /** Sends what comes from now on to another origin, as after a restart on another port. */
+  pointAt(origin: string): void;
+  close(): Promise<void>;
+}
+
+interface Planned {
+  match: Match;
+  fault: Fault;
+  left: number;
+}
+
+const fits = (match: Match, method: string, path: string, body: string): boolean =>
+  (match.method === undefined || match.method === method) &&
+  (match.path === undefined || (typeof match.path === "string" ? match.path === path : match.path.test(path))) &&
+  (match.body === undefined || match.body.test(body));
+
+/** Whether the origin hears of a request that this goes wrong with. */
+function reachesOrigin(fault: Fault): boolean {
+  switch (fault.kind) {
+    case "dropBeforeSend":
+      return false;
+    case "reset":
+    case "status":
+    case "clientGone":
+      return fault.carriedOut === true;
+    case "dropAfterAnswer":
+    case "delay":
+    case "answerLate":
+    case "halfBody":
+      return true;
+  }
+}
+
+const unreachable: WholeAnswer = {
+  status: 502,
+  body: JSON.stringify({ message: "the proxy cannot reach its origin" }),
+};
+
+/** Headers that belong to one connection, not to the message. */
+const perConnection = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
+
+function passable(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const kept: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !perConnection.has(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+/**
+ * Starts it on a free port in front of `origin`, `http://host:port`. Answers are passed on whole, not as a stream. With
+ * `now` (ms since the epoch) they carry that time as their date, for origins whose clock a test moves.
+ */
+export async function startRecordingProxy(origin: string, now?: () => number): Promise<RecordingProxy> {
+  const agent = new Agent({ keepAlive: true });
+  const requests: RecordedRequest[] = [];
+  let planned: Planned[] = [];
+  let target = origin;
+  let gone = false;
+
+  function takeFault(method: string, path: string, body: string): Fault | undefined {
+    const found = planned.find(({ match }) => fits(match, method, path, body));
+    if (!found) return undefined;
+    found.left -= 1;
+    planned = planned.filter(({ left }) => left > 0);
+    return found.fault;
+  }
+
+  function forward(request: IncomingMessage, body: Buffer): Promise<WholeAnswer> {
+    return new Promise((resolve, reject) => {
+      const headers = { ...passable(request.headers), "content-length": String(body.length) };
+      const upstream = ask(new URL(request.url ?? "/", target), { method: request.method, headers, agent });
+      upstream.on("error", reject);
+      upstream.on("response", (answer) => {
+        readBody(answer).then((text) => {
+          const { statusCode = 502, headers: given } = answer;
+          resolve({ status: statusCode, headers: joined(passable(given)), body: text.toString("utf8") });
+        }, reject);
+      });
+      upstream.end(body);
+    });
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const method = request.method ?? "";
+    const path = new URL(request.url ?? "/", "http://any").pathname;
+    const record: RecordedRequest = { method, path, fault: undefined, carriedOut: false, status: undefined };
+    requests.push(record);
+    if (gone) return hangUp(request);
+    const body = await readBody(request);
+    const fault = takeFault(method, path, body.toString("utf8"));
+    record.fault = fault?.kind;
+    if (fault?.kind === "clientGone") gone = true;
+
+    if (fault?.kind === "dropBeforeSend") return hangUp(request);
+    if (fault?.kind === "delay") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    let answer = unreachable;
+    if (fault === undefined || reachesOrigin(fault)) {
+      const fromOrigin = await forward(request, body).catch(() => undefined);
+      record.carriedOut = fromOrigin !== undefined;
+      answer = fromOrigin ?? unreachable;
+    }
+    if (fault?.kind === "answerLate") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    if (gone || fault?.kind === "dropAfterAnswer") return hangUp(request);
+    if (fault?.kind === "reset") return reset(request);
+    if (fault?.kind === "halfBody") return answerHalf(response, answer);
+    if (fault?.kind === "status") answer = instead(fault.status, fault.retryAfter);
+    record.status = answer.status;
+    const dated = now ? { ...answer.headers, date: new Date(now()).toUTCString() } : answer.headers;
+    response.writeHead(answer.status, dated).end(answer.body);
+  }
+
+  const server = createServer((request, response) => void serve(request, response).catch(() => request.destroy()));
+  const ownOrigin = await listenOnLoopback(server);
+  return {
+    origin: ownOrigin,
+    requests,
+    inject: (match, fault, times = 1) => void planned.push({ match, fault, left: times }),
+    clientIsGone: () => gone,
+    pendingFaults: () => planned.reduce((sum, { left }) => sum + left, 0),
+    clear() {
+      requests.length = 0;
+      planned = [];
+      gone = false;
+    },
+    pointAt(other) {
+      target = other;
+    },
+    async close() {
+      await shut(server);
+      agent.destroy();
+    },
+  };
+}
+
+const joined = (headers: Record<string, string | string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]));
+
+function instead(status: number, retryAfter: string | undefined): WholeAnswer {
+  return {
+    status,
+    headers: { "content-type": "application/json", ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }) },
+    body: JSON.stringify({ message: `fault ${status}` }),
+  };
+}

@@ -1,0 +1,46 @@
+/** An endpoint as the service answers it. */
+export const endpointAnswer = (more: Record<string, unknown> = {}) => ({
+  id: "jpnw0v75y3qoql",
+  name: "chat-dev",
+  templateId: "30zmvf89kd",
+  gpuTypeIds: ["NVIDIA L4"],
+  workersMin: 0,
+  workersMax: 3,
+  ...more,
+});
+
+/** A network volume as the service answers it. */
+export const volumeAnswer = (more: Record<string, unknown> = {}) => ({
+  id: "agv6w2qcg7",
+  name: "models-dev",
+  size: 100,
+  dataCenterId: "EU-RO-1",
+  ...more,
+});
+
+/** A template as GraphQL answers it. */
+export const templateAnswer = (more: Record<string, unknown> = {}) => ({
+  id: "30zmvf89kd",
+  name: "chat-dev",
+  imageName: "ghcr.io/acme/chat:1.4.2",
+  containerDiskInGb: 20,
+  volumeInGb: 0,
+  dockerArgs: "",
+  env: [{ key: "MODEL", value: "mistral-7b" }],
+  ports: null,
+  readme: null,
+  volumeMountPath: "/workspace",
+  isServerless: true,
+  containerRegistryAuthId: "",
+  ...more,
+});
+
+/** What saveTemplate takes. */
+export const templateInput = {
+  name: "chat-dev",
+  imageName: "ghcr.io/acme/chat:1.4.2",
+  containerDiskInGb: 20,
+  volumeInGb: 0,
+  dockerArgs: "",
+  env: [{ key: "MODEL", value: "mistral-7b" }],
+};

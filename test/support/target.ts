@@ -1,0 +1,102 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService, type ServiceOptions } from "serverless-compute-local";
+import { afterAll, afterEach, type TestContext } from "vitest";
+import { LeapingClock } from "./leaping-clock";
+
+/** Handlers that the conformance tests run jobs on; test/conformance/handlers says what each one does. */
+export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
+export type HandlerName = (typeof handlers)[number];
+
+/** The service under test: the one that the CONFORMANCE_ variables name, else a local one started for this file. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly graphqlUrl: string;
+  readonly serverlessUrl: string;
+  readonly apiKey: string;
+  /** Whether the service was started by somebody else. */
+  readonly outside: boolean;
+  /** Image name that runs a handler; skips the test where an outside service was given none. */
+  image(handler: HandlerName, context: TestContext): string;
+  /** Lets time pass: a leap of the local service's clock, a real wait outside. Long waits skip the test outside. */
+  pass(ms: number, context: TestContext): Promise<void>;
+  /** Skips the test outside, where the service's settings cannot be chosen or its machine not be reached. */
+  localOnly(context: TestContext, reason: string): void;
+}
+
+const longestRealWait = 15_000;
+const handlerFile = (name: HandlerName): string =>
+  fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
+const localImage = (name: HandlerName): string => `conformance/${name}:1`;
+
+function given(name: string): string {
+  const value = process.env[`CONFORMANCE_${name}`];
+  if (!value) throw new Error(`CONFORMANCE_BASE_URL is set, so CONFORMANCE_${name} must be set too`);
+  return value.replace(/\/$/, "");
+}
+
+/** Skips the test and says why, whatever the reporter shows of skipped tests. */
+export function skip(context: TestContext, reason: string): never {
+  console.warn(`skipped: ${context.task.name}: ${reason}`);
+  return context.skip(reason);
+}
+
+function outsideTarget(): Target {
+  return {
+    baseUrl: given("BASE_URL"),
+    graphqlUrl: given("GRAPHQL_URL"),
+    serverlessUrl: given("SERVERLESS_URL"),
+    apiKey: given("API_KEY"),
+    outside: true,
+    image(handler, context) {
+      const variable = `CONFORMANCE_IMAGE_${handler.toUpperCase()}`;
+      return process.env[variable] ?? skip(context, `${variable} names no image for the ${handler} handler`);
+    },
+    async pass(ms, context) {
+      if (ms > longestRealWait) skip(context, `would wait ${ms / 1000} s on a service whose clock is its own`);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+    },
+    localOnly: (context, reason) => skip(context, `only against the local service: ${reason}`),
+  };
+}
+
+/** The ends of the service's logs, for the report of a failed test. */
+async function logTails(folder: string): Promise<string> {
+  const files = await readdir(folder, { recursive: true });
+  const logs = files.filter((file) => file.endsWith(".log"));
+  const tails = await Promise.all(
+    logs.map(async (file) => `--- ${file}\n${(await readFile(join(folder, file), "utf8")).slice(-4000)}`),
+  );
+  return tails.join("\n");
+}
+
+async function localTarget(options: ServiceOptions): Promise<Target> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "conformance-"));
+  const clock = new LeapingClock();
+  const images = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
+  const service = await createService({ port: 0, dataFolder, images, clock, logLevel: "info", ...options });
+  afterEach(async (context) => {
+    if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
+  });
+  afterAll(async () => {
+    await service.stop(0);
+    await rm(dataFolder, { recursive: true, force: true });
+  });
+  return {
+    baseUrl: service.baseUrl,
+    graphqlUrl: service.graphqlUrl,
+    serverlessUrl: service.serverlessUrl,
+    apiKey: service.apiKey,
+    outside: false,
+    image: localImage,
+    pass: (ms) => clock.leap(ms),
+    localOnly: () => undefined,
+  };
+}
+
+/** The service that this test file talks to, stopped after its last test. `options` are for the local one. */
+export async function useTarget(options: ServiceOptions = {}): Promise<Target> {
+  return process.env["CONFORMANCE_BASE_URL"] ? outsideTarget() : localTarget(options);
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { apiErrorOf, startRig } from "../../support/client-rig";
+import { type Behaviour, json } from "../../support/faulty-server";
+
+test("no more calls than allowed are in flight at once, and all are answered", async () => {
+  const { clients, seen } = await startRig((_request, count) => (count <= 3 ? { does: "hang" } : json([])), {
+    maxInFlight: 3,
+    attemptTimeout: 10_000,
+  });
+  const ends = new AbortController();
+  const hanging = Array.from({ length: 3 }, () => clients.management.listEndpoints({ signal: ends.signal }));
+  await expect.poll(() => seen.length).toBe(3);
+  const waiting = Array.from({ length: 5 }, () => clients.management.listEndpoints());
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(seen).toHaveLength(3);
+  ends.abort(new Error("enough"));
+  await expect(Promise.all(hanging)).rejects.toThrow("enough");
+  await Promise.all(waiting);
+  expect(seen).toHaveLength(8);
+});
+
+test("the deadline ends a call between tries", async () => {
+  const { clients, clock, failure, seen } = await startRig([{ does: "answer", status: 500 }], { deadline: 600 });
+  const start = clock.now();
+  expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "server_error" });
+  expect(seen).toHaveLength(3);
+  expect(clock.now() - start).toBeLessThanOrEqual(600);
+});
+
+test("a call's own deadline also shortens a try that hangs", async () => {
+  const { clients, failure, seen } = await startRig([{ does: "hang" }], { attemptTimeout: 10_000 });
+  const error = await failure(clients.management.listEndpoints({ deadline: 30 }));
+  expect(error).toMatchObject({ category: "timeout", code: "answer_timeout", ambiguous: false });
+  expect(error.message).toBe("no answer within 0.03 s");
+  expect(seen.length).toBeLessThanOrEqual(2);
+});
+
+test.each([{ attemptTimeout: 20 }, { deadline: 20 }])("a long /runsync is not cut by %j", async (setting) => {
+  const { clients, seen } = await startRig([{ does: "hang" }], setting);
+  const ends = new AbortController();
+  const call = clients.jobs.runsync("ep", { input: {} }, { wait: 5000, signal: ends.signal });
+  call.catch(() => undefined);
+  await expect.poll(() => seen.length).toBe(1);
+  const first = await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 50, "still waiting"))]);
+  expect(first).toBe("still waiting");
+  ends.abort(new Error("enough"));
+  await expect(call).rejects.toThrow("enough");
+});
+
+const reason = new Error("the person pressed Ctrl-C");
+const stages: [string, Behaviour, (seen: unknown[], waiting: () => number) => boolean][] = [
+  ["the request is in flight", { does: "hang" }, (seen) => seen.length === 1],
+  ["it waits before the next try", { does: "answer", status: 500 }, (_seen, waiting) => waiting() === 1],
+  [
+    "it waits out a Retry-After",
+    { does: "answer", status: 429, headers: { "retry-after": "60" } },
+    (_seen, waiting) => waiting() === 1,
+  ],
+];
+
+test.each(stages)("an abort ends a call with the signal's reason while %s", async (_when, behaviour, reached) => {
+  const { clients, clock, seen } = await startRig([behaviour]);
+  const ends = new AbortController();
+  const call = clients.management.listEndpoints({ signal: ends.signal });
+  const outcome = call.catch((error: unknown) => error);
+  await expect.poll(() => reached(seen, () => clock.waiting)).toBe(true);
+  ends.abort(reason);
+  expect(await outcome).toBe(reason);
+  expect(seen).toHaveLength(1);
+});
+
+test("an abort while the connection is made sends nothing", async () => {
+  const { clients, seen, connections } = await startRig([json([])]);
+  const ends = new AbortController();
+  const outcome = clients.management.listEndpoints({ signal: ends.signal }).catch((error: unknown) => error);
+  await new Promise((resolve) => process.nextTick(resolve));
+  ends.abort(reason);
+  expect(await outcome).toBe(reason);
+  await expect.poll(() => connections()).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(seen).toHaveLength(0);
+  expect(clients.requestCount()).toBe(0);
+});
+
+test("a call under an aborted signal sends nothing", async () => {
+  const { clients, seen } = await startRig([json([])]);
+  await expect(clients.management.listEndpoints({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await expect(clients.management.listSecrets({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect(seen).toHaveLength(0);
+});
+
+test("an abort of GraphQL calls rejects with the signal's reason too", async () => {
+  const { clients, seen } = await startRig([{ does: "hang" }]);
+  const ends = new AbortController();
+  const outcome = clients.management.listSecrets({ signal: ends.signal }).catch((error: unknown) => error);
+  await expect.poll(() => seen.length).toBe(1);
+  ends.abort(reason);
+  expect(await outcome).toBe(reason);
+});
+
+test("many calls under one signal raise no warning", async () => {
+  const warnings: Error[] = [];
+  const hear = (warning: Error) => void warnings.push(warning);
+  process.on("warning", hear);
+  const { clients } = await startRig([json([])]);
+  const { signal } = new AbortController();
+  await Promise.all(Array.from({ length: 60 }, () => clients.management.listEndpoints({ signal })));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  process.off("warning", hear);
+  expect(warnings.map(({ message }) => message)).toEqual([]);
+});
+
+test("requests are counted with their retries", async () => {
+  const { clients, result } = await startRig([{ does: "answer", status: 500 }, { does: "hang up" }, json([])]);
+  await result(clients.management.listEndpoints());
+  expect(clients.requestCount()).toBe(3);
+  await apiErrorOf(clients.management.deleteEndpoint(""));
+  expect(clients.requestCount()).toBe(3);
+});
+
+test("connections are used again", async () => {
+  const { clients, connections } = await startRig([json([])]);
+  for (let i = 0; i < 10; i += 1) await clients.management.listEndpoints();
+  // Two: an answer can be in before its connection is free again.
+  expect(connections()).toBeLessThanOrEqual(2);
+});

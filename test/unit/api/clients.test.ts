@@ -1,0 +1,96 @@
+import { createClients, isApiError } from "serverless-compute-api";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { json, startFaultyServer } from "../../support/faulty-server";
+
+const settings = {
+  apiKey: "sck_1234567890",
+  baseUrl: "http://127.0.0.1:1/v1",
+  graphqlUrl: "http://127.0.0.1:1/graphql",
+  serverlessUrl: "http://127.0.0.1:1",
+};
+
+const messageOf = (more: Record<string, unknown>): string => {
+  try {
+    createClients({ ...settings, ...more });
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    throw error;
+  }
+  return "no error";
+};
+
+describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
+  test.each([
+    ["", "must be a URL"],
+    ["127.0.0.1:7337", "must be a URL"],
+    ["/v1", "must be a URL"],
+    ["localhost:7337", "must start with http:// or https://"],
+    ["ftp://127.0.0.1/v1", "must start with http:// or https://"],
+    ["http://127.0.0.1/v1?x=1", "no query"],
+    ["http://127.0.0.1/v1#x", "no fragment"],
+  ])("%j is refused by name, with its value and what is allowed", (value, allowed) => {
+    const message = messageOf({ [name]: value });
+    expect(message).toContain(`${name} is ${JSON.stringify(value)}: `);
+    expect(message).toContain(allowed);
+  });
+
+  test("a key or a password in it is refused without being shown", () => {
+    expect(messageOf({ [name]: `http://host/graphql?api_key=${settings.apiKey}` })).not.toContain(settings.apiKey);
+    const withPassword = messageOf({ [name]: "http://me:opensesame@host/v1" });
+    expect(withPassword).toContain("no user name");
+    expect(withPassword).not.toContain("opensesame");
+  });
+});
+
+test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is refused without being shown", (apiKey) => {
+  const message = messageOf({ apiKey });
+  expect(message).toMatch(/^apiKey is (empty|not one word)/);
+  if (apiKey !== "") expect(message).not.toContain(apiKey);
+});
+
+test.each(["attemptTimeout", "deadline", "maxInFlight"])("%s below 1 is refused by name", (name) => {
+  expect(messageOf({ [name]: 0 })).toBe(`${name} is 0: it must be at least 1`);
+  expect(messageOf({ [name]: Number.NaN })).toContain(name);
+});
+
+test("slashes at the end of an address do not matter", async () => {
+  const server = await startFaultyServer(({ url }) =>
+    json(url.includes("run") ? { id: "j", status: "IN_QUEUE" } : url.includes("v1") ? [] : { data: { myself: {} } }),
+  );
+  const clients = createClients({
+    ...settings,
+    baseUrl: `${server.origin}/v1//`,
+    graphqlUrl: `${server.origin}/graphql/`,
+    serverlessUrl: `${server.origin}/`,
+  });
+  onTestFinished(async () => {
+    await server.close();
+    await clients.close();
+  });
+  await clients.management.listEndpoints();
+  await clients.management.listSecrets();
+  await clients.jobs.run("ep", { input: {} });
+  expect(server.seen.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/run"]);
+  expect(clients.jobs.url("ep")).toBe(`${server.origin}/v2/ep`);
+});
+
+test("a wrong key is told as such, once, by every API", async () => {
+  const server = await startFaultyServer([json({ message: "unauthorized" }, 401)]);
+  const { origin } = server;
+  const clients = createClients({
+    ...settings,
+    baseUrl: `${origin}/v1`,
+    graphqlUrl: `${origin}/graphql`,
+    serverlessUrl: origin,
+  });
+  onTestFinished(async () => {
+    await server.close();
+    await clients.close();
+  });
+  const calls = [clients.management.listEndpoints(), clients.management.listSecrets(), clients.jobs.health("ep")];
+  const outcomes = await Promise.allSettled(calls);
+  for (const outcome of outcomes) {
+    expect(outcome.status === "rejected" && isApiError(outcome.reason, "auth")).toBe(true);
+  }
+  expect(server.seen).toHaveLength(3);
+});

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { isApiError } from "serverless-compute-api";
+import { expect, test } from "vitest";
+import { startRig } from "../../support/client-rig";
+import { type Behaviour, json } from "../../support/faulty-server";
+import { volumeAnswer } from "../../support/records";
+
+const fault = fc.constantFrom<Behaviour[]>(
+  { does: "hang up" },
+  { does: "hang up unread" },
+  { does: "reset" },
+  { does: "answer", status: 500 },
+  { does: "answer", status: 503 },
+  { does: "answer", status: 429 },
+  { does: "answer", status: 429, headers: { "retry-after": "2" } },
+  { does: "answer half", status: 200, body: '{"id":"v"}' },
+  json({ id: "v" }),
+);
+
+test("among many calls and any faults, every call ends and no create is sent twice after it may have happened", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fault, { minLength: 60, maxLength: 60 }), async (faults) => {
+      const made = new Map<string, number>();
+      const { clients, result, seen } = await startRig(
+        ({ method, body }, count) => {
+          const behaviour = faults[count % 120] ?? json(method === "POST" ? volumeAnswer() : [volumeAnswer()]);
+          // Only 429 and 503 say that nothing happened.
+          const refused = behaviour.does === "answer" && (behaviour.status === 429 || behaviour.status === 503);
+          if (method === "POST" && !refused) made.set(body, (made.get(body) ?? 0) + 1);
+          return behaviour;
+        },
+        { maxInFlight: 5 },
+      );
+      const creates = Array.from({ length: 20 }, (_, index) =>
+        clients.management.createNetworkVolume({ name: `v${index}`, size: 1, dataCenterId: "EU" }),
+      );
+      const reads = Array.from({ length: 20 }, () => clients.management.listNetworkVolumes());
+      const outcomes = await result(Promise.allSettled([...creates, ...reads]));
+      expect([...made.values()].filter((times) => times > 1)).toEqual([]);
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") expect(isApiError(outcome.reason), String(outcome.reason)).toBe(true);
+      }
+      expect(seen.length).toBeLessThanOrEqual(clients.requestCount());
+    }),
+    { numRuns: 15 },
+  );
+}, 30_000);

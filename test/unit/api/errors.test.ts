@@ -1,0 +1,72 @@
+import { classifyAnswer, classifyFault } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+
+const get = { method: "GET", url: "http://127.0.0.1/v1/endpoints/x" };
+const remove = { method: "DELETE", url: "http://127.0.0.1/v1/endpoints/x" };
+const create = { method: "POST", url: "http://127.0.0.1/v1/endpoints" };
+const graphql = { method: "POST", url: "http://127.0.0.1/graphql", operation: "deleteTemplate" };
+
+describe("what the service says", () => {
+  test.each([
+    [get, 400, "workersMin: 9 is not allowed", "invalid", "invalid_request"],
+    [get, 401, "", "auth", "unauthorized"],
+    [get, 403, "", "auth", "unauthorized"],
+    [get, 404, "", "missing", "not_found"],
+    [get, 408, "", "timeout", "request_timeout"],
+    [get, 409, "", "conflict", "conflict"],
+    [get, 413, "", "invalid", "too_large"],
+    [get, 418, "", "invalid", "invalid_request"],
+    [get, 429, "", "throttled", "rate_limited"],
+    [get, 500, "", "server", "server_error"],
+    [get, 501, "", "invalid", "not_supported"],
+    [get, 503, "", "throttled", "unavailable"],
+    [get, 522, "", "server", "server_error"],
+    [get, 308, "", "invalid", "wrong_address"],
+    // A text that sounds like another error does not make a failing service's answer one.
+    [get, 500, "database row not found", "server", "server_error"],
+    [remove, 400, "something else is wrong", "invalid", "invalid_request"],
+    [remove, 400, 'network volume "v" is in use by endpoint "chat" (abc)', "inUse", "in_use"],
+    [create, 400, 'networkVolumeId: network volume "v" does not exist', "invalid", "reference_not_found"],
+    [create, 400, "workersMax must be greater than 0", "invalid", "invalid_request"],
+    [create, 404, "template not found", "invalid", "template_not_found"],
+    [graphql, 200, 'template "x" not found', "missing", "not_found"],
+    [graphql, 200, "Template is being used by a pod", "inUse", "in_use"],
+    // Names that people chose must not decide.
+    [graphql, 200, 'template "does not exist" is in use by endpoint "must be unique" (abc)', "inUse", "in_use"],
+    [remove, 400, 'endpoint "scale to 0" is odd', "invalid", "invalid_request"],
+  ] as const)("%j answered %i %j is %s", (request, status, text, category, code) => {
+    const error = classifyAnswer({ status, text }, request);
+    expect(error).toMatchObject({ category, code, status });
+    expect(error.message).not.toBe("");
+  });
+
+  test("an answer without a text is told by its status", () => {
+    expect(classifyAnswer({ status: 502, text: "" }, get).message).toBe("HTTP 502 Bad Gateway");
+  });
+});
+
+describe("a connection fault", () => {
+  const fault = (code: string) => Object.assign(new Error("broken"), { code });
+
+  test.each([
+    ["ECONNREFUSED", "connection_refused", true],
+    ["ENOTFOUND", "unknown_host", true],
+    ["UND_ERR_CONNECT_TIMEOUT", "connect_timeout", true],
+    ["ECONNRESET", "connection_failed", true],
+    ["CERT_HAS_EXPIRED", "tls", false],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls", false],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "tls", false],
+  ])("%s before anything was sent changed nothing", (code, told, retryable) => {
+    expect(classifyFault(fault(code), get, false)).toMatchObject({ code: told, retryable, ambiguous: false });
+  });
+
+  test.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])("%s after the send is a lost answer", (code) => {
+    const error = classifyFault(fault(code), get, true);
+    expect(error).toMatchObject({ category: "network", code: "connection_lost", retryable: true, ambiguous: true });
+  });
+
+  test("is found behind other errors", () => {
+    const wrapped = new Error("fetch failed", { cause: new AggregateError([fault("ECONNREFUSED")]) });
+    expect(classifyFault(wrapped, get, false).code).toBe("connection_refused");
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { apiErrorOf, startRig } from "../../support/client-rig";
+import { json } from "../../support/faulty-server";
+import { templateAnswer, templateInput } from "../../support/records";
+
+const posted = z.object({ query: z.string(), operationName: z.string(), variables: z.unknown().optional() });
+const data = (value: unknown) => json({ data: value });
+const refusal = (message: string) => json({ errors: [{ message }], data: null });
+
+/** What each operation answers when all is well. */
+const answers: Record<string, unknown> = {
+  saveTemplate: { saveTemplate: templateAnswer() },
+  podTemplate: { podTemplate: templateAnswer() },
+  podTemplates: { myself: { podTemplates: [templateAnswer()] } },
+  deleteTemplate: { deleteTemplate: null },
+  secretCreate: { secretCreate: { id: "s1", name: "hub", description: null } },
+  secrets: { myself: { secrets: [{ id: "s1", name: "hub", description: "for the hub" }] } },
+  secretValueUpdate: { secretValueUpdate: { id: "s1" } },
+  secretDescriptionUpdate: { secretDescriptionUpdate: { id: "s1" } },
+  secretDelete: { secretDelete: null },
+};
+
+test("each operation sends its values as variables, never in the text", async () => {
+  const { clients, seen } = await startRig(({ body }) => {
+    return data(answers[posted.parse(JSON.parse(body)).operationName]);
+  });
+  const { management } = clients;
+  await management.saveTemplate({ ...templateInput, name: 'a"}){x' });
+  await management.readTemplate("t1");
+  await management.listTemplates();
+  await management.deleteTemplate("chat-dev");
+  await management.createSecret({ name: "hub", value: "quiet" });
+  await management.listSecrets();
+  await management.updateSecretValue({ id: "s1", value: "quieter" });
+  await management.updateSecretDescription({ id: "s1", description: "for the hub" });
+  await management.deleteSecret("s1");
+  const sent = seen.map(({ body }) => posted.parse(JSON.parse(body)));
+  expect(sent.map(({ operationName, variables }) => [operationName, variables])).toEqual([
+    ["saveTemplate", { input: { ...templateInput, name: 'a"}){x' } }],
+    ["podTemplate", { id: "t1" }],
+    ["podTemplates", undefined],
+    ["deleteTemplate", { name: "chat-dev" }],
+    ["secretCreate", { name: "hub", value: "quiet" }],
+    ["secrets", undefined],
+    ["secretValueUpdate", { id: "s1", value: "quieter" }],
+    ["secretDescriptionUpdate", { id: "s1", description: "for the hub" }],
+    ["secretDelete", { id: "s1" }],
+  ]);
+  for (const { query } of sent) expect(query).not.toMatch(/quiet|chat-dev|"/);
+  for (const { method, url, headers } of seen) {
+    expect([method, url, headers["content-type"]]).toEqual(["POST", "/graphql", "application/json"]);
+  }
+});
+
+test("a template comes in one form, whatever the service leaves out", async () => {
+  const { clients } = await startRig([data(answers["podTemplate"])]);
+  expect(await clients.management.readTemplate("t1")).toMatchObject({
+    env: { MODEL: "mistral-7b" },
+    ports: "",
+    readme: "",
+  });
+});
+
+test("a secret without a description has an empty one", async () => {
+  const { clients } = await startRig([data(answers["secretCreate"])]);
+  expect(await clients.management.createSecret({ name: "hub", value: "v" })).toEqual({
+    id: "s1",
+    name: "hub",
+    description: "",
+  });
+});
+
+test.each([
+  ["null", data({ podTemplate: null })],
+  ["an error that says not found", refusal('template "t1" not found')],
+])("a template that is absent, told by %s, reads as undefined", async (_how, answer) => {
+  const { clients } = await startRig([answer]);
+  expect(await clients.management.readTemplate("t1")).toBeUndefined();
+});
+
+describe("a refusal in the answer", () => {
+  test.each([
+    ["endpoint template names must be unique", "conflict", "duplicate_name"],
+    ['template "chat" is in use by endpoint "chat" (jpnw0v75y3qoql)', "inUse", "in_use"],
+    ['template "x" not found', "missing", "not_found"],
+    ['containerRegistryAuthId: registry auth "x" does not exist', "invalid", "reference_not_found"],
+    ["Unauthorized request", "auth", "unauthorized"],
+    [
+      'Variable "$input" got invalid value; Field "name" of required type "String!" was not provided.',
+      "invalid",
+      "invalid_request",
+    ],
+    ["you exceeded your quota", "invalid", "quota"],
+  ])("%j is %s", async (message, category, code) => {
+    const { clients, seen } = await startRig([refusal(message)]);
+    const error = await apiErrorOf(clients.management.saveTemplate(templateInput));
+    expect(error).toMatchObject({ category, code, message, retryable: false, ambiguous: false });
+    expect(error.request).toMatchObject({ method: "POST", operation: "saveTemplate" });
+    expect(seen).toHaveLength(1);
+  });
+
+  test("with an error status is read all the same", async () => {
+    const { clients } = await startRig([
+      json({ errors: [{ message: "endpoint template names must be unique" }] }, 400),
+    ]);
+    expect(await apiErrorOf(clients.management.saveTemplate(templateInput))).toMatchObject({ code: "duplicate_name" });
+  });
+
+  test("about the service itself is a server error: a read is sent again, a create is not", async () => {
+    const { clients, failure, result, seen } = await startRig([
+      refusal("Unexpected error."),
+      refusal("Unexpected error."),
+      data(answers["secrets"]),
+    ]);
+    const error = await failure(clients.management.saveTemplate(templateInput));
+    expect(error).toMatchObject({ category: "server", ambiguous: true });
+    expect(await result(clients.management.listSecrets())).toHaveLength(1);
+    expect(seen).toHaveLength(3);
+  });
+
+  test("for the rate is waited out, also by a create", async () => {
+    const { clients, result, seen } = await startRig([refusal("Too many requests"), data(answers["secretCreate"])]);
+    await result(clients.management.createSecret({ name: "hub", value: "v" }));
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe("an answer that is no answer", () => {
+  test.each([
+    ["a page", { does: "answer", status: 200, body: "<html></html>" } as const, "no GraphQL answer"],
+    ["half a JSON text", { does: "answer", status: 200, body: '{"data":{"pod' } as const, "no GraphQL answer"],
+    ["null", json(null), "no GraphQL answer"],
+    ["data null without a reason", json({ data: null }), "expected object"],
+    ["a template without an id", data({ saveTemplate: { name: "x" } }), '"saveTemplate.id"'],
+    ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],
+  ])("%s may mean that the template was made", async (_what, answer, named) => {
+    const { clients, seen } = await startRig([answer]);
+    const error = await apiErrorOf(clients.management.saveTemplate(templateInput));
+    expect(error).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
+    expect(error.message).toContain(named);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+test("a wrong path of the GraphQL address does not read as an absent template", async () => {
+  const { clients } = await startRig([{ does: "answer", status: 404 }]);
+  expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
+});
+
+test("an empty id or name is refused before anything is sent", async () => {
+  const { clients, seen } = await startRig([json({})]);
+  const { management } = clients;
+  const calls = [management.readTemplate(""), management.deleteTemplate(" "), management.deleteSecret("")];
+  for (const call of calls) expect(await apiErrorOf(call)).toMatchObject({ code: "invalid_argument" });
+  expect(seen).toHaveLength(0);
+});

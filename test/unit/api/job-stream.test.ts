@@ -1,0 +1,108 @@
+import type { StreamChunk } from "serverless-compute-api";
+import { expect, test } from "vitest";
+import { apiErrorOf, type Rig, runClock, startRig } from "../../support/client-rig";
+import { type Behaviour, json } from "../../support/faulty-server";
+
+const chunk = (output: unknown) => ({ output, metrics: {} });
+const envelope = (status: string, ...outputs: unknown[]) => json({ status, stream: outputs.map(chunk) });
+const array = (...outputs: unknown[]) => json(outputs.map(chunk));
+const status = (value: string) => json({ id: "job", status: value });
+
+/** A server that answers /stream and /status from lists of their own, the last for ever. */
+function serving(streams: Behaviour[], statuses: Behaviour[] = []) {
+  let streamed = 0;
+  let asked = 0;
+  const take = (list: Behaviour[], index: number) => list[Math.min(index, list.length - 1)] ?? status("COMPLETED");
+  return startRig(({ url }) => {
+    if (url === "/v2/ep/stream/job") return take(streams, streamed++);
+    return take(statuses, asked++);
+  });
+}
+
+async function outputsOf({ clients, clock }: Rig): Promise<unknown[]> {
+  const chunks: StreamChunk[] = [];
+  const reading = async () => {
+    for await (const one of clients.jobs.stream("ep", "job")) chunks.push(one);
+  };
+  await runClock(clock, reading());
+  return chunks.map(({ output }) => output);
+}
+
+const paths = ({ seen }: Rig) => seen.map(({ url }) => url.split("/")[3]);
+
+test("an envelope is read until its status is final", async () => {
+  const rig = await serving([
+    envelope("IN_QUEUE"),
+    envelope("IN_PROGRESS", 1, 2),
+    envelope("IN_PROGRESS"),
+    envelope("COMPLETED", 3),
+  ]);
+  expect(await outputsOf(rig)).toEqual([1, 2, 3]);
+  expect(paths(rig)).toEqual(["stream", "stream", "stream", "stream"]);
+});
+
+test.each(["FAILED", "CANCELLED", "TIMED_OUT"])("an envelope that is %s ends the stream", async (final) => {
+  const rig = await serving([envelope("IN_PROGRESS", 1), envelope(final)]);
+  expect(await outputsOf(rig)).toEqual([1]);
+});
+
+test("a bare array is read until /status is final and nothing is left", async () => {
+  const rig = await serving(
+    [array(), array(1, 2), array(), array(3), array(4), array()],
+    [status("IN_QUEUE"), status("COMPLETED")],
+  );
+  expect(await outputsOf(rig)).toEqual([1, 2, 3, 4]);
+  expect(paths(rig)).toEqual(["stream", "status", "stream", "stream", "status", "stream", "stream", "stream"]);
+});
+
+test("no /status is asked for while chunks come", async () => {
+  const rig = await serving([array(1), array(2), array(3), array()], [status("COMPLETED")]);
+  expect(await outputsOf(rig)).toEqual([1, 2, 3]);
+  expect(paths(rig).filter((path) => path === "status")).toHaveLength(1);
+});
+
+test("empty answers that come at once are not asked for without a pause", async () => {
+  const rig = await serving(
+    [...Array<Behaviour>(8).fill(array()), array("late"), array()],
+    [...Array<Behaviour>(8).fill(status("IN_PROGRESS")), status("COMPLETED")],
+  );
+  const start = rig.clock.now();
+  expect(await outputsOf(rig)).toEqual(["late"]);
+  expect(rig.clock.now() - start).toBeGreaterThanOrEqual(100 + 200 + 400 + 800 + 1600 + 2000);
+});
+
+test("null is a chunk like any other", async () => {
+  const rig = await serving([envelope("COMPLETED", null, "x", { deep: [1] })]);
+  expect(await outputsOf(rig)).toEqual([null, "x", { deep: [1] }]);
+});
+
+test("a reader that stops early asks no more", async () => {
+  const rig = await serving([array(1, 2, 3)]);
+  for await (const { output } of rig.clients.jobs.stream("ep", "job")) {
+    if (output === 2) break;
+  }
+  expect(rig.seen).toHaveLength(1);
+});
+
+test("an unknown job rejects as missing", async () => {
+  const rig = await serving([json({ error: "not found" }, 404)]);
+  expect(await apiErrorOf(rig.clients.jobs.stream("ep", "job").next())).toMatchObject({ category: "missing" });
+});
+
+test("an abort ends the stream with the signal's reason, also between polls", async () => {
+  const rig = await serving([array()], [status("IN_PROGRESS")]);
+  const ends = new AbortController();
+  const reason = new Error("enough");
+  const outcome = rig.clients.jobs
+    .stream("ep", "job", { signal: ends.signal })
+    .next()
+    .catch((error: unknown) => error);
+  await expect.poll(() => rig.clock.waiting).toBe(1);
+  ends.abort(reason);
+  expect(await outcome).toBe(reason);
+});
+
+test("chunks that do not fit are named", async () => {
+  const rig = await serving([json({ stream: "nothing" })]);
+  expect(await apiErrorOf(rig.clients.jobs.stream("ep", "job").next())).toMatchObject({ code: "unexpected_answer" });
+});

@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { apiErrorOf, startRig } from "../../support/client-rig";
+import { json } from "../../support/faulty-server";
+
+const job = { id: "job-1", status: "IN_QUEUE" };
+
+test("each operation is the request that the interface names", async () => {
+  const { clients, seen } = await startRig(({ url }) => {
+    if (url.endsWith("/purge-queue")) return json({ removed: 3, status: "completed" });
+    if (url.endsWith("/health")) return json({ jobs: { completed: 1 }, workers: { idle: 2, throttled: 1 } });
+    return json(job);
+  });
+  const { jobs } = clients;
+  await jobs.run("ep", { input: { a: 1 }, policy: { ttl: 20_000 } });
+  await jobs.runsync("ep", { input: {} });
+  await jobs.runsync("ep", { input: {} }, { wait: 1000 });
+  await jobs.status("ep", "job-1");
+  await jobs.cancel("ep", "job-1");
+  await jobs.retry("ep", "job-1");
+  expect(await jobs.purgeQueue("ep")).toBe(3);
+  expect(await jobs.health("ep")).toMatchObject({
+    jobs: { completed: 1, failed: 0, inQueue: 0 },
+    workers: { idle: 2, running: 0, throttled: 1 },
+  });
+  expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
+    'POST /v2/ep/run {"input":{"a":1},"policy":{"ttl":20000}}',
+    'POST /v2/ep/runsync {"input":{}}',
+    'POST /v2/ep/runsync?wait=1000 {"input":{}}',
+    "GET /v2/ep/status/job-1",
+    "POST /v2/ep/cancel/job-1 {}",
+    "POST /v2/ep/retry/job-1 {}",
+    "POST /v2/ep/purge-queue {}",
+    "GET /v2/ep/health",
+  ]);
+  for (const { method, headers } of seen) {
+    expect(headers["content-type"]).toBe(method === "POST" ? "application/json" : undefined);
+  }
+});
+
+test("the root of an endpoint's job API holds its id", async () => {
+  const { clients, origin } = await startRig([json(job)]);
+  expect(clients.jobs.url("ep")).toBe(`${origin}/v2/ep`);
+  expect(() => clients.jobs.url("")).toThrow("endpoint id");
+});
+
+test("a record keeps output, error text and times as they came", async () => {
+  const record = { ...job, status: "FAILED", error: "Traceback …", delayTime: 12, executionTime: 3, workerId: "w" };
+  const { clients } = await startRig([json(record)]);
+  expect(await clients.jobs.status("ep", "job-1")).toEqual(record);
+});
+
+test("a job that is unknown or expired is missing", async () => {
+  const { clients } = await startRig([json({ error: "job not found" }, 404)]);
+  expect(await apiErrorOf(clients.jobs.status("ep", "x"))).toMatchObject({ category: "missing", status: 404 });
+});
+
+test("a status that the interface does not have is told by its name", async () => {
+  const { clients } = await startRig([json({ id: "job-1", status: "EXPLODED" })]);
+  const error = await apiErrorOf(clients.jobs.status("ep", "job-1"));
+  expect(error).toMatchObject({ code: "unexpected_answer" });
+  expect(error.message).toContain('"status"');
+});
+
+test.each([
+  ["run", 10 * 1024 * 1024],
+  ["runsync", 20 * 1024 * 1024],
+] as const)("a payload over the limit of /%s is refused before anything is sent", async (operation, most) => {
+  const { clients, seen } = await startRig([json(job)]);
+  const error = await apiErrorOf(clients.jobs[operation]("ep", { input: { text: "x".repeat(most) } }));
+  expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
+  expect(error.message).toContain(String(most));
+  expect(seen).toHaveLength(0);
+});
+
+test.each([999, 300_001, 1500.5, Number.NaN])("a wait of %s is refused before anything is sent", async (wait) => {
+  const { clients, seen } = await startRig([json(job)]);
+  const error = await apiErrorOf(clients.jobs.runsync("ep", { input: {} }, { wait }));
+  expect(error.message).toBe(`wait is ${wait}: it must be a whole number of ms from 1000 to 300000`);
+  expect(seen).toHaveLength(0);
+});
+
+test.each(["", ".."])("the job id %j is refused before anything is sent", async (id) => {
+  const { clients, seen } = await startRig([json(job)]);
+  expect(await apiErrorOf(clients.jobs.cancel("ep", id))).toMatchObject({ code: "invalid_argument" });
+  expect(await apiErrorOf(clients.jobs.status(id, "job-1"))).toMatchObject({ code: "invalid_argument" });
+  expect(seen).toHaveLength(0);
+});

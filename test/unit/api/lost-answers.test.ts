@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { startRig, waitsOf } from "../../support/client-rig";
+import { type Behaviour, json } from "../../support/faulty-server";
+import { endpointAnswer, templateAnswer, templateInput, volumeAnswer } from "../../support/records";
+
+const page = { does: "answer", status: 502, headers: { "content-type": "text/html" } } as const;
+
+/** After each of these nobody can tell whether the service did what it was asked. */
+const lost: [string, Behaviour, code: string][] = [
+  ["the connection ends before the body is read", { does: "hang up unread" }, "connection_lost"],
+  ["the connection ends after the body was read", { does: "hang up" }, "connection_lost"],
+  ["the connection is reset after the body was read", { does: "reset" }, "connection_lost"],
+  [
+    "the connection ends in the middle of the answer",
+    { does: "answer half", status: 200, body: '{"id":"abc"}' },
+    "connection_lost",
+  ],
+  [
+    "the connection ends in the middle of a chunked answer",
+    { does: "answer half", status: 200, body: '{"id":"abc"}', chunked: true },
+    "connection_lost",
+  ],
+  ["no answer comes in time", { does: "hang" }, "answer_timeout"],
+  ["the answer is a 500", json({ message: "out of cheese" }, 500), "server_error"],
+  ["the answer is a 502 page of a proxy", { ...page, body: "<html><title>Bad Gateway</title></html>" }, "server_error"],
+  ["the answer is a 504", json({ error: "upstream" }, 504), "server_error"],
+];
+
+describe.each(lost)("when %s", (_when, fault, code) => {
+  // Short only where it is waited for: on a busy machine an answer may take its time.
+  const settings = { attemptTimeout: fault.does === "hang" ? 200 : 10_000 };
+
+  test("a create is not sent again, and its error says that it may have happened", async () => {
+    const { clients, failure, seen } = await startRig([fault], settings);
+    const error = await failure(
+      clients.management.createNetworkVolume({ name: "v", size: 10, dataCenterId: "EU-RO-1" }),
+    );
+    expect(error).toMatchObject({ code, ambiguous: true });
+    expect(error.request.method).toBe("POST");
+    expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(["POST /v1/networkvolumes"]);
+  });
+
+  test("a new template is not sent again", async () => {
+    const { clients, failure, seen } = await startRig([fault], settings);
+    expect(await failure(clients.management.saveTemplate(templateInput))).toMatchObject({ code, ambiguous: true });
+    expect(seen).toHaveLength(1);
+  });
+
+  test("a job is not sent again, by /run or by /retry", async () => {
+    const { clients, failure, seen } = await startRig([fault], settings);
+    expect(await failure(clients.jobs.run("ep", { input: {} }))).toMatchObject({ code, ambiguous: true });
+    expect(await failure(clients.jobs.retry("ep", "job"))).toMatchObject({ code, ambiguous: true });
+    expect(seen).toHaveLength(2);
+  });
+
+  test("a read, an update and a delete are sent again until the answer comes", async () => {
+    const plan = (answer: Behaviour) => [fault, fault, answer];
+    const read = await startRig(plan(json(endpointAnswer())), settings);
+    expect(await read.result(read.clients.management.readEndpoint("abc"))).toMatchObject({ name: "chat-dev" });
+    const update = await startRig(plan(json(volumeAnswer({ size: 200 }))), settings);
+    expect(await update.result(update.clients.management.updateNetworkVolume("abc", { size: 200 }))).toMatchObject({
+      size: 200,
+    });
+    const remove = await startRig(plan({ does: "answer", status: 204 }), settings);
+    await remove.result(remove.clients.management.deleteEndpoint("abc"));
+    const save = await startRig(plan(json({ data: { saveTemplate: templateAnswer() } })), settings);
+    await save.result(save.clients.management.saveTemplate({ ...templateInput, id: "30zmvf89kd" }));
+    const cancel = await startRig(plan(json({ id: "job", status: "CANCELLED" })), settings);
+    await cancel.result(cancel.clients.jobs.cancel("ep", "job"));
+    for (const rig of [read, update, remove, save, cancel]) expect(rig.seen).toHaveLength(3);
+  });
+
+  test("a read is given up after six tries, with growing waits", async () => {
+    const { clients, failure, seen } = await startRig([fault], settings);
+    const { waits, onRetry } = waitsOf();
+    const error = await failure(clients.management.listEndpoints({ onRetry }));
+    expect(error).toMatchObject({ code, retryable: true });
+    expect(seen).toHaveLength(6);
+    expect(waits).toEqual([125, 250, 500, 1000, 2000]);
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { apiErrorOf, startRig } from "../../support/client-rig";
+import { json } from "../../support/faulty-server";
+import { endpointAnswer, volumeAnswer } from "../../support/records";
+
+const gone = { does: "answer", status: 204 } as const;
+
+test("each operation is the request that the interface names", async () => {
+  const { clients, seen } = await startRig((request) => {
+    if (request.method === "DELETE") return gone;
+    const noun = request.url.includes("networkvolumes") ? volumeAnswer() : endpointAnswer();
+    return json(request.method === "GET" && !request.url.includes("/id") ? [noun] : noun);
+  });
+  const { management } = clients;
+  await management.createEndpoint({ name: "chat", templateId: "t", workersMax: 2 });
+  await management.readEndpoint("id1");
+  await management.listEndpoints();
+  await management.updateEndpoint("id1", { workersMax: 0, networkVolumeId: null });
+  await management.deleteEndpoint("id1");
+  await management.createNetworkVolume({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  await management.readNetworkVolume("id2");
+  await management.listNetworkVolumes();
+  await management.updateNetworkVolume("id2", { size: 20 });
+  await management.deleteNetworkVolume("id2");
+  expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
+    'POST /v1/endpoints {"name":"chat","templateId":"t","workersMax":2}',
+    "GET /v1/endpoints/id1",
+    "GET /v1/endpoints",
+    'PATCH /v1/endpoints/id1 {"workersMax":0,"networkVolumeId":null}',
+    "DELETE /v1/endpoints/id1",
+    'POST /v1/networkvolumes {"name":"models","size":10,"dataCenterId":"EU-RO-1"}',
+    "GET /v1/networkvolumes/id2",
+    "GET /v1/networkvolumes",
+    'PATCH /v1/networkvolumes/id2 {"size":20}',
+    "DELETE /v1/networkvolumes/id2",
+  ]);
+  for (const { body, headers } of seen) {
+    expect(headers["content-type"]).toBe(body === "" ? undefined : "application/json");
+  }
+});
+
+test("fields that this version does not know are kept, and missing ones are no error", async () => {
+  const { clients } = await startRig([json(endpointAnswer({ shinyNewField: 1, gpuTypeIds: null }))]);
+  const endpoint = await clients.management.readEndpoint("id");
+  expect(endpoint).toMatchObject({ shinyNewField: 1, gpuTypeIds: [], dataCenterIds: [] });
+  expect(endpoint?.computeType).toBeUndefined();
+});
+
+describe("an id that is no id", () => {
+  test.each(["", " ", ".", ".."])("%j is refused before anything is sent", async (id) => {
+    const { clients, seen } = await startRig([gone]);
+    const { management } = clients;
+    const calls = [
+      management.deleteEndpoint(id),
+      management.deleteNetworkVolume(id),
+      management.readEndpoint(id),
+      management.readNetworkVolume(id),
+      management.updateEndpoint(id, {}),
+      management.updateNetworkVolume(id, {}),
+    ];
+    for (const call of calls) {
+      const error = await apiErrorOf(call);
+      expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
+      expect(error.message).toContain(JSON.stringify(id));
+    }
+    expect(seen).toHaveLength(0);
+  });
+
+  test.each(["a/b", "../x", "a?b=c", "%2e%2e", "ü#"])("%j stays one segment of the path", async (id) => {
+    const { clients, seen } = await startRig([gone]);
+    await clients.management.deleteEndpoint(id);
+    expect(seen[0]?.url).toBe(`/v1/endpoints/${encodeURIComponent(id)}`);
+  });
+});
+
+describe("what is absent", () => {
+  test("a read answers undefined", async () => {
+    const { clients } = await startRig([json({ message: 'endpoint "x" not found' }, 404)]);
+    expect(await clients.management.readEndpoint("x")).toBeUndefined();
+    expect(await clients.management.readNetworkVolume("x")).toBeUndefined();
+  });
+
+  test.each([
+    [400, "invalid network volume id"],
+    [400, 'invalid endpoint id: endpoint "x" not found'],
+    [400, ""],
+    [404, ""],
+  ])("a delete answered %i %j rejects as missing", async (status, message) => {
+    const { clients } = await startRig([json(message === "" ? undefined : { message }, status)]);
+    expect(await apiErrorOf(clients.management.deleteNetworkVolume("x"))).toMatchObject({ category: "missing" });
+    expect(await apiErrorOf(clients.management.deleteEndpoint("x"))).toMatchObject({ category: "missing" });
+  });
+
+  test.each([
+    ["a route that a web server does not have", json({ message: "Route GET:/endpoints/x not found" }, 404)],
+    ["a page", { does: "answer", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
+  ])("%s is a wrong address, not a deleted object", async (_what, answer) => {
+    const { clients } = await startRig([answer]);
+    const error = await apiErrorOf(clients.management.readEndpoint("x"));
+    expect(error).toMatchObject({ category: "invalid", code: "wrong_address" });
+  });
+
+  test("a collection that is not there is a wrong address", async () => {
+    const { clients } = await startRig([{ does: "answer", status: 404 }]);
+    expect(await apiErrorOf(clients.management.listEndpoints())).toMatchObject({ code: "wrong_address" });
+  });
+});
+
+test("an endpoint that the service wants scaled down first is in use", async () => {
+  const message = 'endpoint "chat" still allows workers: set workersMin and workersMax to 0 before deleting it';
+  const { clients } = await startRig([json({ message }, 400)]);
+  const error = await apiErrorOf(clients.management.deleteEndpoint("x"));
+  expect(error).toMatchObject({ category: "inUse", code: "endpoint_has_workers", message });
+});
+
+describe("a template that the service does not know yet", () => {
+  const unknown = json({ message: 'templateId: template "t" does not exist' }, 400);
+
+  test("is tried again every 250 ms by a create and by an update that sets it", async () => {
+    const { clients, clock, result, seen } = await startRig((_request, count) =>
+      count % 4 === 0 ? json(endpointAnswer()) : unknown,
+    );
+    const start = clock.now();
+    await result(clients.management.createEndpoint({ templateId: "t" }));
+    expect(seen).toHaveLength(4);
+    expect(clock.now() - start).toBe(750);
+    await result(clients.management.updateEndpoint("id", { templateId: "t" }));
+    expect(seen).toHaveLength(8);
+  });
+
+  test("is told after ten more tries", async () => {
+    const { clients, failure, seen } = await startRig([unknown]);
+    const error = await failure(clients.management.createEndpoint({ templateId: "t" }));
+    expect(error).toMatchObject({ category: "invalid", code: "template_not_found", ambiguous: false });
+    expect(seen).toHaveLength(11);
+  });
+
+  test("is not waited for by an update that names none", async () => {
+    const { clients, failure, seen } = await startRig([json({ message: 'endpoint "id" not found' }, 404)]);
+    expect(await failure(clients.management.updateEndpoint("id", { workersMax: 1 }))).toMatchObject({
+      category: "missing",
+    });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe("an answer that does not fit", () => {
+  const cases: [string, Parameters<typeof startRig>[0], string][] = [
+    ["is half of a JSON text", [{ does: "answer", status: 200, body: '{"id":"a' }], "no JSON"],
+    ["is empty", [{ does: "answer", status: 200 }], "no JSON"],
+    ["is a page", [{ does: "answer", status: 200, body: "<html></html>" }], "no JSON"],
+    ["lacks a field", [json({ name: "v", size: 1, dataCenterId: "EU" })], '"id"'],
+    ["has a field of another type", [json(volumeAnswer({ size: "big" }))], '"size"'],
+    ["is null", [json(null)], "expected object"],
+  ];
+
+  test.each(cases)("that %s is named, and a create may have happened", async (_what, plan, named) => {
+    const { clients, seen } = await startRig(plan);
+    const { management } = clients;
+    const created = await apiErrorOf(management.createNetworkVolume({ name: "v", size: 1, dataCenterId: "EU" }));
+    expect(created).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
+    expect(created.message).toContain(named);
+    const read = await apiErrorOf(management.readNetworkVolume("v"));
+    expect(read).toMatchObject({ code: "unexpected_answer", ambiguous: false });
+    expect(seen).toHaveLength(2);
+  });
+
+  test("in a list names the element", async () => {
+    const { clients } = await startRig([json([volumeAnswer(), volumeAnswer({ name: 3 })])]);
+    expect((await apiErrorOf(clients.management.listNetworkVolumes())).message).toContain('"[1].name"');
+  });
+});

@@ -1,0 +1,96 @@
+import { createServer } from "node:net";
+import { inspect } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { apiKey, startRig } from "../../support/client-rig";
+import { type Behaviour, json } from "../../support/faulty-server";
+import { templateInput } from "../../support/records";
+
+const secretValue = 'hunter2 "quoted"\nsecond line';
+// The beginning alone is a form too: what is cut before it is redacted leaves it behind.
+const forms = (secret: string) => [secret.slice(0, 8), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+
+/** Everything that a log, a person or a state file could get to see of an error. */
+function everyViewOf(error: Error): string {
+  const chain: unknown[] = [];
+  for (let at: unknown = error; at instanceof Error; at = at.cause) chain.push(at.message, at.stack, at.name);
+  return [inspect(error, { depth: 9, showHidden: true }), JSON.stringify(error), String(error), ...chain].join("\n");
+}
+
+function expectNone(error: Error, secret: string): void {
+  const seen = everyViewOf(error);
+  for (const form of forms(secret)) expect(seen.includes(form), seen).toBe(false);
+}
+
+test("the scan finds a key where there is one", () => {
+  expect(everyViewOf(new Error("outer", { cause: new Error(`bad key ${apiKey}`) }))).toContain(apiKey);
+});
+
+const echoes: [string, Behaviour][] = [
+  ["in a 401", json({ message: `the key ${apiKey} is wrong` }, 401)],
+  ["in a 500", json({ error: `Bearer ${apiKey}` }, 500)],
+  ["in a GraphQL error", json({ errors: [{ message: `no user for ${apiKey}` }], data: null })],
+  ["escaped, in an address", json({ message: `see /graphql?api_key=${encodeURIComponent(apiKey)}` }, 400)],
+  ["in the address of a redirect", { does: "answer", status: 302, headers: { location: `/x?api_key=${apiKey}` } }],
+  ["in an HTML page", { does: "answer", status: 502, body: `<html><title>${apiKey}</title></html>` }],
+  ["in a long text, where it would be cut", { does: "answer", status: 400, body: `${"x".repeat(490)}${apiKey}` }],
+  ["as a field of the wrong type", json({ id: apiKey, name: [apiKey], templateId: "t" })],
+  ["as text that is no JSON", { does: "answer", status: 200, body: apiKey }],
+];
+
+describe.each(echoes)("a key that the service echoes %s", (_where, answer) => {
+  test("is in no error of any API", async () => {
+    const { clients, failure } = await startRig([answer], { deadline: 1000 });
+    expectNone(await failure(clients.management.createEndpoint({ templateId: "t" })), apiKey);
+    expectNone(await failure(clients.management.listSecrets()), apiKey);
+    expectNone(await failure(clients.jobs.status("ep", "job")), apiKey);
+  });
+});
+
+test("a secret's value is in no error of the calls that carry it", async () => {
+  const echo: Behaviour = json({
+    errors: [{ message: `Variable "$value" got invalid value ${JSON.stringify(secretValue)}: ${secretValue}` }],
+  });
+  const { clients, failure } = await startRig([echo]);
+  expectNone(await failure(clients.management.createSecret({ name: "n", value: secretValue })), secretValue);
+  expectNone(await failure(clients.management.updateSecretValue({ id: "i", value: secretValue })), secretValue);
+  const env = [{ key: "TOKEN", value: secretValue }];
+  expectNone(await failure(clients.management.saveTemplate({ ...templateInput, env })), secretValue);
+});
+
+test("a secret's value is in no error when the answer is no GraphQL", async () => {
+  const { clients, failure } = await startRig([json([1, 2, 3])]);
+  expectNone(await failure(clients.management.createSecret({ name: "n", value: secretValue })), secretValue);
+});
+
+test("the key is in no connection fault", async () => {
+  const { clients, failure } = await startRig([{ does: "reset" }]);
+  const error = await failure(clients.management.createEndpoint({ templateId: "t" }));
+  expect(error.cause).toBeInstanceOf(Error);
+  expectNone(error, apiKey);
+});
+
+test("the key is in no fault of a peer that sends back what it gets", async () => {
+  const peer = createServer((socket) => void socket.on("error", () => undefined).pipe(socket));
+  await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void peer.close());
+  const address = peer.address();
+  const baseUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}/v1`;
+  const { clients, failure } = await startRig([json([])], { baseUrl });
+  const error = await failure(clients.management.listEndpoints());
+  expect(error.code).toBe("not_http");
+  expectNone(error, apiKey);
+});
+
+test("the key travels in the Authorization header and in no address", async () => {
+  const { clients, failure, seen } = await startRig([json({ message: "no" }, 400)]);
+  await failure(clients.management.listEndpoints());
+  await failure(clients.management.listTemplates());
+  await failure(clients.jobs.health("ep"));
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill(`Bearer ${apiKey}`));
+  expect(seen.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/health"]);
+});
+
+test("the clients themselves do not show the key", async () => {
+  const { clients } = await startRig([json([])]);
+  expect(inspect(clients, { depth: 9, showHidden: true })).not.toContain(apiKey);
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { startRig, waitsOf } from "../../support/client-rig";
+import { type Behaviour, json } from "../../support/faulty-server";
+import { volumeAnswer } from "../../support/records";
+
+const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
+const busy = (status: number, retryAfter?: string): Behaviour =>
+  json({ message: "later" }, status, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+
+describe.each([429, 503])("when the service answers %i", (status) => {
+  test("a create is sent again, because it was not carried out", async () => {
+    const { clients, result, seen } = await startRig([busy(status), busy(status), json(volumeAnswer())]);
+    await result(clients.management.createNetworkVolume(volume));
+    expect(seen).toHaveLength(3);
+  });
+
+  test("Retry-After in seconds is obeyed", async () => {
+    const { clients, clock, result } = await startRig([busy(status, "7"), json([])]);
+    const { waits, onRetry } = waitsOf();
+    const start = clock.now();
+    await result(clients.management.listEndpoints({ onRetry }));
+    expect(waits).toEqual([7000 + 0.5 * 1750]);
+    expect(clock.now() - start).toBeGreaterThanOrEqual(7000);
+  });
+
+  test("Retry-After as a date is obeyed", async () => {
+    const start = Date.UTC(2026, 0, 1);
+    const { clients, result } = await startRig([busy(status, new Date(start + 9000).toUTCString()), json([])]);
+    const { waits, onRetry } = waitsOf();
+    await result(clients.management.listEndpoints({ onRetry }));
+    expect(waits).toEqual([9000 + 0.5 * 2000]);
+  });
+
+  test("a Retry-After that is neither is passed over", async () => {
+    const { clients, result } = await startRig([busy(status, "soon"), json([])]);
+    const { waits, onRetry } = waitsOf();
+    await result(clients.management.listEndpoints({ onRetry }));
+    expect(waits).toEqual([125]);
+  });
+
+  test("a Retry-After past the deadline fails at once and says how long it would be", async () => {
+    const { clients, clock, failure, seen } = await startRig([busy(status, "3600")], { deadline: 10_000 });
+    const start = clock.now();
+    const error = await failure(clients.management.listEndpoints());
+    expect(error).toMatchObject({ category: "throttled", status, retryAfter: 3_600_000, ambiguous: false });
+    expect(clock.now()).toBe(start);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+test("a service that stays busy is given up before the deadline", async () => {
+  const { clients, clock, failure, seen } = await startRig([busy(429)], { deadline: 120_000 });
+  const start = clock.now();
+  expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "rate_limited" });
+  expect(seen.length).toBeLessThanOrEqual(12);
+  expect(clock.now() - start).toBeLessThan(120_000);
+});
+
+test("a 429 pauses the other calls to that address too", async () => {
+  const { clients, clock, result, seen } = await startRig((_request, count) =>
+    count === 1 ? busy(429, "5") : json([]),
+  );
+  const first = clients.management.listEndpoints();
+  while (clock.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const others = Array.from({ length: 20 }, () => clients.management.listNetworkVolumes());
+  await clock.advance(4999);
+  expect(seen).toHaveLength(1);
+  await result(Promise.all([first, ...others]));
+  expect(seen).toHaveLength(22);
+});
+
+test("calls that waited out a 429 do not all come back at once", async () => {
+  let seed = 0;
+  const random = () => {
+    seed = (seed + 0.37) % 1;
+    return seed;
+  };
+  const { clients, clock, result } = await startRig((_request, count) => (count === 1 ? busy(429, "4") : json([])), {
+    random,
+  });
+  const start = clock.now();
+  const ends: number[] = [];
+  const ended = () => void ends.push(clock.now() - start);
+  const first = clients.management.listEndpoints().then(ended);
+  while (clock.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const others = Array.from({ length: 9 }, () => clients.management.listNetworkVolumes().then(ended));
+  await result(Promise.all([first, ...others]));
+  expect(new Set(ends).size).toBeGreaterThan(5);
+  expect(Math.min(...ends)).toBeGreaterThanOrEqual(4000);
+});
+
+test("a paused address tells a call whose deadline is nearer than the pause's end", async () => {
+  const { clients, clock, failure, result, seen } = await startRig((_request, count) =>
+    count === 1 ? busy(429, "30") : json([]),
+  );
+  const first = clients.management.listEndpoints();
+  while (clock.waiting === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const error = await failure(clients.management.listNetworkVolumes({ deadline: 1000 }));
+  expect(error).toMatchObject({ category: "throttled", code: "rate_limited", ambiguous: false });
+  expect(error.message).toContain("30 s");
+  await result(first);
+  expect(seen).toHaveLength(2);
+});
+
+test("a 429 of one job operation does not hold up the others", async () => {
+  const { clients, result, seen } = await startRig((request, count) =>
+    count === 1
+      ? busy(429, "60")
+      : json(request.url.includes("cancel") ? { id: "j", status: "CANCELLED" } : { removed: 0, status: "completed" }),
+  );
+  const purge = clients.jobs.purgeQueue("ep");
+  await expect.poll(() => seen.length).toBe(1);
+  expect(await clients.jobs.cancel("ep", "j")).toMatchObject({ status: "CANCELLED" });
+  expect(await result(purge)).toBe(0);
+});

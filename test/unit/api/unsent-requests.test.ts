@@ -1,0 +1,88 @@
+import { createServer } from "node:http";
+import { createServer as createRawServer } from "node:net";
+import { createClients } from "serverless-compute-api";
+import { expect, onTestFinished, test } from "vitest";
+import { apiErrorOf, apiKey, runClock, waitsOf } from "../../support/client-rig";
+import { listenOnLoopback, shut } from "../../support/loopback";
+import { ManualClock } from "../../support/manual-clock";
+import { volumeAnswer } from "../../support/records";
+
+const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
+
+function clientsFor(origin: string) {
+  const clock = new ManualClock();
+  const address = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
+  const clients = createClients({ apiKey, ...address, clock, random: () => 0.5, attemptTimeout: 2000 });
+  onTestFinished(() => clients.close());
+  return { clients, clock };
+}
+
+/** An origin that nobody listens at. */
+async function deadOrigin(): Promise<string> {
+  const server = createServer();
+  const origin = await listenOnLoopback(server);
+  await shut(server);
+  return origin;
+}
+
+test("a service that is down is told within three tries and three seconds", async () => {
+  const { clients, clock } = clientsFor(await deadOrigin());
+  const { waits, onRetry } = waitsOf();
+  const start = clock.now();
+  const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints({ onRetry })));
+  expect(error).toMatchObject({ category: "network", code: "connection_refused", ambiguous: false });
+  expect(error.message).toContain("ECONNREFUSED");
+  expect(waits).toHaveLength(2);
+  expect(clock.now() - start).toBeLessThanOrEqual(3000);
+  expect(clients.requestCount()).toBe(0);
+});
+
+test("a create waits for a service that is just coming up, because nothing was sent", async () => {
+  const origin = await deadOrigin();
+  const { clients, clock } = clientsFor(origin);
+  let creates = 0;
+  const server = createServer((_request, response) => {
+    creates += 1;
+    response.end(JSON.stringify(volumeAnswer()));
+  });
+  onTestFinished(() => shut(server));
+  const started: Promise<void>[] = [];
+  const onRetry = () => {
+    if (started.length > 0) return;
+    started.push(new Promise((resolve) => server.listen(Number(new URL(origin).port), "127.0.0.1", resolve)));
+  };
+  await runClock(clock, clients.management.createNetworkVolume(volume, { onRetry }));
+  expect(creates).toBe(1);
+  expect(clients.requestCount()).toBe(1);
+});
+
+test("a peer that speaks no HTTP is told at once", async () => {
+  const server = createRawServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.resume().end("220 mail.example ESMTP\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  const { clients, clock } = clientsFor(`http://127.0.0.1:${port}`);
+  const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));
+  expect(error).toMatchObject({ category: "network", code: "not_http", retryable: false });
+});
+
+test("https to a service that speaks plain HTTP is told at once as a TLS fault", async () => {
+  const server = createServer();
+  const origin = await listenOnLoopback(server);
+  onTestFinished(() => shut(server));
+  const { clients, clock } = clientsFor(origin.replace("http:", "https:"));
+  const error = await runClock(clock, apiErrorOf(clients.management.createNetworkVolume(volume)));
+  expect(error).toMatchObject({ code: "not_tls", retryable: false, ambiguous: false });
+  expect(clients.requestCount()).toBe(0);
+});
+
+test("a call after close rejects at once", async () => {
+  const { clients, clock } = clientsFor(await deadOrigin());
+  await clients.close();
+  const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));
+  expect(error).toMatchObject({ category: "network", code: "closed", retryable: false });
+});

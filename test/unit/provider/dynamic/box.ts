@@ -1,0 +1,87 @@
+import type { dynamic } from "@pulumi/pulumi";
+import { createClients, systemClock } from "serverless-compute-api";
+import { createProvider } from "../../../../provider/dynamic/bridge";
+import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
+import type { Host } from "../../../../provider/engine/host";
+import type { Lifecycle } from "../../../../provider/lifecycle/lifecycle";
+import { Unknown } from "../../../../provider/lifecycle/lifecycle";
+
+/** What the engine sends for a value that nobody knows yet. */
+export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** How the engine is told that a value is secret. */
+export const asSecret = (value: unknown) => ({
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  value,
+});
+
+/** Hidden inputs of a box called "lunch" in the stack "dev". */
+export const hidden = {
+  __provider: "text",
+  __urn: "urn:pulumi:dev::shop::my:Parent$pulumi-nodejs:dynamic/serverless:Box::lunch",
+};
+
+/** A kind of resource that keeps boxes in memory: `size` replaces, `label` is unique, `pin` is secret. */
+export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
+  return {
+    kind: "Box",
+    marks: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: "note" } },
+    check: (_olds, news, defaultName) => ({
+      inputs: { name: defaultName ?? "nameless", ...news },
+      failures: news["size"] === 0 ? [{ path: "size", reason: `0 is too small, "${String(news["pin"])}"` }] : [],
+    }),
+    diff: (olds, news) =>
+      [...new Set([...Object.keys(olds), ...Object.keys(news)])]
+        .filter((key) => olds[key] !== news[key] || news[key] === Unknown.value)
+        .map((key) => ({ path: [key], kind: "update", replace: key === "size" })),
+    warnings: (changes) => changes.filter(({ replace }) => replace).map(() => "its content is lost"),
+    alteredOutputs: () => [],
+    create: async (inputs) => ({ id: "box-1", outputs: { ...inputs, echo: "heard" } }),
+    read: async (id, olds) => ({ id, inputs: olds, outputs: { ...olds, echo: "heard" } }),
+    update: async (_id, _olds, news) => ({ ...news, echo: "heard again" }),
+    delete: async () => {},
+    ...overrides,
+  };
+}
+
+/** What a test sees of the process around a provider. */
+export interface Bench {
+  provider: Required<dynamic.ResourceProvider>;
+  cancellation: Cancellation;
+  /** Texts that reached the engine, as `progress|warning urn text`. */
+  shown: string[];
+}
+
+/** A box's lifecycle behind the bridge, its host made of real parts. */
+export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = {}): Bench {
+  const shown: string[] = [];
+  const cancellation = createCancellation();
+  // Never called: a box needs no service.
+  const nowhere = "http://127.0.0.1:9";
+  const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
+  const provider = createProvider(boxLifecycle(overrides), {
+    configure: () => {},
+    connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
+    clock: systemClock,
+    log: {
+      progress: (urn, text) => shown.push(`progress ${urn} ${text}`),
+      warning: (urn, text) => shown.push(`warning ${urn} ${text}`),
+    },
+    cancellation,
+    ...host,
+  });
+  const { check, diff, create, read, update, configure, delete: remove } = provider;
+  if (!check || !diff || !read || !update || !configure || !remove) throw new Error("a verb is missing");
+  return { provider: { check, diff, create, read, update, configure, delete: remove }, cancellation, shown };
+}
+
+/** What `work` throws; fails when it throws nothing. */
+export async function thrownBy(work: () => unknown): Promise<Error> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw new Error(`threw ${String(error)}, which is no Error`);
+  }
+  throw new Error("nothing was thrown");
+}

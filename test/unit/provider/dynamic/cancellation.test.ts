@@ -1,0 +1,116 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:http2";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { createCancellation, tidyUpLimit, watchCancelCalls } from "../../../../provider/engine/cancellation";
+
+const untilAborted = (signal: AbortSignal): Promise<string> =>
+  new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+
+describe("cancelling", () => {
+  it("tells what runs to stop, and what arrives later, until a new deployment begins", async () => {
+    const cancellation = createCancellation();
+    const running = cancellation.run(untilAborted);
+    await Promise.resolve();
+    cancellation.cancel();
+    await expect(running).rejects.toThrow("the deployment was cancelled");
+    expect(await cancellation.run(async (signal) => signal.aborted)).toBe(true);
+    cancellation.renew();
+    expect(await cancellation.run(async (signal) => signal.aborted)).toBe(false);
+  });
+
+  it("waits for what tidies up", async () => {
+    const cancellation = createCancellation();
+    const steps: string[] = [];
+    const verb = cancellation.run(async (signal) => {
+      await untilAborted(signal).catch(() => steps.push("told"));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      steps.push("tidied up");
+    });
+    await Promise.resolve();
+    cancellation.cancel();
+    await cancellation.idle();
+    steps.push("idle");
+    await verb;
+    expect(steps).toEqual(["told", "tidied up", "idle"]);
+  });
+
+  it("makes a verb that throws at once a rejection, and forgets it", async () => {
+    const cancellation = createCancellation();
+    const broken = (): never => {
+      throw new Error("at once");
+    };
+    await expect(cancellation.run(broken)).rejects.toThrow("at once");
+    await cancellation.idle();
+  });
+});
+
+describe("watching for the engine's Cancel", () => {
+  it("hears of it beside the server's own handler, and of nothing else", async () => {
+    const server = createServer();
+    server.on("stream", (stream) => void stream.respond({ ":status": 200 }, { endStream: true }));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    let heard = 0;
+    watchCancelCalls(() => {
+      heard += 1;
+    });
+    const address = server.address();
+    if (typeof address !== "object" || address === null) throw new Error("the server has no port");
+    const client = connect(`http://127.0.0.1:${address.port}`);
+    const call = async (method: string): Promise<void> => {
+      const stream = client.request({ ":method": "POST", ":path": `/pulumirpc.ResourceProvider/${method}` });
+      stream.resume();
+      await once(stream, "close");
+    };
+    await call("GetPluginInfo");
+    const before = heard;
+    await call("Cancel");
+    client.close();
+    server.close();
+    expect([before, heard]).toEqual([0, 1]);
+  });
+});
+
+describe("a process that obeys the engine", () => {
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+  });
+
+  /** A process with one verb running that takes `tidyUp` ms to end once it is told; none when that is left out. */
+  async function obeying(tidyUp?: number, limit = tidyUpLimit): Promise<ChildProcess> {
+    const script = fileURLToPath(new URL("./obeying-process.ts", import.meta.url));
+    const child = fork(script, [String(tidyUp ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });
+    children.push(child);
+    await once(child, "message");
+    return child;
+  }
+
+  const interrupted = async (child: ChildProcess): Promise<{ signal: unknown; said: unknown[]; took: number }> => {
+    const said: unknown[] = [];
+    child.on("message", (text) => said.push(text));
+    const start = performance.now();
+    child.kill("SIGINT");
+    const [, signal] = await once(child, "exit");
+    return { signal, said, took: performance.now() - start };
+  };
+
+  it("ends at SIGINT at once when nothing runs", async () => {
+    const { signal, took } = await interrupted(await obeying());
+    expect(signal).toBe("SIGINT");
+    expect(took).toBeLessThan(500);
+  });
+
+  it("lets what runs tidy up first", async () => {
+    const { signal, said } = await interrupted(await obeying(300));
+    expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told", "tidied up"] });
+  });
+
+  it("ends before the engine kills it, whatever runs", async () => {
+    const { signal, said, took } = await interrupted(await obeying(60_000, 200));
+    expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told"] });
+    expect(took).toBeLessThan(2000);
+    expect(tidyUpLimit).toBeLessThan(4500);
+  });
+});

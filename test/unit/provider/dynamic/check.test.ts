@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { bench, hidden, unknownText } from "./box";
+
+describe("a check", () => {
+  it("says path and reason without naming a property, since the engine would print the value beside it", async () => {
+    const { provider } = bench();
+    const { failures } = await provider.check({}, { ...hidden, size: 0, pin: "4711" });
+    expect(failures).toEqual([{ property: "", reason: 'size: 0 is too small, "[secret]"' }]);
+  });
+
+  it("turns whatever is thrown into a failure, since the SDK would print a stack", async () => {
+    const { provider } = bench({
+      check: () => {
+        throw null;
+      },
+    });
+    const { failures } = await provider.check({}, { ...hidden });
+    expect(failures).toEqual([{ property: "", reason: "failed without saying why" }]);
+  });
+
+  it("refuses a time-out that is no duration", async () => {
+    const { provider } = bench();
+    const { failures } = await provider.check({}, { ...hidden, __timeouts: { delete: "5 minutes" } });
+    expect(failures).toEqual([
+      {
+        property: "",
+        reason: 'customTimeouts.delete: "5 minutes" is not a duration; write it like "90s", "5m" or "1h30m"',
+      },
+    ]);
+  });
+
+  it("names a resource after itself and its stack", async () => {
+    const { provider } = bench();
+    const { inputs } = await provider.check({}, { ...hidden });
+    expect(inputs).toMatchObject({ name: "lunch-dev" });
+  });
+
+  it("keeps the hidden inputs and hides them from the lifecycle", async () => {
+    const seen: string[][] = [];
+    const { provider } = bench({
+      check: (olds, news) => {
+        seen.push(Object.keys(olds), Object.keys(news));
+        return { inputs: news, failures: [] };
+      },
+    });
+    const { inputs } = await provider.check({ ...hidden, size: 1 }, { ...hidden, size: 2 });
+    expect({ inputs, seen }).toEqual({ inputs: { ...hidden, size: 2 }, seen: [["size"], ["size"]] });
+  });
+
+  it("hands unknown values over as unknown, at any depth, and gives them back", async () => {
+    const seen: unknown[] = [];
+    const { provider } = bench({
+      check: (_olds, news) => {
+        seen.push(news["note"]);
+        return { inputs: news, failures: [] };
+      },
+    });
+    const note = { a: [unknownText, { b: unknownText }] };
+    const { inputs } = await provider.check({}, { ...hidden, note });
+    expect(seen).toEqual([{ a: [Unknown.value, { b: Unknown.value }] }]);
+    expect(inputs).toMatchObject({ note });
+  });
+
+  it("works on the state of a package that knew no hidden inputs", async () => {
+    const { provider } = bench();
+    const { inputs, failures } = await provider.check({}, { __provider: "text", size: 1 });
+    expect({ inputs, failures }).toEqual({ inputs: { __provider: "text", size: 1, name: "nameless" }, failures: [] });
+  });
+});

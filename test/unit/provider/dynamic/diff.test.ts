@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { bench, hidden, unknownText } from "./box";
+
+const state = { ...hidden, name: "lunch-dev", size: 1 };
+
+describe("a diff", () => {
+  it("is no change when only hidden inputs differ, so that an upgrade of the package never shows", async () => {
+    const { provider } = bench();
+    const olds = { name: "lunch-dev", size: 1, __provider: "an older text" };
+    const news = { ...state, __timeouts: { create: "5m" }, __secrets: [["note"]] };
+    expect(await provider.diff("box-1", olds, news)).toMatchObject({ changes: false, replaces: [] });
+  });
+
+  it("tells a change in place from one that replaces", async () => {
+    const { provider } = bench();
+    expect(await provider.diff("box-1", state, { ...state, colour: "red" })).toEqual({
+      changes: true,
+      replaces: [],
+      deleteBeforeReplace: false,
+    });
+    expect(await provider.diff("box-1", state, { ...state, size: 2 })).toMatchObject({
+      changes: true,
+      replaces: ["size"],
+    });
+  });
+
+  it("deletes first where the replacement keeps a unique name, and last where it gets another", async () => {
+    const { provider } = bench();
+    const kept = await provider.diff("box-1", state, { ...state, size: 2 });
+    const renamed = await provider.diff("box-1", state, { ...state, size: 2, name: "supper" });
+    expect([kept.deleteBeforeReplace, renamed.deleteBeforeReplace]).toEqual([true, false]);
+  });
+
+  it("counts an unknown value as a change", async () => {
+    const { provider } = bench();
+    expect(await provider.diff("box-1", state, { ...state, size: unknownText })).toMatchObject({ replaces: ["size"] });
+  });
+
+  it("warns beside a preview of the change", async () => {
+    const { provider, shown } = bench();
+    const news = { ...state, size: 2 };
+    await provider.check(state, news);
+    await provider.diff("box-1", state, news);
+    expect(shown).toEqual([`warning ${hidden.__urn} its content is lost`]);
+  });
+
+  it("does not warn in a refresh, which compares what was read without checking anything", async () => {
+    const { provider, shown } = bench();
+    await provider.diff("box-1", state, { ...state, size: 2 });
+    expect(shown).toEqual([]);
+  });
+});

@@ -1,0 +1,18 @@
+import { createCancellation, obeyEngine } from "../../../../provider/engine/cancellation";
+
+/** A process as the engine runs it: stays up, obeys, and says over IPC what its one verb goes through. */
+const [tidyUp = "none", limit = ""] = process.argv.slice(2);
+const cancellation = createCancellation();
+obeyEngine(cancellation, Number(limit));
+const stayUp = setInterval(() => {}, 1000);
+
+if (tidyUp !== "none") {
+  void cancellation.run(async (signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    process.send?.("told");
+    await new Promise((resolve) => setTimeout(resolve, Number(tidyUp)));
+    process.send?.("tidied up");
+  });
+}
+process.on("disconnect", () => clearInterval(stayUp));
+process.send?.("ready");

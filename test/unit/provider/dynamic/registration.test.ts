@@ -1,0 +1,98 @@
+import * as pulumi from "@pulumi/pulumi";
+import { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } from "pulumi-serverless-compute";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+/** What reached the engine, by resource name. */
+const registered = new Map<string, pulumi.runtime.MockResourceArgs>();
+
+class Group extends pulumi.ComponentResource {
+  constructor(name: string) {
+    super("my:index:Group", name);
+  }
+}
+
+const urnOf = (resource: pulumi.Resource): Promise<string> =>
+  new Promise((resolve) => void resource.urn.apply(resolve));
+
+async function inputsOf(resource: pulumi.Resource, name: string): Promise<Record<string, unknown>> {
+  await urnOf(resource);
+  const found: Record<string, unknown> = registered.get(name)?.inputs ?? {};
+  return found;
+}
+
+beforeAll(async () => {
+  await pulumi.runtime.setMocks(
+    {
+      newResource: (args) => {
+        registered.set(args.name, args);
+        return { id: `${args.name}-id`, state: args.inputs };
+      },
+      call: ({ inputs }) => inputs,
+    },
+    "shop",
+    "dev",
+  );
+});
+beforeEach(() => registered.clear());
+
+describe("a class", () => {
+  it.each([
+    ["Template", () => new Template("a", { imageName: "i" })],
+    ["ServerlessEndpoint", () => new ServerlessEndpoint("a", { templateId: "t" })],
+    ["NetworkVolume", () => new NetworkVolume("a", { size: 1, dataCenterId: "EU-RO-1" })],
+    ["Secret", () => new Secret("a", { value: "v" })],
+    ["JobInvoke", () => new JobInvoke("a", { endpointId: "e", input: {} })],
+  ])("%s registers under its own type, with its own text and URN", async (kind, make) => {
+    const resource = make();
+    const inputs = await inputsOf(resource, "a");
+    expect(registered.get("a")?.type).toBe(`pulumi-nodejs:dynamic/serverless:${kind}`);
+    expect(inputs).toMatchObject({
+      __provider: `exports.handler=()=>require("pulumi-serverless-compute/dynamic").provider("${kind}")`,
+      __urn: await urnOf(resource),
+    });
+  });
+
+  it("knows its URN under a component, without waiting for the component's other children", async () => {
+    const child = new Template("child", { imageName: "i" }, { parent: new Group("group") });
+    expect((await inputsOf(child, "child"))["__urn"]).toBe(
+      "urn:pulumi:dev::shop::my:index:Group$pulumi-nodejs:dynamic/serverless:Template::child",
+    );
+  });
+
+  it("hands over the time-outs, which the engine does not pass on", async () => {
+    const opts = { customTimeouts: { delete: "5m" } };
+    expect(await inputsOf(new Template("slow", { imageName: "i" }, opts), "slow")).toMatchObject({
+      __timeouts: { delete: "5m" },
+    });
+  });
+
+  it("says which of its inputs are secret, deep ones too, and nothing when none is", async () => {
+    const input = { prompt: "ping", keys: [pulumi.secret("k"), Promise.resolve("p")], all: pulumi.output("o") };
+    const job = new JobInvoke("job", { endpointId: pulumi.secret("e"), input });
+    const open = new JobInvoke("open", { endpointId: "e", input: { prompt: "ping" } });
+    expect((await inputsOf(job, "job"))["__secrets"]).toEqual([["endpointId"], ["input", "keys", "0"]]);
+    expect(await inputsOf(open, "open")).not.toHaveProperty("__secrets");
+  });
+
+  it("makes the value of a Secret secret, however it is written", async () => {
+    const secret = new Secret("pin", { value: "4711" });
+    expect(await pulumi.isSecret(secret.value)).toBe(true);
+    expect((await inputsOf(secret, "pin"))["__secrets"]).toEqual([["value"]]);
+  });
+
+  it("reads back every input, also one that was left out", async () => {
+    const template = new Template("defaults", { imageName: "i" });
+    await urnOf(template);
+    expect(pulumi.Output.isInstance(template.dockerArgs)).toBe(true);
+    expect(pulumi.Output.isInstance(template.revision)).toBe(true);
+  });
+
+  it("refuses an input that the SDK would drop without a word", () => {
+    const args = { imageName: "i", id: "t" };
+    expect(() => new Template("a", args)).toThrow('Template "a": "id" is not an input');
+  });
+
+  it("refuses to read a resource by an empty id, which the SDK would take for a new one", () => {
+    expect(() => new Template("a", { imageName: "i" }, { id: "" })).toThrow("the id of the resource to read is empty");
+  });
+});

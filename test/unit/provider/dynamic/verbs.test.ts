@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { asSecret, bench, hidden, thrownBy } from "./box";
+
+describe("the answers of the verbs", () => {
+  it("hold the hidden inputs, since refresh and delete see outputs only", async () => {
+    const { provider } = bench();
+    const inputs = { ...hidden, size: 1 };
+    const created = await provider.create(inputs);
+    const updated = await provider.update("box-1", inputs, inputs);
+    const read = await provider.read("box-1", inputs);
+    expect(created).toEqual({ id: "box-1", outs: { ...inputs, echo: "heard" } });
+    expect(updated).toEqual({ outs: { ...inputs, echo: "heard again" } });
+    expect(read).toEqual({ id: "box-1", props: { ...inputs, echo: "heard" }, inputs });
+  });
+
+  it("mark what is secret by its kind, in the inputs of a read too", async () => {
+    const { provider } = bench();
+    const inputs = { ...hidden, pin: "4711" };
+    expect((await provider.create(inputs)).outs).toMatchObject({ pin: asSecret("4711"), echo: "heard" });
+    expect(await provider.read("box-1", inputs)).toMatchObject({
+      props: { pin: asSecret("4711") },
+      inputs: { pin: asSecret("4711") },
+    });
+  });
+
+  it("mark what is made of an input that the program made secret", async () => {
+    const { provider } = bench();
+    const { outs } = await provider.create({ ...hidden, note: { a: "x" }, __secrets: [["note", "a"]] });
+    expect(outs).toMatchObject({ echo: asSecret("heard") });
+  });
+
+  it("are JSON whatever a lifecycle answers", async () => {
+    const odd: object = {
+      missing: undefined,
+      list: [undefined, Number.NaN],
+      big: 12n,
+      huge: 2n ** 64n,
+      day: new Date(0),
+      map: new Map([["a", 1]]),
+      set: new Set([1]),
+      run: () => 1,
+    };
+    const { provider } = bench({ update: async () => ({ ...odd }) });
+    expect((await provider.update("box-1", hidden, hidden)).outs).toEqual({
+      ...hidden,
+      list: [null, null],
+      big: 12,
+      huge: "18446744073709551616",
+      day: "1970-01-01T00:00:00.000Z",
+      map: { a: 1 },
+      set: [1],
+    });
+  });
+
+  it("say that an object is gone by an empty id", async () => {
+    const { provider } = bench({ read: async () => undefined });
+    expect(await provider.read("box-1", { ...hidden })).toEqual({ id: "", props: {} });
+  });
+});
+
+describe("a look-up by id", () => {
+  it("fails where there is nothing, since the engine would take an empty answer for an object", async () => {
+    const { provider } = bench({ read: async () => undefined });
+    const error = await thrownBy(() => provider.read("box-9", { ...hidden, __existing: true }));
+    expect(error.message).toBe('Box "box-9" does not exist');
+  });
+
+  it("leaves no mark in state, so that a later refresh finds it gone", async () => {
+    const { provider } = bench();
+    expect(await provider.read("box-1", { ...hidden, __existing: true })).toEqual({
+      id: "box-1",
+      props: { ...hidden, echo: "heard" },
+      inputs: hidden,
+    });
+  });
+});
+
+describe("a verb", () => {
+  it("gets the time that the user allows it", async () => {
+    const seen: unknown[] = [];
+    const { provider } = bench({
+      create: async (inputs, { timeout }) => {
+        seen.push(timeout);
+        return { id: "box-1", outputs: inputs };
+      },
+      delete: async (_id, _olds, { timeout }) => void seen.push(timeout),
+    });
+    const props = { ...hidden, __timeouts: { create: "1h30m", update: "2s" } };
+    await provider.create(props);
+    await provider.delete("box-1", props);
+    expect(seen).toEqual([5_400_000, undefined]);
+  });
+
+  it("shows its progress on the resource's own line, secrets taken out", async () => {
+    const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing 4711 open") });
+    await provider.delete("box-1", { ...hidden, pin: "4711" });
+    expect(shown).toEqual([`progress ${hidden.__urn} sawing [secret] open`]);
+  });
+
+  it("runs quietly on state that does not hold the URN", async () => {
+    const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing") });
+    await provider.delete("box-1", { __provider: "text" });
+    expect(shown).toEqual([]);
+  });
+
+  it("keeps the configuration at once, before anything is awaited", async () => {
+    const kept: (string | undefined)[] = [];
+    const { provider } = bench({}, { configure: (get) => kept.push(get("serverless-compute:baseUrl")) });
+    const config = { get: (key: string) => `value of ${key}`, require: (key: string) => key };
+    void provider.configure({ config });
+    expect(kept).toEqual(["value of serverless-compute:baseUrl"]);
+  });
+});

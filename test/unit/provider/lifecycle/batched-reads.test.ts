@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../../../provider/lifecycle/kinds";
+import type { Properties } from "../../../../provider/lifecycle/lifecycle";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { stringAt } from "../../../support/raw-http";
+
+const bench = await useLifecycleBench();
+
+async function volumes(count: number): Promise<string[]> {
+  const made = Array.from({ length: count }, () =>
+    bench.rest("POST", "/networkvolumes", { name: "v", size: 1, dataCenterId: "EU-RO-1" }),
+  );
+  return (await Promise.all(made)).map((answer) => stringAt(answer, "id"));
+}
+const olds: Properties = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
+
+describe("reads of one kind", () => {
+  test("that come together share one list, however many they are", async () => {
+    const ids = await volumes(50);
+    const context = bench.context();
+    const readings = await Promise.all(ids.map((id) => kinds.NetworkVolume.read(id, olds, context)));
+    expect(readings.map((reading) => reading?.id)).toEqual(ids);
+    expect(bench.asked()).toEqual(["GET /v1/networkvolumes"]);
+  });
+
+  test("that come in waves share it too, for a moment", async () => {
+    const [first = "", second = "", third = ""] = await volumes(3);
+    const context = bench.context();
+    const sizeOf = async (id: string) => (await kinds.NetworkVolume.read(id, olds, context))?.inputs["size"];
+    await sizeOf(first);
+    await bench.clock.leap(1000);
+    await sizeOf(second);
+    expect(bench.asked()).toEqual(["GET /v1/networkvolumes"]);
+    await bench.rest("PATCH", `/networkvolumes/${third}`, { size: 5 });
+    await bench.clock.leap(2000);
+    expect(await sizeOf(third)).toBe(5);
+  });
+
+  test("ask anew after anything that this process changed, and after a list that failed", async () => {
+    const [id = ""] = await volumes(1);
+    const context = bench.context();
+    const read = async () => (await kinds.NetworkVolume.read(id, olds, context))?.inputs["size"];
+    expect(await read()).toBe(1);
+    await kinds.NetworkVolume.update(id, olds, { ...olds, size: 7 }, context);
+    expect(await read()).toBe(7);
+    await kinds.NetworkVolume.update(id, { ...olds, size: 7 }, { ...olds, size: 8 }, context);
+    bench.proxy.inject({ method: "GET" }, { kind: "status", status: 500 }, 6);
+    await expect(read()).rejects.toThrow("HTTP 500");
+    expect(await read()).toBe(8);
+  });
+
+  test("take nothing for gone because a list does not show it", async () => {
+    const [id = ""] = await volumes(1);
+    const context = bench.context();
+    const [there, gone] = await Promise.all([
+      kinds.NetworkVolume.read(id, olds, context),
+      kinds.NetworkVolume.read("aaaaaaaaaa", olds, context),
+    ]);
+    expect(there?.id).toBe(id);
+    expect(gone).toBeUndefined();
+    expect(bench.asked()).toEqual(["GET /v1/networkvolumes", "GET /v1/networkvolumes/aaaaaaaaaa"]);
+  });
+
+  test("fail together, each with its own name", async () => {
+    const ids = await volumes(2);
+    bench.proxy.inject({ method: "GET" }, { kind: "status", status: 500 }, 20);
+    const context = bench.context();
+    const failures = await Promise.all(
+      ids.map((id) => kinds.NetworkVolume.read(id, { ...olds, name: `v-${id}` }, context).catch(String)),
+    );
+    for (const [index, failure] of failures.entries()) expect(failure).toContain(`NetworkVolume "v-${ids[index]}": `);
+  });
+
+  test("of several clients are kept apart", async () => {
+    const [id = ""] = await volumes(1);
+    await Promise.all([bench.context(), bench.context()].map((context) => kinds.NetworkVolume.read(id, olds, context)));
+    expect(bench.asked()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,234 @@
+import {
+  jobInvokeInputs,
+  networkVolumeInputs,
+  secretInputs,
+  serverlessEndpointInputs,
+  templateInputs,
+} from "serverless-compute-api/shapes";
+import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { checkInputs } from "../../../../provider/lifecycle/check";
+import { type Properties, Unknown } from "../../../../provider/lifecycle/lifecycle";
+
+const unknown = Unknown.value;
+
+/** Failures as lines, for a new resource that is called chat in the stack dev. */
+function linesOf(shape: z.ZodObject, news: Properties, olds: Properties = {}): string[] {
+  return checkInputs(shape, olds, news, "chat-dev").failures.map(({ path, reason }) => `${path}: ${reason}`);
+}
+
+describe("a bad input is refused with its path, its value and what is allowed", () => {
+  const cases: [string, z.ZodObject, Properties, string[]][] = [
+    ["a required property that is missing", templateInputs, {}, ["imageName: is required"]],
+    [
+      "a number out of bounds",
+      serverlessEndpointInputs,
+      { templateId: "t", idleTimeout: 5000 },
+      ["idleTimeout: is 5000; must be 3600 or less"],
+    ],
+    [
+      "a fraction where whole numbers go",
+      networkVolumeInputs,
+      { size: 1.5, dataCenterId: "EU-RO-1" },
+      ["size: is 1.5; must be a whole number"],
+    ],
+    [
+      "a word that is none of the allowed ones",
+      serverlessEndpointInputs,
+      { templateId: "t", scalerType: "FAST" },
+      ['scalerType: is "FAST"; must be "QUEUE_DELAY" or "REQUEST_COUNT"'],
+    ],
+    [
+      "text in another form",
+      templateInputs,
+      { imageName: "a", ports: "8888" },
+      ['ports: is "8888"; must be a comma-separated list of <port>/http or <port>/tcp, such as "8888/http,22/tcp"'],
+    ],
+    [
+      "an element of a list",
+      serverlessEndpointInputs,
+      { templateId: "t", gpuTypeIds: ["NVIDIA L4", 4] },
+      ["gpuTypeIds.1: is 4; must be a string"],
+    ],
+    [
+      "a nested property",
+      jobInvokeInputs,
+      { endpointId: "e", input: {}, policy: { ttl: 1 } },
+      ["policy.ttl: is 1; must be 10000 or more"],
+    ],
+    [
+      "a rule over two properties",
+      serverlessEndpointInputs,
+      { templateId: "t", workersMin: 3, workersMax: 1 },
+      ["workersMax: is 1; must not be lower than workersMin"],
+    ],
+    [
+      "a rule that a default takes part in",
+      templateInputs,
+      { imageName: "a", volumeInGb: 10 },
+      ["volumeInGb: is 10; must be 0 when isServerless is true"],
+    ],
+  ];
+  test.each(cases)("%s", (_, shape, news, lines) => {
+    expect(linesOf(shape, news)).toEqual(lines);
+  });
+
+  test("several faults are told at once", () => {
+    expect(linesOf(templateInputs, { imageName: 1, containerDiskInGb: -1 })).toEqual([
+      "imageName: is 1; must be a string",
+      "containerDiskInGb: is -1; must be 0 or more",
+    ]);
+  });
+
+  test("a long value is cut", () => {
+    const [line] = linesOf(templateInputs, { imageName: "a", ports: "x".repeat(500) });
+    expect(line?.length).toBeLessThan(250);
+  });
+});
+
+describe("a typo is an error that knows what was meant", () => {
+  test.each([
+    ["imageNme", 'did you mean "imageName"?'],
+    ["imagename", 'did you mean "imageName"?'],
+    ["dockerArg", 'did you mean "dockerArgs"?'],
+  ])("%s", (typo, hint) => {
+    expect(linesOf(templateInputs, { imageName: "a", [typo]: "x" })).toEqual([`${typo}: is no property here; ${hint}`]);
+  });
+
+  test("a word that is like none gets the list", () => {
+    expect(linesOf(networkVolumeInputs, { size: 1, dataCenterId: "a", colour: "red" })).toEqual([
+      "colour: is no property here; there are name, size, dataCenterId, adoptExisting",
+    ]);
+  });
+
+  test("inside a nested object too", () => {
+    expect(linesOf(jobInvokeInputs, { endpointId: "e", input: {}, expect: { outptu: {} } })).toEqual([
+      'expect.outptu: is no property here; did you mean "output"?',
+    ]);
+  });
+});
+
+describe("no message shows a value that may be secret", () => {
+  test.each<[string, z.ZodObject, Properties]>([
+    ["a secret property", secretInputs, { name: "a b", value: 90210 }],
+    ["an environment variable", templateInputs, { imageName: "a", env: { TOKEN: 90210 } }],
+    ["an environment variable beside an unknown one", templateInputs, { env: { TOKEN: 90210, OTHER: unknown } }],
+    ["a job's input", jobInvokeInputs, { endpointId: "e", input: "90210" }],
+  ])("%s", (_, shape, news) => {
+    const lines = linesOf(shape, news);
+    expect(lines).not.toEqual([]);
+    expect(lines.join("\n")).not.toContain("90210");
+  });
+});
+
+describe("what is unknown before deployment", () => {
+  test("is kept and counts as given", () => {
+    const { inputs, failures } = checkInputs(templateInputs, {}, { imageName: unknown, env: { A: unknown } }, "chat");
+    expect(failures).toEqual([]);
+    expect(inputs["imageName"]).toBe(unknown);
+    expect(inputs["env"]).toEqual({ A: unknown });
+    expect(inputs["containerDiskInGb"]).toBe(50);
+  });
+
+  test("does not hide a fault beside it, at any depth", () => {
+    expect(linesOf(templateInputs, { imageName: unknown, env: { A: unknown, B: 2 } })).toEqual([
+      "env.B: must be a string",
+    ]);
+    expect(linesOf(serverlessEndpointInputs, { templateId: unknown, gpuTypeIds: [unknown, 4] })).toEqual([
+      "gpuTypeIds.1: is 4; must be a string",
+    ]);
+    expect(linesOf(jobInvokeInputs, { endpointId: unknown, input: { a: unknown }, policy: { ttl: 1 } })).toEqual([
+      "policy.ttl: is 1; must be 10000 or more",
+    ]);
+  });
+
+  test("silences a rule that needs it, and only that one", () => {
+    expect(linesOf(serverlessEndpointInputs, { templateId: "t", workersMin: 9, workersMax: unknown })).toEqual([]);
+    expect(linesOf(serverlessEndpointInputs, { templateId: unknown, workersMin: 9, workersMax: 1 })).toEqual([
+      "workersMax: is 1; must not be lower than workersMin",
+    ]);
+    expect(linesOf(templateInputs, { imageName: "a", isServerless: unknown, volumeInGb: 10 })).toEqual([]);
+  });
+
+  test("may be a whole map, list or nested object", () => {
+    expect(linesOf(templateInputs, { imageName: "a", env: unknown })).toEqual([]);
+    expect(linesOf(serverlessEndpointInputs, { templateId: "t", gpuTypeIds: unknown })).toEqual([]);
+    expect(linesOf(jobInvokeInputs, { endpointId: "e", input: unknown, expect: unknown, triggers: [unknown] })).toEqual(
+      [],
+    );
+  });
+});
+
+describe("what is absent", () => {
+  test("gets its default, nested ones too", () => {
+    const { inputs } = checkInputs(
+      jobInvokeInputs,
+      {},
+      { endpointId: "e", input: {}, expect: { output: 1 } },
+      undefined,
+    );
+    expect(inputs).toEqual({
+      endpointId: "e",
+      input: {},
+      mode: "async",
+      timeout: 300,
+      triggers: [],
+      expect: { status: "COMPLETED", output: 1 },
+    });
+  });
+
+  test("may be written as null, but null is a value where anything goes", () => {
+    const news = { endpointId: "e", input: { a: null }, policy: null, triggers: [null], expect: { output: null } };
+    const { inputs, failures } = checkInputs(jobInvokeInputs, {}, news, undefined);
+    expect(failures).toEqual([]);
+    expect(inputs).not.toHaveProperty("policy");
+    expect(inputs["expect"]).toEqual({ status: "COMPLETED", output: null });
+    expect(inputs["triggers"]).toEqual([null]);
+  });
+});
+
+describe("a name that is left out", () => {
+  const volume = { size: 1, dataCenterId: "EU-RO-1" };
+  test("is made of the resource's and the stack's", () => {
+    expect(checkInputs(networkVolumeInputs, {}, volume, "models-dev").inputs["name"]).toBe("models-dev");
+  });
+  test("stays what it was where no default can be made", () => {
+    expect(checkInputs(networkVolumeInputs, { name: "models-dev" }, volume, undefined).inputs["name"]).toBe(
+      "models-dev",
+    );
+  });
+  test("is required where there is neither", () => {
+    const { failures } = checkInputs(networkVolumeInputs, {}, volume, undefined);
+    expect(failures).toEqual([{ path: "name", reason: "is required" }]);
+  });
+  test("has to be set where the default one is not allowed", () => {
+    const { failures } = checkInputs(secretInputs, {}, { value: "v" }, "hub token-dev");
+    expect(failures).toEqual([
+      {
+        path: "name",
+        reason:
+          'is "hub token-dev" by default; must be letters, digits, _, . and -, starting with a letter, a digit or _; set a name of your own',
+      },
+    ]);
+  });
+  test("a name that is given wins", () => {
+    expect(checkInputs(networkVolumeInputs, {}, { ...volume, name: "m" }, "models-dev").inputs["name"]).toBe("m");
+  });
+});
+
+describe("a volume's size", () => {
+  const olds = { name: "chat-dev", size: 100, dataCenterId: "EU-RO-1" };
+  test("never shrinks: the message names both sizes and the way out", () => {
+    expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "EU-RO-1" }, olds)).toEqual([
+      "size: is 50, but it has 100 and can only grow; a smaller one must be a new one: change its resource name",
+    ]);
+  });
+  test("may be anything where the volume is replaced", () => {
+    expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "US-KS-2" }, olds)).toEqual([]);
+    expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: unknown }, olds)).toEqual([]);
+  });
+  test("grows, stays, or is unknown", () => {
+    for (const size of [100, 150, unknown])
+      expect(linesOf(networkVolumeInputs, { size, dataCenterId: "EU-RO-1" }, olds)).toEqual([]);
+  });
+});

@@ -1,0 +1,205 @@
+import {
+  jobInvokeInputs,
+  networkVolumeInputs,
+  secretInputs,
+  serverlessEndpointInputs,
+  templateInputs,
+} from "serverless-compute-api/shapes";
+import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { checkInputs } from "../../../../provider/lifecycle/check";
+import { agrees } from "../../../../provider/lifecycle/diff";
+import { kinds } from "../../../../provider/lifecycle/kinds";
+import { type Change, type Properties, Unknown } from "../../../../provider/lifecycle/lifecycle";
+
+const unknown = Unknown.value;
+const { Template, ServerlessEndpoint, NetworkVolume, Secret, JobInvoke } = kinds;
+
+const told = (changes: Change[]): string[] =>
+  changes.map(({ path, kind, replace }) => `${kind} ${path.join(".")}${replace ? ", replace" : ""}`);
+
+/** Inputs with every default, as check leaves them. */
+const checked = (shape: z.ZodObject, news: Properties): Properties => checkInputs(shape, {}, news, "chat-dev").inputs;
+
+const template = checked(templateInputs, { imageName: "acme/chat:1", env: { A: "1", B: "2" } });
+const endpoint = checked(serverlessEndpointInputs, { templateId: "t1", gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"] });
+const volume = checked(networkVolumeInputs, { size: 10, dataCenterId: "EU-RO-1" });
+const secret = checked(secretInputs, { value: "v" });
+const job = checked(jobInvokeInputs, { endpointId: "e", input: { prompt: "ping" }, triggers: ["r1"] });
+
+describe("nothing changes", () => {
+  test("between equal inputs of each kind", () => {
+    expect(Template.diff(template, template)).toEqual([]);
+    expect(ServerlessEndpoint.diff(endpoint, endpoint)).toEqual([]);
+    expect(NetworkVolume.diff(volume, volume)).toEqual([]);
+    expect(Secret.diff(secret, secret)).toEqual([]);
+    expect(JobInvoke.diff(job, job)).toEqual([]);
+  });
+
+  test("where old outputs hold what is no input: computed, added by the service, of another version", () => {
+    expect(Template.diff({ ...template, revision: "abc", id: "x", oldThing: [1] }, template)).toEqual([]);
+    expect(ServerlessEndpoint.diff({ ...endpoint, url: "u", version: 3, workers: [] }, endpoint)).toEqual([]);
+  });
+
+  test("where a state of an earlier version lacks what has a default now", () => {
+    expect(Template.diff({ name: "chat-dev", imageName: "acme/chat:1", env: template["env"] ?? {} }, template)).toEqual(
+      [],
+    );
+    expect(JobInvoke.diff({ endpointId: "e", input: { prompt: "ping" }, triggers: ["r1"] }, job)).toEqual([]);
+    expect(JobInvoke.diff({ ...job, expect: {} }, job)).toEqual([]);
+  });
+
+  test("where an unordered list has another order", () => {
+    const set = { ...endpoint, dataCenterIds: ["A", "B"], allowedCudaVersions: ["12.1", "12.4"] };
+    const other = { ...endpoint, dataCenterIds: ["B", "A"], allowedCudaVersions: ["12.4", "12.1"] };
+    expect(ServerlessEndpoint.diff(set, other)).toEqual([]);
+  });
+
+  test("where the service added a suffix to the endpoint's name", () => {
+    expect(ServerlessEndpoint.diff({ ...endpoint, name: "chat-dev-fb" }, endpoint)).toEqual([]);
+  });
+
+  test("where absence, null and emptiness mean the same", () => {
+    for (const none of [null, ""])
+      expect(ServerlessEndpoint.diff({ ...endpoint, networkVolumeId: none }, endpoint)).toEqual([]);
+    expect(ServerlessEndpoint.diff(endpoint, { ...endpoint, cpuFlavorIds: [] })).toEqual([]);
+    expect(Template.diff({ ...template, containerRegistryAuthId: "" }, template)).toEqual([]);
+  });
+
+  test("where the service filled in what it uses anyway", () => {
+    expect(ServerlessEndpoint.diff({ ...endpoint, vcpuCount: 2, executionTimeoutMs: 600_000 }, endpoint)).toEqual([]);
+  });
+
+  test("where ports or maps are only written in another way", () => {
+    const spaced = { ...template, ports: "8888/http, 22/tcp", env: { B: "2", A: "1" } };
+    expect(Template.diff(spaced, { ...template, ports: "8888/http,22/tcp" })).toEqual([]);
+  });
+});
+
+describe("a change is told at its own path", () => {
+  test.each<[string, Properties, string[]]>([
+    ["a value", { imageName: "acme/chat:2" }, ["update imageName"]],
+    ["one variable of several", { env: { A: "9", B: "2" } }, ["update env.A"]],
+    ["a variable less, one more", { env: { A: "1", C: "3" } }, ["delete env.B", "add env.C"]],
+    ["a property with no default", { containerRegistryAuthId: "auth" }, ["add containerRegistryAuthId"]],
+    ["from the default", { readme: "x" }, ["update readme"]],
+    ["what cannot change in place", { isServerless: false }, ["update isServerless, replace"]],
+  ])("%s", (_, change, lines) => {
+    expect(told(Template.diff(template, { ...template, ...change }))).toEqual(lines);
+  });
+
+  test("back to the default, and back to nothing", () => {
+    expect(told(Template.diff({ ...template, readme: "x" }, template))).toEqual(["update readme"]);
+    const bound = { ...endpoint, networkVolumeId: "v" };
+    expect(told(ServerlessEndpoint.diff(bound, endpoint))).toEqual(["delete networkVolumeId"]);
+  });
+
+  test("a list in priority order changes as one", () => {
+    const turned = { ...endpoint, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"] };
+    expect(told(ServerlessEndpoint.diff(endpoint, turned))).toEqual(["update gpuTypeIds"]);
+  });
+
+  test("an unordered list with another element, or one twice", () => {
+    const set = { ...endpoint, dataCenterIds: ["A", "B"] };
+    expect(told(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "C"] }))).toEqual(["update dataCenterIds"]);
+    expect(told(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "B"] }))).toEqual(["update dataCenterIds"]);
+  });
+
+  test("another data centre, name of a secret, or compute type replaces; size, value and workers do not", () => {
+    expect(told(NetworkVolume.diff(volume, { ...volume, dataCenterId: "US-KS-2" }))).toEqual([
+      "update dataCenterId, replace",
+    ]);
+    expect(told(Secret.diff(secret, { ...secret, name: "other" }))).toEqual(["update name, replace"]);
+    expect(told(ServerlessEndpoint.diff(endpoint, { ...endpoint, computeType: "CPU" }))).toEqual([
+      "update computeType, replace",
+    ]);
+    expect(told(NetworkVolume.diff(volume, { ...volume, size: 20 }))).toEqual(["update size"]);
+    expect(told(Secret.diff(secret, { ...secret, value: "w" }))).toEqual(["update value"]);
+    expect(told(ServerlessEndpoint.diff(endpoint, { ...endpoint, workersMax: 5 }))).toEqual(["update workersMax"]);
+  });
+
+  test("a name that only looks like one with a suffix is another name", () => {
+    expect(told(ServerlessEndpoint.diff({ ...endpoint, name: "chat-fb-dev" }, endpoint))).toEqual(["update name"]);
+  });
+
+  test("a job runs again for any input or trigger, deep inside too", () => {
+    expect(told(JobInvoke.diff(job, { ...job, triggers: ["r2"] }))).toEqual(["update triggers"]);
+    expect(told(JobInvoke.diff(job, { ...job, triggers: ["r1", { a: [1] }] }))).toEqual(["update triggers"]);
+    expect(told(JobInvoke.diff(job, { ...job, input: { prompt: "ping", n: null } }))).toEqual(["add input.n"]);
+    expect(told(JobInvoke.diff(job, { ...job, expect: { status: "FAILED" } }))).toEqual(["update expect.status"]);
+    expect(told(JobInvoke.diff(job, { ...job, policy: { ttl: 60_000 } }))).toEqual(["add policy"]);
+    const deep = { ...job, triggers: [{ a: [1, { b: 2 }] }] };
+    expect(told(JobInvoke.diff(deep, { ...job, triggers: [{ a: [1, { b: 3 }] }] }))).toEqual(["update triggers"]);
+    expect(JobInvoke.diff(deep, { ...job, triggers: [{ a: [1, { b: 2 }] }] })).toEqual([]);
+  });
+});
+
+describe("what is unknown before deployment counts as a change", () => {
+  test.each<[string, Change[], string[]]>([
+    ["a property", ServerlessEndpoint.diff(endpoint, { ...endpoint, templateId: unknown }), ["update templateId"]],
+    [
+      "one that replaces",
+      NetworkVolume.diff(volume, { ...volume, dataCenterId: unknown }),
+      ["update dataCenterId, replace"],
+    ],
+    ["one variable", Template.diff(template, { ...template, env: { A: unknown, B: "2" } }), ["update env.A"]],
+    [
+      "a variable that is new",
+      Template.diff(template, { ...template, env: { A: "1", B: "2", C: unknown } }),
+      ["add env.C"],
+    ],
+    ["a whole map", Template.diff(template, { ...template, env: unknown }), ["update env"]],
+    [
+      "an element of a list",
+      ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuTypeIds: ["NVIDIA L4", unknown] }),
+      ["update gpuTypeIds"],
+    ],
+    [
+      "an element of a set",
+      ServerlessEndpoint.diff(endpoint, { ...endpoint, dataCenterIds: [unknown] }),
+      ["update dataCenterIds"],
+    ],
+    ["a trigger", JobInvoke.diff(job, { ...job, triggers: [unknown] }), ["update triggers"]],
+    ["an endpoint's name", ServerlessEndpoint.diff(endpoint, { ...endpoint, name: unknown }), ["update name"]],
+    [
+      "where nothing was",
+      ServerlessEndpoint.diff(endpoint, { ...endpoint, networkVolumeId: unknown }),
+      ["add networkVolumeId"],
+    ],
+  ])("%s", (_, changes, lines) => {
+    expect(told(changes)).toEqual(lines);
+  });
+});
+
+describe("what a preview says of changes", () => {
+  test("outputs stay known unless a change may alter them", () => {
+    const altered = (kind: keyof typeof kinds, ...keys: string[]): string[] =>
+      kinds[kind].alteredOutputs(keys.map((key) => ({ path: [key], kind: "update", replace: false })));
+    expect(altered("Template", "readme")).toEqual([]);
+    expect(altered("Template", "env")).toEqual(["revision"]);
+    expect(altered("ServerlessEndpoint", "workersMax")).toEqual([]);
+    expect(altered("ServerlessEndpoint", "templateId")).toEqual(["version"]);
+    expect(altered("JobInvoke", "triggers")).toEqual(["jobId", "status", "output", "delayTime", "executionTime"]);
+    expect(altered("Secret", "value")).toEqual([]);
+  });
+
+  test("one warning for all properties it is about, and what a replacement loses", () => {
+    const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
+    expect(ServerlessEndpoint.warnings(changes)).toEqual([
+      "gpuCount, workersMax: active workers may restart",
+      "replacing an endpoint removes its configuration, logs and job history for good",
+    ]);
+    expect(NetworkVolume.warnings(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" }))).toEqual([
+      "dataCenterId: a replaced volume loses its data",
+    ]);
+    expect(Template.warnings(Template.diff(template, { ...template, readme: "x" }))).toEqual([]);
+  });
+});
+
+test("what the service tells agrees with inputs when all of it does; what it does not tell is not looked at", () => {
+  expect(agrees(networkVolumeInputs, { size: 10 }, volume)).toBe(true);
+  expect(agrees(networkVolumeInputs, { size: 11, dataCenterId: "EU-RO-1" }, volume)).toBe(false);
+  expect(agrees(serverlessEndpointInputs, { networkVolumeId: undefined }, { ...endpoint, networkVolumeId: "v" })).toBe(
+    false,
+  );
+});

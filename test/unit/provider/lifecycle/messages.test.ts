@@ -1,0 +1,100 @@
+import { createServer } from "node:net";
+import { inspect } from "node:util";
+import { createClients } from "serverless-compute-api";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { kinds } from "../../../../provider/lifecycle/kinds";
+import type { Properties } from "../../../../provider/lifecycle/lifecycle";
+import { json, startFaultyServer } from "../../../support/faulty-server";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+
+const bench = await useLifecycleBench();
+const { NetworkVolume, Template } = kinds;
+const volume: Properties = { name: "models-dev", size: 10, dataCenterId: "EU-RO-1" };
+
+/** Clients that lead to `origin`, with a key that no message may show. */
+function clientsOf(origin: string, apiKey = "sck-wrong-key") {
+  const clients = createClients({
+    apiKey,
+    baseUrl: `${origin}/v1`,
+    graphqlUrl: `${origin}/graphql`,
+    serverlessUrl: origin,
+    clock: bench.context().clock,
+  });
+  onTestFinished(() => clients.close());
+  return clients;
+}
+
+async function failureOf(work: Promise<unknown>): Promise<Error> {
+  const outcome: unknown = await work.catch((error: unknown) => error);
+  if (outcome instanceof Error) return outcome;
+  throw new Error(`it succeeded with ${inspect(outcome)}`);
+}
+
+/** Two lines at most: what a person reads under a resource. */
+function expectShort({ message }: Error): void {
+  expect(message.split("\n").length).toBeLessThanOrEqual(2);
+  expect(message).not.toContain("sck-");
+}
+
+test("a wrong key is one clear line: who refused it, where it comes from, where to get one", async () => {
+  const context = bench.context({ clients: clientsOf(bench.proxy.origin) });
+  const template = Template.check({}, { imageName: "a" }, "models-dev").inputs;
+  for (const verb of [
+    () => NetworkVolume.create(volume, context),
+    () => NetworkVolume.read("aaaaaaaaaa", volume, context),
+    () => Template.create(template, context),
+  ]) {
+    const failure = await failureOf(verb());
+    expect(failure.message).toMatch(
+      /^(NetworkVolume|Template) "models-dev": http:\/\/127\.0\.0\.1:\d+ refused the API key.*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx serverless-compute-local key"\.$/,
+    );
+    expectShort(failure);
+  }
+});
+
+test("a service that is down: its address and how to start the local one", async () => {
+  // A port that was free a moment ago: nobody listens there.
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  await new Promise((resolve) => server.close(resolve));
+  const failure = await failureOf(
+    NetworkVolume.create(volume, bench.context({ clients: clientsOf(`http://127.0.0.1:${port}`) })),
+  );
+  expect(failure.message).toMatch(
+    /^NetworkVolume "models-dev": nothing answers at http:\/\/127\.0\.0\.1:\d+\. Start the local service \("npx serverless-compute-local start"\), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl/,
+  );
+  expectShort(failure);
+});
+
+describe("what a service may answer, told in a line or two that name the object", () => {
+  test.each<[string, number, object, RegExp]>([
+    [
+      "a limit",
+      400,
+      { message: "quota of volumes exceeded: limit reached" },
+      /the account's limit is reached: .*have the limit raised/,
+    ],
+    ["a refusal", 400, { message: "size: too small" }, /the service refused it: size: too small$/],
+    ["too many requests", 429, { message: "slow down" }, /takes no more requests at the moment.*Try again later/],
+    ["not available", 503, { message: "maintenance" }, /is not available at the moment.*maintenance/],
+    ["an internal error", 500, { message: "oops" }, /failed \(HTTP 500\): oops\. Try again; its logs tell the cause\./],
+    ["an answer of another kind", 200, { hello: 1 }, /answered something that does not fit/],
+  ])("%s", async (_, status, body, text) => {
+    const server = await startFaultyServer((request) => (request.method === "GET" ? json([]) : json(body, status)));
+    onTestFinished(() => server.close());
+    const failure = await failureOf(NetworkVolume.create(volume, bench.context({ clients: clientsOf(server.origin) })));
+    const [line = ""] = failure.message.split("\n");
+    expect(line).toMatch(/^NetworkVolume "models-dev": /);
+    expect(line).toMatch(text);
+    expectShort(failure);
+  });
+});
+
+test("an object without a name is told by its id", async () => {
+  const context = bench.context({ clients: clientsOf(bench.proxy.origin) });
+  expect((await failureOf(NetworkVolume.read("agv6w2qcg7", {}, context))).message).toMatch(
+    /^NetworkVolume "agv6w2qcg7": /,
+  );
+});

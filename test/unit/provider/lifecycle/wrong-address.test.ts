@@ -1,0 +1,58 @@
+import { createClients } from "serverless-compute-api";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { kinds } from "../../../../provider/lifecycle/kinds";
+import type { Context, Properties } from "../../../../provider/lifecycle/lifecycle";
+import { json, startFaultyServer } from "../../../support/faulty-server";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+
+const bench = await useLifecycleBench();
+
+/** A context whose addresses begin with `origin` and lead to none of the service's APIs. */
+function astray(origin: string): Context {
+  const context = bench.context();
+  const addresses = { baseUrl: `${origin}/v9`, graphqlUrl: `${origin}/graphqls`, serverlessUrl: origin };
+  const clients = createClients({
+    apiKey: bench.addresses.apiKey,
+    ...addresses,
+    clock: context.clock,
+    random: () => 0,
+  });
+  onTestFinished(() => clients.close());
+  return { ...context, clients };
+}
+
+/** Another server, which has nothing of ours and says so in JSON. */
+const elsewhere = await startFaultyServer(() => json({ message: "not found" }, 404));
+afterAll(() => elsewhere.close());
+
+const kindsAndInputs: ["Template" | "ServerlessEndpoint" | "NetworkVolume" | "Secret", Properties][] = [
+  ["Template", { imageName: "a:1" }],
+  ["ServerlessEndpoint", { templateId: "aaaaaaaaaa" }],
+  ["NetworkVolume", { size: 1, dataCenterId: "EU-RO-1" }],
+  ["Secret", { value: "vvvv" }],
+];
+
+describe.each([
+  ["a path that the service does not have", bench.addresses.serverlessUrl],
+  ["a server that finds nothing", elsewhere.origin],
+])("%s", (_, origin) => {
+  describe.each(kindsAndInputs)("%s", (kind, news) => {
+    const lifecycle = kinds[kind];
+    const olds = lifecycle.check({}, news, "chat-dev").inputs;
+    const clear = new RegExp(
+      `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is no address of the service .*Check serverless-compute:baseUrl`,
+    );
+
+    test("fails a refresh instead of taking the object for gone", async () => {
+      await expect(lifecycle.read("aaaaaaaaaa", olds, astray(origin))).rejects.toThrow(clear);
+    });
+
+    test("fails a delete instead of leaving the object behind", async () => {
+      await expect(lifecycle.delete("aaaaaaaaaa", olds, astray(origin))).rejects.toThrow(clear);
+    });
+
+    test("fails a create", async () => {
+      await expect(lifecycle.create(olds, astray(origin))).rejects.toThrow(clear);
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type CachePlace, cachePlaces, readCache, writeCache } from "../../../../provider/plugin/code-cache";
+
+const me = process.getuid?.() ?? 0;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "code-cache-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const place = (owners = [me], name = "one"): CachePlace => ({ folder: join(folder, name), file: "a.cache", owners });
+const data = Buffer.from("compiled");
+
+describe("a code cache", () => {
+  it("is written for its owner alone to change, and read again", () => {
+    writeCache([place()], data);
+    expect(readCache([place()])).toEqual(data);
+    expect(statSync(join(folder, "one", "a.cache")).mode & 0o777).toBe(0o644);
+    expect(readdirSync(join(folder, "one"))).toEqual(["a.cache"]);
+  });
+
+  it("is not trusted where others can write it", () => {
+    writeCache([place()], data);
+    for (const mode of [0o664, 0o646]) {
+      chmodSync(join(folder, "one", "a.cache"), mode);
+      expect(readCache([place()])).toBeUndefined();
+    }
+  });
+
+  it("is not trusted when somebody else owns it", () => {
+    writeCache([place()], data);
+    expect(readCache([place([me + 1])])).toBeUndefined();
+  });
+
+  it("is not trusted behind a link", () => {
+    mkdirSync(join(folder, "one"));
+    writeFileSync(join(folder, "real"), data);
+    symlinkSync(join(folder, "real"), join(folder, "one", "a.cache"));
+    expect(readCache([place()])).toBeUndefined();
+  });
+
+  it("goes to the next place when a folder is open to others or takes no files", () => {
+    mkdirSync(join(folder, "one"));
+    chmodSync(join(folder, "one"), 0o777);
+    writeFileSync(join(folder, "two"), "a file, no folder");
+    writeCache([place(), place([me], "two"), place([me], "three")], data);
+    expect(readdirSync(join(folder, "one"))).toEqual([]);
+    expect(readCache([place([me], "three")])).toEqual(data);
+  });
+
+  it("that nobody takes is no failure", () => {
+    writeFileSync(join(folder, "one"), "a file, no folder");
+    expect(() => writeCache([place()], data)).not.toThrow();
+    expect(readCache([place()])).toBeUndefined();
+  });
+
+  it("belongs to one text, one Node and one processor", () => {
+    writeFileSync(join(folder, "plugin.js"), "");
+    const [beside, own] = cachePlaces(join(folder, "plugin.js"), "0123456789abcdef-and-more", folder);
+    expect(beside).toMatchObject({ folder, file: expect.stringContaining(`0123456789abcdef-${process.version}-`) });
+    expect(own).toMatchObject({ folder: join(folder, ".cache", "pulumi-resource-serverless-compute"), owners: [me] });
+  });
+});

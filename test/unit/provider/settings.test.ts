@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { type ConfigLookup, resolveSettings } from "../../../provider/settings";
+
+const lookup =
+  (values: Record<string, string>): ConfigLookup =>
+  (key) =>
+    values[key];
+const key = { SERVERLESS_COMPUTE_API_KEY: "env-key" };
+
+describe("a missing key", () => {
+  test("names both ways to set it and where the local service's key comes from", () => {
+    expect(() => resolveSettings(lookup({}), {})).toThrow(
+      /the API key of http:\/\/127\.0\.0\.1:7337\/v1 is missing: set .*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx serverless-compute-local key/,
+    );
+  });
+
+  test("says nothing of the local service where another one is meant", () => {
+    const hosted = { SERVERLESS_COMPUTE_BASE_URL: "https://rest.example.com/v1" };
+    expect(() => resolveSettings(lookup({}), hosted)).toThrow(/^(?!.*serverless-compute-local).*is missing/);
+  });
+
+  test("an empty one is missing too", () => {
+    expect(() => resolveSettings(lookup({ "serverless-compute:apiKey": " " }), {})).toThrow(/is missing/);
+  });
+});
+
+test.each(["soon", "0", "-1", ""])("a release limit of %j is refused or, when empty, absent", (text) => {
+  const resolve = () => resolveSettings(lookup({ "serverless-compute:templateReleaseLimit": text }), key);
+  if (text === "") expect(resolve().lifecycle.templateReleaseLimit).toBe(150_000);
+  else expect(resolve).toThrow(`templateReleaseLimit (or SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT) is "${text}"`);
+});
+
+test("without any setting but the key, the local service's default addresses are used", () => {
+  expect(resolveSettings(lookup({}), key)).toEqual({
+    clients: {
+      apiKey: "env-key",
+      baseUrl: "http://127.0.0.1:7337/v1",
+      graphqlUrl: "http://127.0.0.1:7337/graphql",
+      serverlessUrl: "http://127.0.0.1:7337",
+    },
+    lifecycle: { templateReleaseLimit: 150_000 },
+  });
+});
+
+test("the stack's config comes before the environment, each setting on its own", () => {
+  const settings = resolveSettings(
+    lookup({
+      "serverless-compute:apiKey": "config-key",
+      "serverless-compute:graphqlUrl": "https://config.example.com/graphql",
+      "serverless-compute:templateReleaseLimit": "20",
+    }),
+    {
+      ...key,
+      SERVERLESS_COMPUTE_BASE_URL: "https://env.example.com/v1",
+      SERVERLESS_COMPUTE_GRAPHQL_URL: "https://env.example.com/graphql",
+      SERVERLESS_COMPUTE_SERVERLESS_URL: "https://jobs.example.com",
+      SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT: "90",
+    },
+  );
+  expect(settings).toEqual({
+    clients: {
+      apiKey: "config-key",
+      baseUrl: "https://env.example.com/v1",
+      graphqlUrl: "https://config.example.com/graphql",
+      serverlessUrl: "https://jobs.example.com",
+    },
+    lifecycle: { templateReleaseLimit: 20_000 },
+  });
+});
+
+describe("the pace of calls", () => {
+  test("is set in seconds for one call with all its retries, and as a number of calls at once", () => {
+    const config = lookup({ "serverless-compute:callLimit": "300", "serverless-compute:maxInFlight": "40" });
+    expect(resolveSettings(config, key).clients).toMatchObject({ deadline: 300_000, maxInFlight: 40 });
+  });
+
+  test.each([
+    ["callLimit", "0", "must be seconds, more than 0"],
+    ["maxInFlight", "2.5", "must be a whole number, 1 or more"],
+    ["maxInFlight", "many", "must be a whole number, 1 or more"],
+  ])("%s of %j is refused", (name, value, allowed) => {
+    expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
+      new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is "${value}": ${allowed}$`),
+    );
+  });
+});

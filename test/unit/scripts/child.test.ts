@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { isAlive, lastLines, run } from "../../../scripts/child.mjs";
+import { temporaryFolder } from "./fake-cli";
+
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const script = (name: string) => pathToFileURL(join(__dirname, "../../../scripts", name)).href;
+
+/** Starts a program given as text; it is ended with the test. */
+function start(text: string, ...flags: string[]): ChildProcess {
+  const path = join(temporaryFolder(), "program.mjs");
+  writeFileSync(path, text);
+  const child = spawn(process.execPath, [...flags, path], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+/** Waits until something holds; fails the test by its time limit when it never does. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await sleep(10);
+}
+
+test("what a command writes is handed back with its exit code", async () => {
+  const finished = await run("sh", ["-c", "cat; echo problem >&2; exit 3"], { input: "text" });
+  expect(finished).toEqual({ code: 3, signal: null, stdout: "text", stderr: "problem\n", timedOut: false });
+  expect(lastLines(finished)).toBe("problem");
+});
+
+test("a process that ended counts as ended even while nobody has asked for its result", async () => {
+  // The shell is replaced by a program that never asks for the result of the child it has from the shell.
+  const parent = spawn("sh", ["-c", "sh -c 'exit 0' & echo $!; exec sleep 60"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const [text] = await once(parent.stdout, "data");
+  await until(() => !isAlive(Number(text)));
+  expect(isAlive(process.pid)).toBe(true);
+  expect(isAlive(1)).toBe(true);
+});
+
+test("a command that is not there is an error", async () => {
+  await expect(run(join(temporaryFolder(), "absent"), [])).rejects.toThrow("ENOENT");
+});
+
+test("a command that takes too long is ended, with what it started", async () => {
+  const record = join(temporaryFolder(), "pid");
+  const finished = await run("sh", ["-c", `sleep 60 & echo $! > ${record}; wait`], { timeout: 300 });
+  expect(finished).toMatchObject({ timedOut: true, signal: "SIGKILL" });
+  await until(() => !isAlive(Number(readFileSync(record, "utf8"))));
+});
+
+test("an interrupt lets the command end in order; after it nothing is started", async () => {
+  const ready = join(temporaryFolder(), "ready");
+  const controller = new AbortController();
+  const running = run(
+    "sh",
+    ["-c", `trap 'echo ended in order; exit 4' INT; : > ${ready}; while :; do sleep 0.01; done`],
+    {
+      interrupt: controller.signal,
+    },
+  );
+  await until(() => existsSync(ready));
+  controller.abort();
+  expect(await running).toMatchObject({ code: 4, stdout: "ended in order\n" });
+  await expect(run("true", [], { interrupt: controller.signal })).rejects.toThrow("aborted");
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "a script that gets %s takes what it started along",
+  async (signal) => {
+    const record = join(temporaryFolder(), "pid");
+    const child = start(
+      `import { run } from ${JSON.stringify(script("child.mjs"))};
+     import { runScript } from ${JSON.stringify(script("entry.mjs"))};
+     await runScript(async () => {
+       await run("sh", ["-c", "sleep 60 & echo $! > ${record}; wait"]);
+       return 0;
+     });`,
+    );
+    await until(() => existsSync(record) && readFileSync(record, "utf8") !== "");
+    child.kill(signal);
+    const [code] = await once(child, "exit");
+    expect(code).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal]);
+    await until(() => !isAlive(Number(readFileSync(record, "utf8"))));
+  },
+);
+
+test("a process with the parent watch stops in order when its starter is killed", async () => {
+  const folder = temporaryFolder();
+  const watched = join(folder, "watched.mjs");
+  writeFileSync(
+    watched,
+    `import { writeFileSync } from "node:fs";
+     process.on("SIGTERM", () => { writeFileSync(${JSON.stringify(join(folder, "stopped"))}, ""); process.exit(0); });
+     setInterval(() => {}, 1000);
+     process.stdout.write("ready");`,
+  );
+  const starter = start(
+    `import { spawn } from "node:child_process";
+     const flags = ["--import", ${JSON.stringify(script("parent-watch.mjs"))}, ${JSON.stringify(watched)}];
+     spawn(process.execPath, flags, { detached: true, stdio: ["ignore", "inherit", "inherit", "ipc"] });`,
+  );
+  if (starter.stdout === null) throw new Error("the starter has no output");
+  await once(starter.stdout, "data");
+  starter.kill("SIGKILL");
+  await until(() => existsSync(join(folder, "stopped")));
+});
+
+test("a script's error is its message, without a stack, and exit code 1", async () => {
+  const child = spawn(
+    process.execPath,
+    [
+      "--input-type=module",
+      "-e",
+      `import { runScript } from ${JSON.stringify(script("entry.mjs"))};
+       await runScript(async () => { throw new Error("no disk"); });`,
+    ],
+    { stdio: ["ignore", "ignore", "pipe"] },
+  );
+  let text = "";
+  child.stderr.setEncoding("utf8").on("data", (part) => {
+    text += part;
+  });
+  const [code] = await once(child, "close");
+  expect({ code, text }).toEqual({ code: 1, text: "\nno disk\n" });
+});

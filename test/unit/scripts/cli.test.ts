@@ -1,0 +1,222 @@
+import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { CliMissing, findCli } from "../../../scripts/cli.mjs";
+import {
+  serve,
+  serveRelease,
+  temporaryFolder,
+  unreachable,
+  version,
+  writeCli,
+  writeDynamicProvider,
+  writeExecutable,
+  writeGo,
+} from "./fake-cli";
+
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+/** Options that find nothing anywhere: no PATH, an empty cache, a release server that has nothing, no Go. */
+async function nothing() {
+  const folder = temporaryFolder();
+  return {
+    folder,
+    path: join(folder, "on-path"),
+    cacheFolder: join(folder, "versions"),
+    downloadAddress: await serve((_request, response) => response.writeHead(404).end()),
+    silence: 5_000,
+    go: join(folder, "go"),
+    env: { PATH: process.env["PATH"] },
+    dynamicProvider: writeDynamicProvider(join(folder, "node_modules")),
+  };
+}
+
+const binOf = (options: { cacheFolder: string }) => join(options.cacheFolder, version, "bin");
+
+/** What the cache folder holds beside finished versions; nothing may be left. */
+const leftOvers = (options: { cacheFolder: string }) =>
+  [...readdirSync(options.cacheFolder), ...readdirSync(join(options.cacheFolder, version))].filter(
+    (name) => name !== version && name !== "bin",
+  );
+
+describe("when nothing works", () => {
+  test("the error lists each place that was tried, with its reason, and what to install", async () => {
+    const options = await nothing();
+    const error = await findCli(options).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(CliMissing);
+    const lines = String(error instanceof Error && error.message).split("\n");
+    expect(lines).toEqual([
+      "No usable Pulumi CLI was found, and none could be set up:",
+      "  - PATH: no pulumi on it",
+      `  - cache: ${join(binOf(options), "pulumi")}: not there`,
+      `  - download from ${options.downloadAddress}: ${options.downloadAddress}/pulumi-${version}-checksums.txt answered 404`,
+      `  - build with Go: there is no \`${options.go}\` on PATH`,
+      "Install Pulumi 3.200.0 or later (https://www.pulumi.com/docs/install/) so that `pulumi` is on PATH,",
+      "or Go 1.25 or later (https://go.dev/dl/) with access to its modules, and try again.",
+    ]);
+    expect(leftOvers(options)).toEqual([]);
+  });
+
+  test("a Go that is too old is named with its version", async () => {
+    const options = await nothing();
+    writeGo(options.go, { saying: "go1.22.4" });
+    await expect(findCli(options)).rejects.toThrow("build with Go: Go 1.22.4 is too old, 1.25 or later is needed");
+  });
+
+  test("a failed Go build shows the end of what Go printed", async () => {
+    const options = await nothing();
+    writeExecutable(
+      options.go,
+      'if [ "$1" = version ]; then echo "go version go1.26.0 x"; else echo "dial tcp: no such host" >&2; exit 1; fi',
+    );
+    await expect(findCli(options)).rejects.toThrow("`go get` of pulumi failed: dial tcp: no such host");
+    expect(leftOvers(options)).toEqual([]);
+  });
+
+  test("a cache folder that cannot be made is part of the error", async () => {
+    const options = await nothing();
+    writeFileSync(join(options.folder, "file"), "");
+    await expect(findCli({ ...options, cacheFolder: join(options.folder, "file", "versions") })).rejects.toThrow(
+      "cache: it cannot be made (ENOTDIR",
+    );
+  });
+});
+
+describe("on PATH", () => {
+  test("a good CLI is taken before a cached one", async () => {
+    const options = await nothing();
+    writeCli(options.path, "3.201.4");
+    writeCli(binOf(options));
+    expect(await findCli(options)).toEqual({
+      command: join(options.path, "pulumi"),
+      folder: options.path,
+      version: "3.201.4",
+      source: "path",
+    });
+  });
+
+  test("one that is too old, or has no host for Node programs, gives way to the cache", async () => {
+    const options = await nothing();
+    writeCli(binOf(options));
+    writeCli(options.path, "3.199.9");
+    expect((await findCli(options)).source).toBe("cache");
+    writeExecutable(join(options.folder, "alone", "pulumi"), `echo v${version}`);
+    expect((await findCli({ ...options, path: join(options.folder, "alone") })).source).toBe("cache");
+  });
+
+  test("the host may be in another folder of PATH", async () => {
+    const options = await nothing();
+    const alone = join(options.folder, "alone");
+    writeExecutable(join(alone, "pulumi"), `echo v${version}`);
+    writeCli(join(options.folder, "hosts"), "3.0.0");
+    const found = await findCli({ ...options, path: `${alone}:${join(options.folder, "hosts")}` });
+    expect(found).toMatchObject({ folder: alone, source: "path" });
+  });
+});
+
+describe("in the cache", () => {
+  test("a whole one is used without asking for a release or for Go", async () => {
+    const { address, paths } = await serveRelease();
+    const options = { ...(await nothing()), downloadAddress: address };
+    writeCli(binOf(options));
+    expect(await findCli(options)).toMatchObject({ folder: binOf(options), source: "cache", version });
+    expect(paths).toEqual([]);
+  });
+
+  test.each([
+    ["a pulumi of another version", (bin: string) => writeExecutable(join(bin, "pulumi"), "echo v3.249.0")],
+    ["a pulumi that fails", (bin: string) => writeExecutable(join(bin, "pulumi"), "exit 3")],
+    ["an empty pulumi", (bin: string) => truncateSync(join(bin, "pulumi"))],
+    ["half a host", (bin: string) => writeExecutable(join(bin, "pulumi-language-nodejs"), "kill -SEGV $$")],
+    ["a host that is no program", (bin: string) => writeFileSync(join(bin, "pulumi-language-nodejs"), "\u007fELF")],
+  ])("%s is made again", async (_what, damage) => {
+    const { address } = await serveRelease();
+    const options = { ...(await nothing()), downloadAddress: address };
+    writeCli(binOf(options));
+    damage(binOf(options));
+    expect((await findCli(options)).source).toBe("download");
+    expect((await findCli(options)).source).toBe("cache");
+    expect(leftOvers(options)).toEqual([]);
+  });
+
+  test("what an interrupted set-up left is removed by the next one", async () => {
+    const { address } = await serveRelease();
+    const options = { ...(await nothing()), downloadAddress: address };
+    mkdirSync(join(options.cacheFolder, version, ".draft-old", "bin"), { recursive: true });
+    await findCli(options);
+    expect(leftOvers(options)).toEqual([]);
+  });
+});
+
+describe("the official download", () => {
+  test("is unpacked into the cache when its checksum matches", async () => {
+    const { address } = await serveRelease();
+    const options = { ...(await nothing()), downloadAddress: address };
+    expect(await findCli(options)).toEqual({
+      command: join(binOf(options), "pulumi"),
+      folder: binOf(options),
+      version,
+      source: "download",
+    });
+    expect(leftOvers(options)).toEqual([]);
+  });
+
+  test("is thrown away when its checksum does not match, and Go builds instead", async () => {
+    const { address } = await serveRelease({ damaged: true });
+    const options = { ...(await nothing()), downloadAddress: address };
+    await expect(findCli(options)).rejects.toThrow("does not match its published checksum");
+    expect(existsSync(binOf(options))).toBe(false);
+    writeGo(options.go);
+    expect((await findCli(options)).source).toBe("build");
+  });
+
+  test("gives up on a server that says nothing, or stops in the middle", async () => {
+    const options = { ...(await nothing()), silence: 40 };
+    const mute = await serve(() => {});
+    await expect(findCli({ ...options, downloadAddress: mute })).rejects.toThrow(
+      `${mute}/pulumi-${version}-checksums.txt gave no answer within 0.04 s`,
+    );
+    const stalled = await serve((_request, response) => response.write("0000"));
+    await expect(findCli({ ...options, downloadAddress: stalled })).rejects.toThrow("gave no answer within 0.04 s");
+  });
+
+  test("says in one line when the server cannot be reached", async () => {
+    const options = { ...(await nothing()), downloadAddress: await unreachable() };
+    await expect(findCli(options)).rejects.toThrow(/download from http:.*: connect ECONNREFUSED .*\n/);
+  });
+});
+
+describe("the build with Go", () => {
+  test("makes the engine and the Node host from their modules and adds the file for dynamic resources", async () => {
+    const options = await nothing();
+    const calls = writeGo(options.go);
+    expect(await findCli(options)).toMatchObject({ folder: binOf(options), source: "build", version });
+    expect(readdirSync(binOf(options)).sort()).toEqual([
+      "pulumi",
+      "pulumi-language-nodejs",
+      "pulumi-resource-pulumi-nodejs",
+    ]);
+    expect(calls().filter((call) => call.startsWith("get"))).toEqual([
+      `get github.com/pulumi/pulumi/pkg/v3/cmd/pulumi@v${version}`,
+      "get github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs@v3.68.0",
+    ]);
+    expect(leftOvers(options)).toEqual([]);
+  });
+
+  test("is done once when two ask at the same time", async () => {
+    const options = await nothing();
+    const calls = writeGo(options.go, { takes: 0.05 });
+    const found = await Promise.all([findCli(options), findCli(options), findCli(options)]);
+    expect(found.map((cli) => cli.source).sort()).toEqual(["build", "cache", "cache"]);
+    expect(calls().filter((call) => call.startsWith("build"))).toHaveLength(2);
+  });
+
+  test("says when the npm packages are not installed yet", async () => {
+    const options = await nothing();
+    writeGo(options.go);
+    await expect(findCli({ ...options, dynamicProvider: join(options.folder, "absent") })).rejects.toThrow(
+      "is missing from node_modules/@pulumi/pulumi: run npm ci first",
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** The version that the fakes here are set up as. */
+export const version = "3.250.0";
+
+/** An empty folder that is removed when the test ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "scripts-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes an executable shell script. */
+export function writeExecutable(path: string, ...lines: string[]): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, ["#!/bin/sh", ...lines, ""].join("\n"));
+  chmodSync(path, 0o755);
+}
+
+/** Puts small programs into a folder that answer as a whole Pulumi CLI of that version does. */
+export function writeCli(folder: string, saying = version): void {
+  writeExecutable(join(folder, "pulumi"), `echo v${saying}`);
+  writeExecutable(join(folder, "pulumi-language-nodejs"), "exit 0");
+  writeExecutable(join(folder, "pulumi-resource-pulumi-nodejs"), "exit 0");
+}
+
+/** The file that a build copies beside what it has built. */
+export function writeDynamicProvider(folder: string): string {
+  const path = join(folder, "pulumi-resource-pulumi-nodejs");
+  writeExecutable(path, "exit 0");
+  return path;
+}
+
+/** A `go` that notes its arguments in `<path>.calls` and "builds" an executable that says the pinned version. */
+export function writeGo(path: string, { saying = "go1.26.0", takes = 0 } = {}): () => string[] {
+  writeExecutable(
+    path,
+    `echo "$*" >> "${path}.calls"`,
+    'if [ "$1" = version ]; then',
+    `  echo "go version ${saying} linux/amd64"`,
+    'elif [ "$1" = build ]; then',
+    `  sleep ${takes}`,
+    '  while [ "$1" != -o ]; do shift; done',
+    `  printf '#!/bin/sh\\necho v${version}\\n' > "$2"`,
+    '  chmod 755 "$2"',
+    "fi",
+  );
+  return () => readFileSync(`${path}.calls`, "utf8").trim().split("\n");
+}
+
+/** Starts a server on a free port of this machine and hands back its address. */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+/** A server on a free port that is closed when the test ends; hands back its address. */
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  const address = await listen(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return address;
+}
+
+/** An address at which nobody listens. */
+export async function unreachable(): Promise<string> {
+  const server = createServer();
+  const address = await listen(server);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return address;
+}
+
+/** A server that offers a release as the official one does: an archive and a file of checksums. */
+export async function serveRelease({ damaged = false } = {}): Promise<{ address: string; paths: string[] }> {
+  const folder = temporaryFolder();
+  writeCli(join(folder, "pulumi"));
+  const name = `pulumi-v${version}-${process.platform}-${process.arch}.tar.gz`;
+  execFileSync("tar", ["-czf", join(folder, name), "-C", folder, "pulumi"]);
+  const archive = readFileSync(join(folder, name));
+  const sum = createHash("sha256").update(archive).digest("hex");
+  const paths: string[] = [];
+  const address = await serve((request, response) => {
+    paths.push(request.url ?? "");
+    if (request.url === `/pulumi-${version}-checksums.txt`) response.end(`${"0".repeat(64)}  other\n${sum}  ${name}\n`);
+    else if (request.url === `/${name}`) response.end(damaged ? Buffer.concat([archive, Buffer.from("x")]) : archive);
+    else response.writeHead(404).end();
+  });
+  return { address, paths };
+}

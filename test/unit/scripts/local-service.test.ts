@@ -1,0 +1,122 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { isAlive } from "../../../scripts/child.mjs";
+import { findService, holdings, startService } from "../../../scripts/local-service.mjs";
+import { serve, temporaryFolder } from "./fake-cli";
+
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const root = fileURLToPath(new URL("../../../", pathToFileURL(__filename)));
+
+/** A plan for the real service, run from its sources so that no build has to come first. */
+function plan(folder = temporaryFolder()) {
+  return {
+    folder,
+    program: [
+      "--import",
+      pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href,
+      join(root, "service/main.ts"),
+    ],
+    env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: join(root, "test/unit/service/main/source-paths.json") },
+    dataFolder: join(folder, "data"),
+    addressFile: join(folder, "service.json"),
+    images: { "acme/echo:1": "echo.mjs" },
+    templateRelease: 1,
+  };
+}
+
+/** A plan for a program given as text, for what the real service does not do. */
+function planFor(text: string) {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "program.mjs"), text);
+  return { ...plan(folder), program: [join(folder, "program.mjs")], env: {} };
+}
+
+/** Starts a service that is stopped with the test. */
+async function start(options: ReturnType<typeof plan>) {
+  const service = await startService(options);
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+test("a started service is found by its address file, with its key, and is empty", async () => {
+  const options = plan();
+  expect(await findService(options.addressFile)).toBeUndefined();
+  const service = await start(options);
+  expect(service).toMatchObject({ moved: false, apiKey: readFileSync(service.addresses.apiKeyFile, "utf8").trim() });
+  expect(await findService(options.addressFile)).toEqual({ addresses: service.addresses, apiKey: service.apiKey });
+  expect(await holdings(service)).toEqual([]);
+  expect(readFileSync(options.addressFile, "utf8")).not.toContain(service.apiKey);
+});
+
+test("what a service holds is listed by kind and name", async () => {
+  const service = await start(plan());
+  const response = await fetch(`${service.addresses.baseUrl}/networkvolumes`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "models", size: 10, dataCenterId: "EU-RO-1" }),
+  });
+  expect(response.status).toBe(200);
+  expect(await holdings(service)).toEqual(["networkVolumes models"]);
+});
+
+test("a stopped service is not found, and its next start has the same port and data", async () => {
+  const options = plan();
+  const first = await startService(options);
+  await first.stop();
+  expect(isAlive(first.addresses.pid)).toBe(false);
+  expect(await findService(options.addressFile)).toBeUndefined();
+  const second = await start(options);
+  expect(second.moved).toBe(false);
+  expect(second.addresses).toEqual({ ...first.addresses, pid: second.addresses.pid });
+  expect(second.apiKey).toBe(first.apiKey);
+});
+
+test("a service whose port was taken meanwhile moves to another one and says so", async () => {
+  const options = plan();
+  const first = await startService(options);
+  await first.stop();
+  const squatter = createServer();
+  await new Promise<void>((settle) => {
+    squatter.listen(Number(new URL(first.addresses.baseUrl).port), "127.0.0.1", settle);
+  });
+  onTestFinished(() => void squatter.close());
+  const second = await start(options);
+  expect(second.moved).toBe(true);
+  expect(second.addresses.baseUrl).not.toBe(first.addresses.baseUrl);
+});
+
+test("the key is not sent to whoever has the port of a service that ended", async () => {
+  const heard: unknown[] = [];
+  const address = await serve((request, response) => {
+    heard.push(request.headers);
+    response.end("[]");
+  });
+  const { dataFolder, addressFile } = plan();
+  const apiKeyFile = `${dataFolder}-key`;
+  writeFileSync(apiKeyFile, "key");
+  const { pid } = spawnSync(process.execPath, ["-e", ""]);
+  const addresses = { baseUrl: address, graphqlUrl: address, serverlessUrl: address, apiKeyFile, pid };
+  writeFileSync(addressFile, JSON.stringify(addresses));
+  expect(await findService(addressFile)).toBeUndefined();
+  expect(heard).toEqual([]);
+});
+
+test("a service that ends before it is up is an error with what it wrote", async () => {
+  const options = planFor('console.error("the data folder is taken"); process.exit(1);');
+  await expect(startService(options)).rejects.toThrow("The local service did not start.\nthe data folder is taken");
+});
+
+test("a start waits for an earlier service that is still stopping", async () => {
+  const options = plan();
+  const first = await startService(options);
+  const [second] = await Promise.all([startService(options), first.stop()]);
+  onTestFinished(() => second.stop());
+  expect(isAlive(first.addresses.pid)).toBe(false);
+  expect(statSync(second.addresses.apiKeyFile).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,137 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test, vi } from "vitest";
+import { LockTaken, withLock } from "../../../scripts/lock.mjs";
+import { temporaryFolder } from "./fake-cli";
+
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** Leaves a lock file as a process that ended without cleaning up would. */
+function leaveLock(path: string, pid: number, host = hostname()): void {
+  writeFileSync(path, JSON.stringify({ pid, host, token: "left" }));
+}
+
+/** The id of a process that has ended. */
+function deadProcess(): number {
+  const { pid } = spawnSync(process.execPath, ["-e", ""]);
+  return pid;
+}
+
+test("work under the same lock never overlaps, and the lock is gone afterwards", async () => {
+  const folder = temporaryFolder();
+  let inside = 0;
+  const work = async () => {
+    inside += 1;
+    const seen = inside;
+    await pause();
+    inside -= 1;
+    return seen;
+  };
+  const all = await Promise.all(Array.from({ length: 5 }, () => withLock(join(folder, "lock"), work, { poll: 5 })));
+  expect(all).toEqual([1, 1, 1, 1, 1]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("work under the same lock in two processes never overlaps", async () => {
+  const folder = temporaryFolder();
+  const script = join(folder, "work.mjs");
+  const record = join(folder, "record");
+  const address = pathToFileURL(join(__dirname, "../../../scripts/lock.mjs")).href;
+  writeFileSync(
+    script,
+    `import { withLock } from ${JSON.stringify(address)};
+     import { appendFileSync } from "node:fs";
+     for (let round = 0; round < 5; round += 1)
+       await withLock(${JSON.stringify(join(folder, "lock"))}, async () => {
+         appendFileSync(${JSON.stringify(record)}, "in ");
+         await new Promise((resolve) => setTimeout(resolve, 2));
+         appendFileSync(${JSON.stringify(record)}, "out ");
+       }, { poll: 1 });`,
+  );
+  const children = [1, 2, 3].map(() => spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] }));
+  const codes = await Promise.all(children.map(async (child) => (await once(child, "exit"))[0]));
+  expect(codes).toEqual([0, 0, 0]);
+  expect(readFileSync(record, "utf8")).toBe("in out ".repeat(15));
+});
+
+test("the lock is given back when the work fails", async () => {
+  const path = join(temporaryFolder(), "lock");
+  const work = async () => {
+    throw new Error("no disk");
+  };
+  await expect(withLock(path, work)).rejects.toThrow("no disk");
+  expect(existsSync(path)).toBe(false);
+});
+
+test("the lock of a process that died is taken over at once, by one of many", async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "lock");
+  const record = join(folder, "record");
+  leaveLock(path, deadProcess());
+  const work = async () => {
+    appendFileSync(record, "in ");
+    await pause();
+    appendFileSync(record, "out ");
+  };
+  const began = Date.now();
+  await Promise.all([1, 2, 3, 4].map(() => withLock(path, work, { poll: 5 })));
+  expect(readFileSync(record, "utf8")).toBe("in out ".repeat(4));
+  expect(Date.now() - began).toBeLessThan(2_000);
+});
+
+test("the lock of another machine is taken over when it gives no sign of life", async () => {
+  const path = join(temporaryFolder(), "lock");
+  leaveLock(path, 1, "another-machine");
+  let waited = false;
+  const onWait = () => {
+    waited = true;
+  };
+  await expect(withLock(path, async () => "done", { silence: 40, poll: 5, onWait })).resolves.toBe("done");
+  expect(waited).toBe(true);
+});
+
+test("a holder that works longer than the silence keeps its lock by its signs of life", async () => {
+  const path = join(temporaryFolder(), "lock");
+  const order: string[] = [];
+  const long = async () => {
+    for (let round = 0; round < 50; round += 1) await pause();
+    order.push("first");
+  };
+  const first = withLock(path, long, { silence: 700 });
+  await pause();
+  // To the second process the holder looks like one of another machine, known by its signs of life alone.
+  const holder = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...holder, host: "another-machine" }));
+  const second = withLock(path, async () => order.push("second"), { silence: 700, poll: 5 });
+  await Promise.all([first, second]);
+  expect(order).toEqual(["first", "second"]);
+});
+
+test("a take-over that was interrupted does not block the next one", async () => {
+  const path = join(temporaryFolder(), "lock");
+  leaveLock(path, deadProcess());
+  mkdirSync(`${path}.takeover`);
+  await expect(withLock(path, async () => "done", { silence: 40, poll: 5 })).resolves.toBe("done");
+});
+
+test("a file that is no lock is taken over after the silence", async () => {
+  const path = join(temporaryFolder(), "lock");
+  writeFileSync(path, "{");
+  await expect(withLock(path, async () => "done", { silence: 40, poll: 5 })).resolves.toBe("done");
+});
+
+test("a caller that does not want to wait longer is told who has the lock", async () => {
+  const path = join(temporaryFolder(), "lock");
+  await withLock(path, async () => {
+    const error = await withLock(path, async () => {}, { patience: 0 }).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(LockTaken);
+    expect(error).toMatchObject({ pid: process.pid });
+  });
+});

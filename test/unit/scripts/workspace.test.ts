@@ -1,0 +1,147 @@
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { prepareWorkspace } from "../../../scripts/workspace.mjs";
+import { temporaryFolder, writeExecutable } from "./fake-cli";
+
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+/** A lockfile that asks for that version of a package, and of one that may be for another platform. */
+const locked = (version: string) =>
+  JSON.stringify({ packages: { "node_modules/a": { version }, "node_modules/b": { version, optional: true } } });
+
+/** A repository with the three packages, a small `npm` and a small compiler that note each call. */
+function repository() {
+  const root = temporaryFolder();
+  const write = (path: string, text = "") => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  const age = (path: string, seconds: number) => {
+    const time = Date.now() / 1000 - seconds;
+    utimesSync(join(root, path), time, time);
+  };
+  const calls = () => readFileSync(join(root, "calls"), "utf8").trim().split("\n");
+  write("calls");
+  write("package-lock.json", locked("1.0.0"));
+  write("tsconfig.base.json", "{}");
+  write("scripts/bundle-plugin.mjs");
+  for (const name of ["api", "provider", "service"]) write(`${name}/index.ts`);
+  const compiler = `
+    const fs = require("node:fs");
+    fs.appendFileSync("calls", "tsc " + process.argv.slice(2).join(" ") + "\\n");
+    for (const name of ["api", "provider", "service"]) {
+      fs.mkdirSync(name + "/dist", { recursive: true });
+      fs.writeFileSync(name + "/dist/.tsbuildinfo", "");
+    }
+    if (fs.readFileSync("api/index.ts", "utf8") === "wrong") { console.log("api/index.ts(1,1): wrong"); process.exit(2); }`;
+  writeFileSync(join(root, "compiler"), compiler);
+  writeExecutable(
+    join(root, "npm"),
+    'echo "npm $*" >> calls',
+    "rm -rf node_modules && mkdir -p node_modules/typescript/bin && sleep 0.05",
+    "cp compiler node_modules/typescript/bin/tsc",
+    "if [ -e broken ]; then echo 'npm error code E404' >&2; exit 1; fi",
+    "echo '{}' > node_modules/.package-lock.json",
+  );
+  const lines: string[] = [];
+  const progress = {
+    say: (text: string) => void lines.push(text),
+    start: (text: string) => {
+      lines.push(text);
+      return { done: () => {} };
+    },
+  };
+  return { root, write, age, calls, lines, prepare: () => prepareWorkspace(root, progress, join(root, "npm")) };
+}
+
+const install = "npm ci --no-audit --no-fund --no-progress --loglevel=error";
+
+test("a clean clone is installed and compiled, each with a line of progress; then nothing is left to do", async () => {
+  const { calls, lines, prepare } = repository();
+  await prepare();
+  expect(calls()).toEqual([install, "tsc -b"]);
+  expect(lines).toEqual(["Installing the npm packages", "Compiling the packages"]);
+  await prepare();
+  expect(calls()).toEqual([install, "tsc -b"]);
+});
+
+test("a changed lockfile installs again, a touched one does not", async () => {
+  const { root, age, calls, prepare, write } = repository();
+  await prepare();
+  age("package-lock.json", -60);
+  await prepare();
+  expect(calls()).toHaveLength(2);
+  write("package-lock.json", locked("1.0.1"));
+  await prepare();
+  expect(calls().slice(2)).toEqual([install]);
+  rmSync(join(root, "node_modules"), { recursive: true });
+  await prepare();
+  expect(calls().slice(3)).toEqual([install]);
+});
+
+test("packages that a person installed by hand are left alone when they are those of the lockfile", async () => {
+  const { calls, prepare, write } = repository();
+  write("node_modules/typescript/bin/tsc", "");
+  write("node_modules/.package-lock.json", "{}");
+  write("node_modules/a/package.json", '{"version":"1.0.0"}');
+  await prepare();
+  expect(calls()).toEqual([""]);
+  write("package-lock.json", locked("1.0.1"));
+  await prepare();
+  expect(calls()[0]).toBe(install);
+});
+
+test("a changed source, or a new one, compiles again", async () => {
+  const { age, calls, prepare, write } = repository();
+  await prepare();
+  age("provider/index.ts", -1);
+  await prepare();
+  expect(calls().slice(2)).toEqual(["tsc -b"]);
+  age("provider/index.ts", 60);
+  write("service/jobs/queue.ts");
+  age("service/jobs/queue.ts", -1);
+  await prepare();
+  expect(calls().slice(3)).toEqual(["tsc -b"]);
+});
+
+test("a failed installation shows what npm said and is tried again the next time", async () => {
+  const { root, calls, prepare, write } = repository();
+  write("broken");
+  await expect(prepare()).rejects.toThrow("The npm packages could not be installed.\nnpm error code E404");
+  rmSync(join(root, "broken"));
+  await prepare();
+  expect(calls()).toEqual([install, install, "tsc -b"]);
+});
+
+test("a compiler error is shown, and shown again, until it is gone", async () => {
+  const { age, prepare, write } = repository();
+  write("api/index.ts", "wrong");
+  age("api/index.ts", 60);
+  for (const _ of [1, 2]) {
+    await expect(prepare()).rejects.toThrow("The packages could not be compiled.\napi/index.ts(1,1): wrong");
+  }
+  write("api/index.ts", "right");
+  await prepare();
+});
+
+test("a plugin that cannot be bundled is an error too", async () => {
+  const { prepare, write } = repository();
+  write("scripts/bundle-plugin.mjs", 'throw new Error("no such entry point")');
+  await expect(prepare()).rejects.toThrow(/^The plugin could not be bundled\.\n[\s\S]*no such entry point/);
+  write("scripts/bundle-plugin.mjs");
+  await prepare();
+});
+
+test("a missing npm is one clear line", async () => {
+  const { root } = repository();
+  const { silent } = await import("../../../scripts/progress.mjs");
+  await expect(prepareWorkspace(root, silent, join(root, "absent"))).rejects.toThrow("There is no npm on PATH.");
+});
+
+test("two at the same time install and compile once", async () => {
+  const { calls, prepare } = repository();
+  await Promise.all([prepare(), prepare()]);
+  expect(calls()).toEqual([install, "tsc -b"]);
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, send } from "../../../support/raw-http";
+import { useService } from "../management/service-rig";
+
+const rig = await useService();
+const key = () => rig.service().apiKey;
+
+describe("what no API understands is told in the form of that API", () => {
+  test.each([
+    ["REST", () => rig.service().baseUrl, (body: unknown) => at(body, "message")],
+    ["GraphQL", () => rig.service().graphqlUrl, (body: unknown) => at(body, "errors", 0, "message")],
+  ])("a broken JSON body in %s, without quoting it", async (api, root, message) => {
+    const url = api === "REST" ? `${root()}/templates` : root();
+    const answer = await send("POST", url, { key: key(), text: '{"password": "hush' });
+    expectAnswer(answer, 400);
+    expect(message(answer.json)).toBe("body: must be valid JSON");
+    expect(answer.text).not.toContain("hush");
+  });
+
+  test.each([
+    ["GET", "/nosuch"],
+    ["PUT", "/endpoints"],
+    ["DELETE", "/endpoints"],
+    ["GET", "/endpoints/a/b/c"],
+    ["PATCH", "/containerregistryauth/some-id"],
+  ])("%s %s is no route of REST: 404", async (method, path) => {
+    const answer = await rig.rest(method, path);
+    expectAnswer(answer, 404, { message: `route ${method} /v1${path} not found` });
+  });
+
+  test("an unknown path does not echo its query", async () => {
+    const answer = await send("GET", `${rig.service().serverlessUrl}/nosuch?api_key=${key()}`);
+    expectAnswer(answer, 404);
+    expect(answer.text).not.toContain(key());
+  });
+
+  test("GET on the GraphQL address is no route: no web page", async () => {
+    const answer = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
+    expectAnswer(answer, 404, { errors: [{ message: "route GET /graphql not found" }] });
+  });
+
+  test.each([["text/plain"], ["application/x-www-form-urlencoded"]])("a body sent as %s", async (type) => {
+    const answer = await send("POST", `${rig.service().baseUrl}/templates`, {
+      key: key(),
+      text: "name=x",
+      headers: { "content-type": type },
+    });
+    expectAnswer(answer, 400, { message: "header Content-Type: must be application/json" });
+  });
+
+  test.each([["[]"], ["null"], ["7"], [""]])("the JSON body %j where an object belongs", async (text) => {
+    const answer = await send("POST", `${rig.service().baseUrl}/networkvolumes`, { key: key(), text });
+    expectAnswer(answer, 400, { message: "body: must be a JSON object" });
+  });
+
+  test("several faults at once are all named", async () => {
+    const answer = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
+    expectAnswer(answer, 400, {
+      message:
+        'name: "" is not allowed, must not be empty; size: 4001 is not allowed, must be a whole number from 0 to 4000; dataCenterId: is required, must be a string',
+    });
+  });
+
+  test("an id with odd characters is just an unknown id", async () => {
+    for (const id of ["%2F..%2F", "a%20b", "'--", "x".repeat(300)]) {
+      expectAnswer(await rig.rest("GET", `/endpoints/${id}`), 404);
+    }
+  });
+
+  test("a query that is neither true nor false", async () => {
+    const answer = await rig.rest("GET", "/endpoints?includeWorkers=maybe");
+    expectAnswer(answer, 400);
+    expect(answer.text).toContain("includeWorkers");
+  });
+});
+
+test("requestCount counts every request of users, refused ones too", async () => {
+  const before = rig.service().requestCount();
+  await rig.rest("GET", "/endpoints");
+  await rig.rest("GET", "/nosuch");
+  await rig.graphql("{ myself { id } }");
+  await send("GET", `${rig.service().baseUrl}/endpoints`);
+  await send("GET", `${rig.service().serverlessUrl}/v2/nosuch/health`, { key: key() });
+  expect(rig.service().requestCount() - before).toBe(5);
+});
+
+test("the service answers on loopback only", async () => {
+  const { hostname } = new URL(rig.service().baseUrl);
+  expect(hostname).toBe("127.0.0.1");
+  const port = new URL(rig.service().baseUrl).port;
+  await expect(fetch(`http://127.0.0.2:${port}/v1/endpoints`)).rejects.toThrow();
+});

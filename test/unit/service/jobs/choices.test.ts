@@ -1,0 +1,41 @@
+import { expect, test, vi } from "vitest";
+import { ManualClock } from "../../../support/manual-clock";
+import { images, shortTimings } from "../workers/support/programs";
+import { useJobRig } from "./support/job-rig";
+
+/** What the service does where the interface is silent (docs/service.md: Choices and differences). */
+vi.setConfig({ testTimeout: 30_000 });
+
+test("/cancel of a job that is over answers 200 with the state that it has", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool");
+  const id = await jobs.run({ do: "throw" });
+  await jobs.reaches(id, "FAILED");
+  const answer = await jobs.call("POST", `/cancel/${id}`);
+  expect([answer.status, answer.json]).toEqual([200, { id, status: "FAILED" }]);
+});
+
+test("?ttl= counts from the submission, not from the call", async () => {
+  const clock = new ManualClock();
+  const rig = await useJobRig({ images, clock });
+  const jobs = await rig.endpoint("tool", { workersMax: 0 });
+  const id = await jobs.run({});
+  await clock.advance(60_000);
+  expect((await jobs.call("GET", `/status/${id}?ttl=61000`)).status).toBe(200);
+  await clock.advance(999);
+  expect((await jobs.call("GET", `/status/${id}`)).status).toBe(200);
+  await clock.advance(1);
+  expect((await jobs.call("GET", `/status/${id}`)).status).toBe(404);
+});
+
+test("/health and /retry have no rate limit", async () => {
+  const rig = await useJobRig({ images });
+  const jobs = await rig.endpoint("tool", { workersMax: 0 });
+  const id = await jobs.run({});
+  const told = new Set<number>();
+  for (let at = 0; at < 150; at++) {
+    told.add((await jobs.call("GET", "/health")).status);
+    told.add((await jobs.call("POST", `/retry/${id}`)).status);
+  }
+  expect([...told].sort()).toEqual([200, 400]);
+});

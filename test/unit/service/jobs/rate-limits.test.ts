@@ -1,0 +1,65 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { rateLimits } from "serverless-compute-api/shapes";
+import { expect, test } from "vitest";
+import { ServiceError } from "../../../../service/errors";
+import { createRateLimits } from "../../../../service/http/rate-limits";
+import { ManualClock } from "../../../support/manual-clock";
+
+const answer = () => ({ raw: new ServerResponse(new IncomingMessage(new Socket())) });
+
+/** How many of `count` requests are admitted, each answered at once. */
+function admitted(limits: ReturnType<typeof createRateLimits>, count: number, endpointId = "e"): number {
+  let through = 0;
+  for (let at = 0; at < count; at++) {
+    const reply = answer();
+    try {
+      limits.admit(endpointId, "cancel", reply);
+      through++;
+    } catch (error) {
+      expect(error).toBeInstanceOf(ServiceError);
+    }
+    reply.raw.emit("close");
+  }
+  return through;
+}
+
+test("in any 10 seconds no more than the limit is admitted", async () => {
+  const clock = new ManualClock();
+  const limits = createRateLimits(clock, () => 0);
+  expect(admitted(limits, 60)).toBe(60);
+  await clock.advance(9000);
+  expect(admitted(limits, 60)).toBe(40);
+  await clock.advance(999);
+  expect(admitted(limits, 1)).toBe(0);
+  await clock.advance(1);
+  expect(admitted(limits, 100)).toBe(60);
+});
+
+test("many running workers raise the limit above the base (dynamic rule), few do not", () => {
+  const clock = new ManualClock();
+  let workers = 10;
+  const limits = createRateLimits(clock, () => workers);
+  expect(admitted(limits, 500, "few")).toBe(rateLimits.cancel.requests);
+  workers = 30;
+  expect(admitted(limits, 500, "many")).toBe(rateLimits.cancel.requests * 3);
+});
+
+test("a refusal tells how long to wait", async () => {
+  const clock = new ManualClock();
+  const limits = createRateLimits(clock, () => 0);
+  for (let at = 0; at < 2; at++) limits.admit("e", "purge-queue", answer());
+  await clock.advance(3500);
+  expect(() => limits.admit("e", "purge-queue", answer())).toThrow(
+    expect.objectContaining({ status: 429, headers: { "retry-after": "7" } }),
+  );
+});
+
+test("requests at once are counted until their answer is over, however it ends", () => {
+  const limits = createRateLimits(new ManualClock(), () => 0);
+  const open = Array.from({ length: 20 }, answer);
+  for (const reply of open) limits.admit("e", "cancel", reply);
+  expect(() => limits.admit("e", "cancel", answer())).toThrow("20 requests at once");
+  open[0]?.raw.emit("close");
+  expect(() => limits.admit("e", "cancel", answer())).not.toThrow();
+});

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { type Answer, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { type StartedService, startService, useFolder } from "../main/command";
+import { isAlive, program } from "../workers/support/programs";
+
+const folder = await useFolder();
+const rounds = process.env["FULL"] === "1" ? 50 : 2;
+const record = z.looseObject({ id: z.string(), status: z.string(), output: z.unknown() });
+const page = z.object({ requests: z.array(record), cursor: z.string().nullable() });
+const health = z.looseObject({ jobs: z.record(z.string(), z.number()) });
+
+const start = (): Promise<StartedService> =>
+  startService(join(folder, "data"), "--image", `tool="${program("tool.mjs")}"`);
+const call = ({ addresses, apiKey }: StartedService, method: string, path: string, json?: unknown): Promise<Answer> =>
+  send(method, `${addresses.serverlessUrl}${path}`, { key: apiKey, json });
+
+/** Submits jobs as fast as they are answered, until the service is gone; answers the ids of those that were acknowledged. */
+async function load(service: StartedService, root: string, lanes: number): Promise<string[]> {
+  const acknowledged: string[] = [];
+  const lane = async (): Promise<void> => {
+    for (;;) {
+      const answer = await call(service, "POST", `${root}/run`, { input: { do: "pid" } }).catch(() => undefined);
+      if (!answer) return;
+      if (answer.status === 200) acknowledged.push(stringAt(answer, "id"));
+      else expect(answer.status).toBe(429);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return acknowledged;
+}
+
+/** All jobs of the endpoint's record. */
+async function jobsOf(service: StartedService, root: string): Promise<z.output<typeof record>[]> {
+  const all: z.output<typeof record>[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const answer = await call(service, "GET", `${root}/requests?limit=1000${cursor && `&cursor=${cursor}`}`);
+    const { requests, cursor: next } = page.parse(answer.json);
+    all.push(...requests);
+    cursor = next;
+  }
+  return all;
+}
+
+test(
+  `no acknowledged job is lost in ${rounds} kills of the service under load, and no worker outlives it`,
+  async () => {
+    let service = await start();
+    const rest = (path: string, json: unknown) =>
+      send("POST", `${service.addresses.baseUrl}${path}`, { key: service.apiKey, json });
+    const templateId = stringAt(
+      await rest("/templates", { name: "tool", imageName: "tool", isServerless: true }),
+      "id",
+    );
+    const scaling = { scalerType: "REQUEST_COUNT", scalerValue: 1, workersMax: 2, idleTimeout: 60 };
+    const made = await rest("/endpoints", { name: "tool", templateId, ...scaling });
+    const root = `/v2/${stringAt(made, "id")}`;
+    const acknowledged = new Set<string>();
+    for (let round = 0; round < rounds; round++) {
+      const loading = load(service, root, 4);
+      await new Promise((resolve) => setTimeout(resolve, 300 + Math.random() * 700));
+      service.child.kill("SIGKILL");
+      await service.ended;
+      for (const id of await loading) acknowledged.add(id);
+      service = await start();
+    }
+    const over = async (): Promise<boolean> => {
+      const { jobs } = health.parse((await call(service, "GET", `${root}/health`)).json);
+      return jobs["inQueue"] === 0 && jobs["inProgress"] === 0;
+    };
+    await expect.poll(over, { timeout: 60_000, interval: 100 }).toBe(true);
+    const all = await jobsOf(service, root);
+    expect(acknowledged.size).toBeGreaterThan(rounds);
+    expect([...acknowledged].filter((id) => !all.some((job) => job.id === id))).toEqual([]);
+    expect(all.filter(({ status }) => status !== "COMPLETED")).toEqual([]);
+    const { jobs } = health.parse((await call(service, "GET", `${root}/health`)).json);
+    expect(jobs).toMatchObject({ completed: all.length, failed: 0 });
+    const pids = [...new Set(all.map(({ output }) => z.number().parse(output)))];
+    service.child.kill("SIGKILL");
+    await service.ended;
+    await expect.poll(() => pids.filter(isAlive), { interval: 20 }).toEqual([]);
+    expectAnswer(made, 200);
+  },
+  60_000 + rounds * 10_000,
+);

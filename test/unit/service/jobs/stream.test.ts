@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { limits } from "serverless-compute-api/shapes";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { createJobStream } from "../../../../service/jobs/stream";
+import { defaultTimings } from "../../../../service/jobs/timings";
+import { createJobWaiters } from "../../../../service/jobs/waiters";
+import { openLedger } from "./support/ledger-rig";
+
+const chunk = z.object({ output: z.unknown(), metrics: z.record(z.string(), z.unknown()) });
+const never = new AbortController().signal;
+
+function rigOf() {
+  const rig = openLedger();
+  onTestFinished(() => rig.close());
+  const waiters = createJobWaiters(rig.events, rig.clock);
+  const stream = createJobStream({ ...rig, waiters, timings: defaultTimings, dueAt: (job) => job.expiresAt });
+  const find = (id: string) => () => rig.ledger.find("endpoint", id);
+  const read = async (id: string, signal = never) => {
+    const reading = await stream.read(find(id), signal);
+    return {
+      ...reading,
+      chunks: (reading?.chunks ?? []).map((text) => chunk.parse(JSON.parse(text))),
+      texts: reading?.chunks ?? [],
+    };
+  };
+  const running = async () => {
+    const job = rig.newJob();
+    await rig.ledger.submit(job);
+    await rig.ledger.take(job.id, "w");
+    return job.id;
+  };
+  return { ...rig, stream, read, running };
+}
+
+test("each chunk is read once, in order, and the last one says that it is the last", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  for (const output of ["a", "b"]) await rig.stream.append(id, "w", { output });
+  const first = await rig.read(id);
+  expect(first.chunks).toEqual([
+    { output: "a", metrics: { stream_index: 0 } },
+    { output: "b", metrics: { stream_index: 1 } },
+  ]);
+  expect(first.done).toBe(false);
+  await rig.stream.append(id, "w", { output: "c" });
+  await rig.ledger.finish(id, "w", { output: "[]" });
+  const last = await rig.read(id);
+  expect(last.chunks.map(({ output }) => output)).toEqual(["c"]);
+  expect(last.done).toBe(true);
+  expect((await rig.read(id)).chunks).toEqual([]);
+});
+
+test("an empty call is held until a chunk comes", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  const held = rig.read(id);
+  await rig.clock.advance(1000);
+  await rig.stream.append(id, "w", { output: 1 });
+  expect((await held).chunks).toHaveLength(1);
+});
+
+test("an empty call is answered with nothing in time for clients that wait 10 s", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  const held = rig.read(id);
+  await rig.clock.advance(9_500);
+  expect((await held).chunks).toEqual([]);
+});
+
+test("chunks whose answer did not arrive are read again", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  await rig.stream.append(id, "w", { output: "a" });
+  const lost = await rig.read(id);
+  await lost.putBack?.();
+  expect((await rig.read(id)).chunks).toHaveLength(1);
+});
+
+test("a worker that lost the job adds nothing to its stream, and the next one starts it anew", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  await rig.stream.append(id, "w", { output: "old" });
+  await rig.ledger.giveBack(id, "w", "crashed", "x");
+  expect(await rig.stream.append(id, "w", { output: "late" })).toBe(false);
+  await rig.ledger.take(id, "other");
+  await rig.stream.append(id, "other", { output: "new" });
+  expect((await rig.read(id)).chunks).toEqual([{ output: "new", metrics: { stream_index: 0 } }]);
+});
+
+test("the worker's own metrics are passed on", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  await rig.stream.append(id, "w", { output: 1, metrics: { running: 2 } });
+  expect((await rig.read(id)).chunks).toEqual([{ output: 1, metrics: { stream_index: 0, running: 2 } }]);
+});
+
+test("values above 1 MB come in parts of at most 1 MB that join to the value", async () => {
+  const rig = rigOf();
+  const unit = fc.constantFrom("x", "é", "😀", '"', "\n", "\\");
+  const big = fc
+    .tuple(unit, unit, fc.integer({ min: 300_000, max: 1_500_000 }))
+    .map(([a, b, n]) => (a + b).repeat(n / 2));
+  const value = fc.oneof(
+    big,
+    big.map((text) => ({ text })),
+    big.map((text) => [text, 1]),
+  );
+  await fc.assert(
+    fc.asyncProperty(value, async (output) => {
+      const id = await rig.running();
+      await rig.stream.append(id, "w", { output });
+      const parts: string[] = [];
+      const whole: unknown[] = [];
+      for (let more = await rig.read(id); more.chunks.length > 0; more = await rig.read(id, AbortSignal.abort())) {
+        for (const text of more.texts) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.streamChunk);
+        for (const { output: part, metrics } of more.chunks) {
+          if (metrics["parts"] === undefined) whole.push(part);
+          else parts.push(String(part));
+        }
+      }
+      const joined = parts.join("");
+      expect(whole[0] ?? (typeof output === "string" ? joined : JSON.parse(joined))).toEqual(output);
+      await rig.ledger.finish(id, "w", { output: undefined });
+    }),
+    { numRuns: 6 },
+  );
+}, 30_000);

@@ -1,0 +1,98 @@
+import { limits } from "serverless-compute-api/shapes";
+import { expect, onTestFinished, test } from "vitest";
+import { createSupervisor } from "../../../../service/jobs/supervisor";
+import { openLedger } from "./support/ledger-rig";
+
+const silent = { error: () => undefined };
+
+function rigOf() {
+  const rig = openLedger();
+  onTestFinished(() => rig.close());
+  const supervisor = createSupervisor({ ...rig, log: silent, executionTimeout: () => undefined });
+  const status = (id: string) => rig.ledger.find("endpoint", id)?.status;
+  return { ...rig, supervisor, status };
+}
+
+async function running(rig: ReturnType<typeof rigOf>, fields: Parameters<typeof rig.newJob>[0] = {}): Promise<string> {
+  const job = rig.newJob(fields);
+  await rig.ledger.submit(job);
+  await rig.ledger.take(job.id, "w");
+  return job.id;
+}
+
+test("a pass does nothing before the time and answers when the time is", async () => {
+  const rig = rigOf();
+  const id = await running(rig);
+  expect(await rig.supervisor.pass()).toBe(rig.clock.now() + limits.executionTimeout.default);
+  expect(rig.status(id)).toBe("IN_PROGRESS");
+});
+
+test("a job that runs for its executionTimeout is TIMED_OUT with the remedy, not a millisecond earlier", async () => {
+  const rig = rigOf();
+  const id = await running(rig, { executionTimeout: 5000 });
+  await rig.clock.advance(4999);
+  await rig.supervisor.pass();
+  expect(rig.status(id)).toBe("IN_PROGRESS");
+  await rig.clock.advance(1);
+  await rig.supervisor.pass();
+  expect(rig.ledger.find("endpoint", id)).toMatchObject({
+    status: "TIMED_OUT",
+    error: expect.stringContaining("5000 ms"),
+  });
+});
+
+test.each([
+  ["run", limits.retention.run],
+  ["runsync", limits.retention.runsync],
+] as const)("the result of /%s is kept for %i ms after its end", async (operation, kept) => {
+  const rig = rigOf();
+  const id = await running(rig, { operation });
+  await rig.ledger.finish(id, "w", { output: "1" });
+  await rig.clock.advance(kept - 1);
+  await rig.supervisor.pass();
+  expect(rig.status(id)).toBe("COMPLETED");
+  await rig.clock.advance(1);
+  await rig.supervisor.pass();
+  expect(rig.jobs.find(id)).toBeUndefined();
+});
+
+test("a job whose ttl is over is gone for readers before the supervisor comes", async () => {
+  const rig = rigOf();
+  const job = rig.newJob({ expiresAt: rig.clock.now() + 10_000 });
+  await rig.ledger.submit(job);
+  await rig.clock.advance(10_000);
+  expect(rig.status(job.id)).toBeUndefined();
+  expect(await rig.ledger.take(job.id, "w")).toBeUndefined();
+});
+
+test("a removed running job is told with its worker, so that somebody can stop it", async () => {
+  const rig = rigOf();
+  const told: unknown[] = [];
+  rig.events.on("removed", (job) => told.push(job));
+  const id = await running(rig, { expiresAt: rig.clock.now() + 10_000 });
+  await rig.clock.advance(10_000);
+  await rig.supervisor.pass();
+  expect(told).toMatchObject([{ id, status: "IN_PROGRESS", workerId: "w" }]);
+});
+
+test("a started supervisor comes by itself, also for a job that came later with an earlier end", async () => {
+  const rig = rigOf();
+  rig.supervisor.start();
+  await running(rig);
+  const early = await running(rig, { executionTimeout: 5000 });
+  await rig.clock.advance(5000);
+  await expect.poll(() => rig.status(early), { interval: 5 }).toBe("TIMED_OUT");
+  await rig.supervisor.stop();
+});
+
+test("the table of jobs is empty again after thousands of jobs have lived their lives", async () => {
+  const rig = rigOf();
+  const ids = Array.from({ length: 2000 }, () => rig.newJob());
+  await Promise.all(ids.map((job) => rig.ledger.submit(job)));
+  await Promise.all(ids.map(({ id }) => rig.ledger.take(id, "w")));
+  await Promise.all(ids.map(({ id }) => rig.ledger.finish(id, "w", { output: "1" })));
+  await rig.clock.advance(limits.retention.run);
+  expect(await rig.supervisor.pass()).toBeUndefined();
+  expect(rig.jobs.endpoints()).toEqual([]);
+  expect(rig.counters.read("endpoint").completed).toBe(2000);
+});

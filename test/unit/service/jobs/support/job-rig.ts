@@ -1,0 +1,185 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { expect, onTestFinished } from "vitest";
+import { z } from "zod";
+import { createAuth } from "../../../../../service/http/auth";
+import { createServer } from "../../../../../service/http/server";
+import { createJobEngine } from "../../../../../service/jobs/engine";
+import type { JobTimings } from "../../../../../service/jobs/timings";
+import { createManagementEvents } from "../../../../../service/management/events";
+import { createManagement } from "../../../../../service/management/management";
+import { openDatabase } from "../../../../../service/store/database";
+
+export interface RigOptions {
+  images?: Record<string, string>;
+  timings?: Partial<JobTimings>;
+  clock?: Clock;
+  stream?: "array" | "envelope";
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  json: unknown;
+  /** A string field of the answer; fails the test when there is none. */
+  text(field: string): string;
+}
+
+/** A real service with waits of its own, on a free port and a folder of its own, gone after the test. */
+export interface JobRig {
+  readonly root: string;
+  readonly dataFolder: string;
+  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  graphql(query: string): Promise<Answer>;
+  /** The job API of an endpoint that is there. */
+  jobs(endpointId: string): Jobs;
+  /** A new endpoint that runs `image`, one worker at most unless `fields` say more. */
+  endpoint(image: string, fields?: object, template?: object): Promise<Jobs>;
+  /** Stops the service, and starts another one on the same folder. */
+  restart(deadline?: number): Promise<void>;
+  stop(deadline?: number): Promise<void>;
+  /** The log of an endpoint's workers. */
+  workerLog(endpointId: string): Promise<string>;
+}
+
+/** The job API of one endpoint. */
+export interface Jobs {
+  id: string;
+  call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  run(input: object, more?: object): Promise<string>;
+  /** Asks /status until the job is in one of the states, final ones by default. */
+  reaches(id: string, ...states: string[]): Promise<Record<string, unknown>>;
+  health(): Promise<{ jobs: Record<string, number>; workers: Record<string, number> }>;
+  /** Asks /health until it fits. */
+  healthBecomes(
+    fits: (health: { jobs: Record<string, number>; workers: Record<string, number> }) => boolean,
+  ): Promise<void>;
+}
+
+const record = z.record(z.string(), z.unknown());
+const healthShape = z.looseObject({
+  jobs: z.record(z.string(), z.number()),
+  workers: z.record(z.string(), z.number()),
+});
+const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
+const apiKey = "a-key-for-this-test-only";
+
+export async function useJobRig({
+  images = {},
+  timings = {},
+  clock = systemClock,
+  stream = "array",
+}: RigOptions = {}): Promise<JobRig> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
+  let names = 0;
+  let running = await open();
+  onTestFinished(async () => {
+    await running.stop(0);
+    await rm(dataFolder, { recursive: true, force: true });
+  });
+
+  async function open() {
+    const database = openDatabase(dataFolder);
+    const events = createManagementEvents();
+    const auth = createAuth(apiKey);
+    const log = pino({ level: "silent" });
+    const management = createManagement({ database, clock, templateRelease: 0, events });
+    let root = "";
+    const settings = { dataFolder, images, stream };
+    const deps = { database, clock, settings, endpoints: management.lookup, events, auth, log, timings };
+    const engine = createJobEngine({ ...deps, serverlessUrl: () => root });
+    const rest = { deleteNeedsScaleDown: false, workers: () => [] };
+    const server = createServer({ auth, management, rest, jobs: engine, log });
+    root = `http://127.0.0.1:${await server.listen(0)}`;
+    await engine.start();
+    let stopped: Promise<void> | undefined;
+    const stop = async (deadline: number): Promise<void> => {
+      await engine.stop(deadline);
+      await server.close();
+      database.close();
+    };
+    return {
+      root,
+      stop: (deadline: number) => {
+        stopped ??= stop(deadline);
+        return stopped;
+      },
+    };
+  }
+
+  async function send(
+    method: string,
+    path: string,
+    json?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const answer = await fetch(`${running.root}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
+      ...(json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) }),
+    });
+    const text = await answer.text();
+    const parsed: unknown = text === "" ? undefined : JSON.parse(text);
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      json: parsed,
+      text: (field) => z.string().parse(record.parse(parsed)[field]),
+    };
+  }
+
+  function jobsOf(id: string): Jobs {
+    const call: Jobs["call"] = (method, path, json, headers) => send(method, `/v2/${id}${path}`, json, headers);
+    const health: Jobs["health"] = async () => healthShape.parse((await call("GET", "/health")).json);
+    return {
+      id,
+      call,
+      health,
+      async run(input, more = {}) {
+        const answer = await call("POST", "/run", { input, ...more });
+        expect(answer.status, JSON.stringify(answer.json)).toBe(200);
+        return answer.text("id");
+      },
+      async reaches(jobId, ...states) {
+        const wanted = states.length > 0 ? states : finals;
+        let last: Record<string, unknown> = {};
+        await expect
+          .poll(
+            async () => {
+              last = record.parse((await call("GET", `/status/${jobId}`)).json);
+              return last["status"];
+            },
+            { timeout: 10_000, interval: 20, message: `job ${jobId} was to become ${wanted.join(" or ")}` },
+          )
+          .toSatisfy((status) => wanted.includes(String(status)));
+        return last;
+      },
+      healthBecomes: (fits) => expect.poll(health, { timeout: 10_000, interval: 20 }).toSatisfy(fits),
+    };
+  }
+
+  return {
+    get root() {
+      return running.root;
+    },
+    dataFolder,
+    rest: (method, path, json) => send(method, `/v1${path}`, json),
+    graphql: (query) => send("POST", "/graphql", { query }),
+    jobs: jobsOf,
+    async endpoint(image, fields = {}, template = {}) {
+      const made = { name: `t${++names}`, imageName: image, isServerless: true, volumeInGb: 0, ...template };
+      const templateId = (await send("POST", "/v1/templates", made)).text("id");
+      const body = { name: `e${names}`, templateId, workersMax: 1, ...fields };
+      return jobsOf((await send("POST", "/v1/endpoints", body)).text("id"));
+    },
+    async restart(deadline = 0) {
+      await running.stop(deadline);
+      running = await open();
+    },
+    stop: (deadline = 0) => running.stop(deadline),
+    workerLog: (endpointId) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8"),
+  };
+}

@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createService } from "serverless-compute-local";
+import { describe, expect, test } from "vitest";
+import { runLine, useFolder } from "./command";
+
+const folder = await useFolder();
+
+describe("a command line that cannot be right ends with 2 and one line", () => {
+  test.each([
+    ["start --port 65536", /--port.*'65536'.*whole number from 0 to 65535/],
+    ["start --port x", /--port.*'x'.*whole number from 0 to 65535/],
+    ["start --port", /--port.*argument missing/],
+    ["start --image acme/echo:1", /--image.*'acme\/echo:1'.*NAME=COMMAND/],
+    ["start --image =node", /--image.*'=node'.*NAME=COMMAND/],
+    ["start --template-release soon", /--template-release.*'soon'.*number of seconds/],
+    ["start --template-release -1", /--template-release.*'-1'.*0 or more/],
+    ["start --stream lines", /--stream.*'lines'.*"array" or "envelope"/],
+    ["start --colour", /unknown option '--colour'/],
+    ["start now", /too many arguments/],
+    ["key now", /too many arguments/],
+    ["logs", /missing required argument 'endpoint'/],
+    ["logs chat --lines -1", /--lines.*'-1'.*whole number, 0 or more/],
+    ["logs chat --lines many", /--lines.*'many'.*whole number, 0 or more/],
+    ["token", /missing required argument 'endpoint'/],
+    ["status --port 1e9", /--port.*'1e9'.*whole number from 0 to 65535/],
+    ["stat", /unknown command 'stat'/],
+  ])("%s", async (line, message) => {
+    const { code, out, err } = await runLine(...line.split(" "));
+    expect(err).toMatch(message);
+    expect(err).toMatch(/^serverless-compute-local: [^\n]*(\n\(Did you mean.*\))?$/);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+  });
+});
+
+describe("a start that cannot work ends with 1 and one line that says what to do", () => {
+  test("when the port is taken", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = String(address instanceof Object ? address.port : 0);
+    const answer = await runLine("start", "--port", port, "--data", join(folder, "taken-port"));
+    server.close();
+    expect(answer).toEqual({
+      code: 1,
+      out: "",
+      err: `serverless-compute-local: port ${port} on 127.0.0.1 is taken: stop what uses it or choose another one with --port (0 takes a free one)`,
+    });
+  });
+
+  test("when another service has the data folder", async () => {
+    const dataFolder = join(folder, "taken-folder");
+    const service = await createService({ port: 0, dataFolder });
+    const answer = await runLine("start", "--port", "0", "--data", dataFolder);
+    await service.stop();
+    expect(answer).toEqual({
+      code: 1,
+      out: "",
+      err: `serverless-compute-local: the data folder ${dataFolder} is in use by another local service (process ${process.pid}): stop that one or choose another folder with --data`,
+    });
+  });
+
+  test("when the data folder cannot be made", async () => {
+    const { code, err } = await runLine("start", "--port", "0", "--data", "/dev/null/data");
+    expect(err).toMatch(/^serverless-compute-local: .*\/dev\/null\/data/);
+    expect(code).toBe(1);
+  });
+});
+
+describe("key", () => {
+  test("prints the key of a data folder, alone", async () => {
+    const dataFolder = join(folder, "key");
+    const service = await createService({ port: 0, dataFolder });
+    await service.stop();
+    expect(await runLine("key", "--data", dataFolder)).toEqual({ code: 0, out: service.apiKey, err: "" });
+  });
+
+  test("says when there is none yet, and makes nothing", async () => {
+    const { code, out, err } = await runLine("key", "--data", join(folder, "nowhere"));
+    expect(err).toMatch(/nowhere has no key yet: it is made at the first start/);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(existsSync(join(folder, "nowhere"))).toBe(false);
+  });
+});
+
+test("--help lists the flags with their defaults and ends with 0", async () => {
+  const { code, out } = await runLine("start", "--help");
+  for (const flag of ["--port", "--data", "--image", "--template-release", "--stream", "--json"]) {
+    expect(out).toContain(flag);
+  }
+  expect(out).toContain("7337");
+  expect(code).toBe(0);
+});

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll } from "vitest";
+import { z } from "zod";
+import { main } from "../../../../service/main";
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const addressLine = z.object({
+  baseUrl: z.string(),
+  graphqlUrl: z.string(),
+  serverlessUrl: z.string(),
+  apiKeyFile: z.string(),
+  pid: z.number(),
+});
+
+/** How one command line ended. */
+export interface Ended {
+  /** Exit code, null when a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** A command that runs. */
+export interface Running {
+  child: ChildProcess;
+  /** The first line on stdout; fails with stderr when the command ends before it. */
+  firstLine(): Promise<string>;
+  ended: Promise<Ended>;
+}
+
+/** A service started by `start --json`. */
+export interface StartedService extends Running {
+  addresses: z.output<typeof addressLine>;
+  apiKey: string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** How one command line of this process ended. */
+export interface Line {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs a command line in this process. */
+export async function runLine(...args: string[]): Promise<Line> {
+  const lines: { out: string[]; err: string[] } = { out: [], err: [] };
+  const output = { out: (text: string) => lines.out.push(text), err: (text: string) => lines.err.push(text) };
+  const code = await main(["node", "serverless-compute-local", ...args], output);
+  return { code, out: lines.out.join("\n"), err: lines.err.join("\n") };
+}
+
+/** Runs the command line from its sources, in `cwd`. */
+export function command(args: string[], cwd = tmpdir()): Running {
+  const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
+  const child = spawn(process.execPath, ["--import", loader, join(root, "service/main.ts"), ...args], {
+    cwd,
+    env: {
+      PATH: process.env["PATH"],
+      // The packages are found in their sources, so that no build has to come first.
+      TSX_TSCONFIG_PATH: fileURLToPath(new URL("./source-paths.json", import.meta.url)),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => (stderr += chunk));
+  const line = once(createInterface(child.stdout), "line");
+  const ended = once(child, "close").then(([code]): Ended => {
+    running.delete(child);
+    return { code: z.number().nullable().parse(code), stdout, stderr };
+  });
+  return {
+    child,
+    ended,
+    firstLine: async () => {
+      const early = ended.then(({ code }) => {
+        throw new Error(`ended with ${code} before its first line: ${stderr}`);
+      });
+      const [text] = await Promise.race([line, early]);
+      return String(text);
+    },
+  };
+}
+
+/** Starts a service on a free port and waits until it tells its addresses. */
+export async function startService(dataFolder: string, ...flags: string[]): Promise<StartedService> {
+  const process = command(["start", "--port", "0", "--data", dataFolder, "--json", ...flags]);
+  const addresses = addressLine.parse(JSON.parse(await process.firstLine()));
+  const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
+  return { ...process, addresses, apiKey };
+}
+
+/** A folder that is gone after the last test of the file, together with every command that still runs. */
+export async function useFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "command-"));
+  afterAll(async () => {
+    await Promise.all(
+      [...running].map((child) => {
+        const closed = once(child, "close");
+        child.kill("SIGKILL");
+        return closed;
+      }),
+    );
+    await rm(folder, { recursive: true, force: true });
+  });
+  return folder;
+}

@@ -1,0 +1,100 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { createService } from "serverless-compute-local";
+import { describe, expect, test } from "vitest";
+import { main } from "../../../../service/main";
+import { send, stringAt } from "../../../support/raw-http";
+import { command, runLine, useFolder } from "./command";
+
+const folder = await useFolder();
+const limit = 60_000;
+
+/** A data folder with endpoints of these names, the service stopped again; their ids in the same order. */
+async function stoppedService(dataFolder: string, ...names: string[]): Promise<string[]> {
+  const { baseUrl, apiKey: key, stop } = await createService({ port: 0, dataFolder });
+  const post = async (path: string, json: object) => stringAt(await send("POST", baseUrl + path, { key, json }), "id");
+  try {
+    const templateId = await post("/templates", { name: "t", imageName: "x:1", isServerless: true });
+    const ids: string[] = [];
+    for (const name of names) ids.push(await post("/endpoints", { name, templateId, workersMax: 0 }));
+    return ids;
+  } finally {
+    await stop(0);
+  }
+}
+
+const data = join(folder, "data");
+const [chat = "", twin = "", otherTwin = ""] = await stoppedService(data, "chat", "twin", "twin");
+const logOf = (id: string): string => join(data, "logs", `${id}.log`);
+mkdirSync(join(data, "logs"));
+writeFileSync(`${logOf(chat)}.1`, "one\ntwo\n");
+writeFileSync(logOf(chat), "three\nfour\n");
+
+describe("logs, while no service runs", () => {
+  test.each([
+    ["by name", "chat", [], "one\ntwo\nthree\nfour"],
+    ["by id", chat, [], "one\ntwo\nthree\nfour"],
+    ["the last lines only, across files", "chat", ["--lines", "3"], "two\nthree\nfour"],
+    ["no lines", "chat", ["--lines", "0"], ""],
+  ])("prints an endpoint's log: %s", async (_how, endpoint, flags, out) => {
+    expect(await runLine("logs", endpoint, "--data", data, ...flags)).toEqual({ code: 0, out, err: "" });
+  });
+
+  test("tells of an endpoint whose workers never started", async () => {
+    const { code, out, err } = await runLine("logs", twin, "--data", data);
+    expect({ code, out, err }).toEqual({
+      ...{ code: 0, out: "" },
+      err: `endpoint "twin" (${twin}) has no log yet: no worker of it started`,
+    });
+  });
+});
+
+describe("logs ends with 1 and one line", () => {
+  test.each([
+    ["an unknown endpoint names those there are", "nosuch", data, `"nosuch": there are "chat" (${chat}), "twin"`],
+    ["a name that two have names their ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}): say the id`],
+    ["a folder no service has used", "chat", join(folder, "nowhere"), "nowhere yet: say its folder with --data"],
+  ])("%s", async (_what, endpoint, dataFolder, told) => {
+    const { code, out, err } = await runLine("logs", endpoint, "--data", dataFolder);
+    expect(err).toContain(told);
+    expect(err).toMatch(/^serverless-compute-local: [^\n]*$/);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+  });
+
+  test("a folder without endpoints", async () => {
+    const empty = join(folder, "empty");
+    await stoppedService(empty);
+    const { code, err } = await runLine("logs", "chat", "--data", empty);
+    expect(err).toContain('no endpoint has the id or name "chat": there are no endpoints');
+    expect(code).toBe(1);
+  });
+});
+
+test(
+  "logs --follow in a process of its own prints what comes, also from a new file, and ends when nobody reads it",
+  async () => {
+    const dataFolder = join(folder, "followed");
+    const [id = ""] = await stoppedService(dataFolder, "followed");
+    const file = join(dataFolder, "logs", `${id}.log`);
+    mkdirSync(join(dataFolder, "logs"));
+    writeFileSync(file, "old\npast\n");
+    const { child, ended } = command(["logs", "followed", "--follow", "--lines", "1", "--data", dataFolder]);
+    const lines: string[] = [];
+    if (child.stdout) createInterface(child.stdout).on("line", (line) => lines.push(line));
+    await expect.poll(() => lines, { timeout: 30_000 }).toEqual(["past"]);
+    appendFileSync(file, "new\n");
+    await expect.poll(() => lines, { timeout: 10_000 }).toEqual(["past", "new"]);
+    child.stdout?.destroy();
+    const nudge = setInterval(() => appendFileSync(file, "unread\n"), 20);
+    const { code, stderr } = await ended.finally(() => clearInterval(nudge));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  },
+  limit,
+);
+
+test("a following that nobody reads any more ends with 0", async () => {
+  const unread = new AbortController();
+  const output = { out: () => unread.abort(), err: () => undefined };
+  expect(await main(["node", "x", "logs", "chat", "--data", data, "--follow"], output, unread.signal)).toBe(0);
+});

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { runLine } from "./command";
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const manual = readFileSync(`${root}docs/service.md`, "utf8");
+const commands = ["start", "key", "status", "logs", "token"];
+const all = (text: string, pattern: RegExp): string[] => [
+  ...new Set([...text.matchAll(pattern)].map(([, found]) => String(found))),
+];
+
+test("docs/service.md names every command and every option with the commands that have it, and no other", async () => {
+  const { out } = await runLine("--help");
+  expect(all(out, /^ {2}([a-z]+) \[options\]/gm)).toEqual(expect.arrayContaining(commands));
+  expect(
+    all(out, /^ {2}([a-z]+) /gm)
+      .filter((name) => name !== "help")
+      .sort(),
+  ).toEqual([...commands].sort());
+  expect(all(manual, /^\| `([a-z]+)(?: <endpoint>)?` \|/gm)).toEqual(expect.arrayContaining(commands));
+  const told = [...manual.matchAll(/^\| `(--[a-z-]+)[^`]*` \| ([^|]+) \|/gm)].flatMap(([, option = "", of = ""]) =>
+    commands.filter((name) => of === "all" || of.includes(`\`${name}\``)).map((name) => `${name} ${option}`),
+  );
+  const real: string[] = [];
+  for (const name of commands) {
+    const { out: help } = await runLine(name, "--help");
+    real.push(...all(help, /^ {2}(--[a-z-]+)/gm).map((option) => `${name} ${option}`));
+  }
+  expect(told.sort()).toEqual(real.sort());
+});
+
+test("the tests that docs/service.md cites are there, and so is every part that it links to", () => {
+  const tests = all(manual, /`(test\/[^`]+)`/g);
+  expect(tests.length).toBeGreaterThan(20);
+  expect(tests.filter((path) => !existsSync(root + path))).toEqual([]);
+  const titles = all(manual, /^## (.+)$/gm).map((title) => title.toLowerCase().replaceAll(" ", "-"));
+  expect(all(manual, /\]\(#([^)]+)\)/g).filter((part) => !titles.includes(part))).toEqual([]);
+});

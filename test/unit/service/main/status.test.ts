@@ -1,0 +1,123 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService } from "serverless-compute-local";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { command, runLine, startService, useFolder } from "./command";
+
+const folder = await useFolder();
+const limit = 60_000;
+const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
+
+test(
+  "status prints endpoints with their queues, and workers, of a service in another process; logs and token read beside it",
+  async () => {
+    const data = join(folder, "busy");
+    const service = await startService(data, "--image", `acme/slow:1=${slow}`);
+    const { addresses, apiKey: key } = service;
+    const post = (url: string, json: object) => send("POST", url, { key, json });
+    const template = { name: "slow", imageName: "acme/slow:1", isServerless: true };
+    const templateId = stringAt(await post(`${addresses.baseUrl}/templates`, template), "id");
+    const endpoint = { name: "busy", templateId, workersMax: 1 };
+    const id = stringAt(await post(`${addresses.baseUrl}/endpoints`, endpoint), "id");
+    const idle = { name: "idle\u001b[31m", templateId, workersMax: 0 };
+    const idleId = stringAt(await post(`${addresses.baseUrl}/endpoints`, idle), "id");
+    const jobs = `${addresses.serverlessUrl}/v2/${id}`;
+    for (let sent = 0; sent < 3; sent++) await post(`${jobs}/run`, { input: { ms: 30_000 } });
+    await askUntil(
+      () => send("GET", `${jobs}/health`, { key }),
+      (answer) => at(answer.json, "jobs", "inProgress") === 1,
+    );
+
+    const { port } = new URL(addresses.serverlessUrl);
+    const told = await command(["status", "--data", data, "--port", port]).ended;
+    expect(told).toMatchObject({ code: 0, stderr: "" });
+    const lines = told.stdout.trimEnd().split("\n");
+    const cells = (start: string): string[] | undefined => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
+    expect(lines[0]).toBe(`The service runs on ${addresses.serverlessUrl}.`);
+    expect(cells("ENDPOINT")?.slice(0, 7)).toEqual([
+      "ENDPOINT",
+      "NAME",
+      "IMAGE",
+      "WORKERS",
+      "OF",
+      "IN QUEUE",
+      "IN PROGRESS",
+    ]);
+    expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
+    expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
+    expect(told.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\n[0-9a-f]+ +busy +running +\d+ s\n/);
+    expect(told.stdout).not.toContain(key);
+
+    expect((await runLine("logs", "busy", "--data", data)).out).toMatch(
+      /^\S+ [0-9a-f]+ worker starts for the image acme\/slow:1/,
+    );
+
+    const token = (await runLine("token", idleId, "--data", data)).out;
+    expect(token).not.toBe(key);
+    const idleJobs = `${addresses.serverlessUrl}/v2/${idleId}`;
+    const ping = await send("GET", `${idleJobs}/ping/far-away`, { headers: { authorization: token } });
+    expect(ping.status, "a worker elsewhere signs in with the token").toBe(200);
+    service.child.kill("SIGKILL");
+    await service.ended;
+  },
+  limit,
+);
+
+test("status tells of a service without endpoints and workers", async () => {
+  const { serverlessUrl, stop } = await createService({ port: 0, dataFolder: join(folder, "empty") });
+  onTestFinished(() => stop(0));
+  const told = await runLine("status", "--data", join(folder, "empty"), "--port", new URL(serverlessUrl).port);
+  expect(told).toEqual({
+    ...{ code: 0, err: "" },
+    out: `The service runs on ${serverlessUrl}.\n\nIt has no endpoints.\n\nNo workers run.`,
+  });
+});
+
+/** A server of somebody else on a free port; answers the port. */
+async function foreignServer(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const address = server.address();
+  return String(address instanceof Object ? address.port : 0);
+}
+
+describe("status ends with 1 and one line that says what to do", () => {
+  const data = join(folder, "key");
+  const fails = async (port: string, told: string | RegExp, dataFolder = data): Promise<void> => {
+    const { code, out, err } = await runLine("status", "--data", dataFolder, "--port", port);
+    expect(err).toMatch(told);
+    expect(err).toMatch(/^serverless-compute-local: [^\n]*$/);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+  };
+
+  test("when no service has used the folder", async () => {
+    await fails("7337", /nowhere yet: start one, or say its folder with --data/, join(folder, "nowhere"));
+  });
+
+  test("when nothing runs, another service runs, or no service", async () => {
+    const { stop, apiKey, serverlessUrl } = await createService({ port: 0, dataFolder: data });
+    await stop(0);
+    const { port: free } = new URL(serverlessUrl);
+    await fails(free, `no service answers on http://127.0.0.1:${free}: start one, or say its port with --port`);
+
+    const other = await createService({ port: 0, dataFolder: join(folder, "other") });
+    onTestFinished(() => other.stop(0));
+    await fails(new URL(other.serverlessUrl).port, /refuses the key in .*api-key: say the folder .* with --data/);
+
+    const told: string[] = [];
+    const page = await foreignServer(({ url }, answer) => {
+      told.push(String(url));
+      answer.end("[{}]");
+    });
+    await fails(page, /is no local service: say the port with --port/);
+    const absent = await foreignServer((_request, answer) => answer.writeHead(404).end());
+    await fails(absent, /is no local service: .* answers 404/);
+    const stopping = await foreignServer((_request, answer) => answer.writeHead(503).end());
+    await fails(stopping, /is stopping/);
+    expect(told.join()).not.toContain(apiKey);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../../../support/raw-http";
+import { freshName, messageOf, useService } from "./service-rig";
+
+const rig = await useService({ templateRelease: 0 });
+const saveEndpoint = "mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id version gpuTypeIds } }";
+const read = async (id: string) => (await rig.rest("GET", `/endpoints/${id}`)).json;
+const versionOf = async (id: string) => at(await read(id), "version");
+
+describe("a change of an endpoint is refused whole", () => {
+  test("when workersMax would fall below the workersMin it already has", async () => {
+    const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
+    const answer = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
+    expectAnswer(answer, 400);
+    expect(messageOf(answer)).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
+    expect(await read(id)).toMatchObject({ workersMax: 4, idleTimeout: 5 });
+  });
+
+  test("when it names a template or a volume that does not exist", async () => {
+    const id = await rig.endpoint(await rig.template());
+    const template = await rig.rest("PATCH", `/endpoints/${id}`, { templateId: "nosuch" });
+    expectAnswer(template, 400, { message: 'templateId: template "nosuch" does not exist' });
+    const volume = await rig.rest("PATCH", `/endpoints/${id}`, { networkVolumeIds: ["nosuch"] });
+    expectAnswer(volume, 400, { message: 'networkVolumeIds: network volume "nosuch" does not exist' });
+  });
+
+  test("when it would change computeType, which may be said again", async () => {
+    const id = await rig.endpoint(await rig.template(), { computeType: "CPU" });
+    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400);
+    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "CPU" }), 200, { computeType: "CPU" });
+  });
+});
+
+describe("PATCH /endpoints/{id}", () => {
+  test("with null clears a field that has no default", async () => {
+    const networkVolumeId = await rig.volume();
+    const set = { networkVolumeId, executionTimeoutMs: 60_000, minCudaVersion: "12.4" };
+    const id = await rig.endpoint(await rig.template(), set);
+    expect(await read(id)).toMatchObject(set);
+    const nulls = { networkVolumeId: null, executionTimeoutMs: null, minCudaVersion: null };
+    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, nulls), 200);
+    for (const field of Object.keys(set)) expect(await read(id)).not.toHaveProperty(field);
+    expectAnswer(await rig.rest("DELETE", `/networkvolumes/${networkVolumeId}`), 204);
+  });
+
+  test("with nothing in it changes nothing", async () => {
+    const id = await rig.endpoint(await rig.template());
+    const before = await read(id);
+    expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, {}), 200);
+    expect(await read(id)).toEqual(before);
+  });
+});
+
+describe("the version of an endpoint", () => {
+  test("goes up when its template moves or the template's content changes", async () => {
+    const [first, second] = [await rig.template(), await rig.template()];
+    const id = await rig.endpoint(first);
+    expect(await versionOf(id)).toBe(1);
+    await rig.rest("PATCH", `/templates/${first}`, { env: { A: "1" } });
+    expect(await versionOf(id)).toBe(2);
+    await rig.rest("PATCH", `/endpoints/${id}`, { templateId: second });
+    expect(await versionOf(id)).toBe(3);
+    await rig.rest("PATCH", `/templates/${first}`, { env: { A: "2" } });
+    expect(await versionOf(id)).toBe(3);
+  });
+
+  test("goes up when its own environment changes", async () => {
+    const input = { name: freshName("endpoint"), templateId: await rig.template(), workersMax: 0 };
+    const id = stringAt(await rig.graphql(saveEndpoint, { input }), "data", "saveEndpoint", "id");
+    const changed = { ...input, id, env: [{ key: "A", value: "1" }] };
+    expectAnswer(await rig.graphql(saveEndpoint, { input: changed }), 200, { data: { saveEndpoint: { version: 2 } } });
+    expect(await read(id)).toMatchObject({ env: { A: "1" } });
+  });
+
+  test("stays when names, readmes, workers or nothing at all changes", async () => {
+    const template = await rig.template();
+    const id = await rig.endpoint(template);
+    await rig.rest("PATCH", `/templates/${template}`, { readme: "new", name: freshName("template") });
+    await rig.rest("PATCH", `/templates/${template}`, { imageName: "acme/none:1" });
+    await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 2, gpuTypeIds: ["NVIDIA L4"], name: "other" });
+    expect(await versionOf(id)).toBe(1);
+  });
+});
+
+describe("saveEndpoint", () => {
+  test("with a template inside makes both, and neither when one of them is wrong", async () => {
+    const template = { name: freshName("inside"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0 };
+    const input = { name: freshName("endpoint"), template, workersMax: 0 };
+    const wrong = await rig.graphql(saveEndpoint, { input: { ...input, idleTimeout: 0 } });
+    expect(messageOf(wrong)).toContain("idleTimeout: 0 is not allowed, must be a whole number from 1 to 3600");
+    expect((await rig.rest("GET", "/templates")).text).not.toContain(template.name);
+    expectAnswer(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
+    expect((await rig.rest("GET", "/templates")).text).toContain(template.name);
+  });
+
+  test("keeps what GraphQL cannot say", async () => {
+    const templateId = await rig.template();
+    const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
+    const id = await rig.endpoint(templateId, cpu);
+    const answer = await rig.graphql(saveEndpoint, { input: { id, name: "again", templateId } });
+    expectAnswer(answer, 200, { data: { saveEndpoint: { id } } });
+    expect(await read(id)).toMatchObject({ ...cpu, name: "again", idleTimeout: 10 });
+  });
+
+  test("refuses load balancing endpoints", async () => {
+    const input = { name: "lb", templateId: await rig.template(), type: "LB" };
+    expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain('type: "LB" is not allowed, must be "QB"');
+  });
+});
+
+describe("deleting an endpoint that still allows workers", () => {
+  test("is allowed by REST and refused by GraphQL", async () => {
+    const id = await rig.endpoint(await rig.template(), { workersMax: 1 });
+    const refusal = await rig.graphql(`mutation { deleteEndpoint(id: "${id}") }`);
+    expect(messageOf(refusal)).toContain("set workersMin and workersMax to 0 before");
+    expectAnswer(await rig.rest("DELETE", `/endpoints/${id}`), 204);
+  });
+});

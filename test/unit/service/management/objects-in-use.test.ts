@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { expectAnswer, stringAt } from "../../../support/raw-http";
+import { freshName, messageOf, useService } from "./service-rig";
+
+const rig = await useService({ templateRelease: 0 });
+
+describe("a network volume", () => {
+  test("in use by an endpoint cannot be deleted by either API, which name the endpoint", async () => {
+    const volume = await rig.volume();
+    for (const fields of [{ networkVolumeId: volume }, { networkVolumeIds: [volume] }]) {
+      const endpoint = await rig.endpoint(await rig.template(), { name: "user-of-it", ...fields });
+      const byRest = await rig.rest("DELETE", `/networkvolumes/${volume}`);
+      expectAnswer(byRest, 400);
+      const byGraphql = await rig.graphql(`mutation { deleteNetworkVolume(input: {id: "${volume}"}) }`);
+      for (const answer of [byRest, byGraphql]) expect(messageOf(answer)).toContain('in use by endpoint "user-of-it"');
+      await rig.rest("DELETE", `/endpoints/${endpoint}`);
+    }
+    expectAnswer(await rig.rest("DELETE", `/networkvolumes/${volume}`), 204);
+  });
+
+  test("only grows, and says from which size on", async () => {
+    const volume = await rig.volume({ size: 20 });
+    const answer = await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 19, name: "smaller" });
+    expectAnswer(answer, 400, { message: "size: 19 is not allowed, a volume only grows: must be 20 or more" });
+    expectAnswer(await rig.rest("GET", `/networkvolumes/${volume}`), 200, { size: 20 });
+    expectAnswer(await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 20 }), 200, { size: 20 });
+    expectAnswer(await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 21 }), 200, { size: 21 });
+  });
+
+  test("stays in its data centre, which may be said again", async () => {
+    const volume = await rig.volume({ dataCenterId: "EU-RO-1" });
+    const answer = await rig.rest("PATCH", `/networkvolumes/${volume}`, { dataCenterId: "US-KS-2" });
+    expectAnswer(answer, 400);
+    expect(messageOf(answer)).toContain('dataCenterId: "US-KS-2" is not allowed');
+    expectAnswer(await rig.rest("PATCH", `/networkvolumes/${volume}`, { dataCenterId: "EU-RO-1", size: 30 }), 200);
+  });
+});
+
+describe("a registry auth", () => {
+  const login = () => ({ name: freshName("registry"), username: "reader", password: "hush-hush" });
+
+  test("in use by a template cannot be deleted by either API, which name the template", async () => {
+    const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
+    const template = await rig.template({ name: "puller", containerRegistryAuthId: id });
+    const byRest = await rig.rest("DELETE", `/containerregistryauth/${id}`);
+    expectAnswer(byRest, 400);
+    const byGraphql = await rig.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${id}") }`);
+    for (const answer of [byRest, byGraphql]) expect(messageOf(answer)).toContain('in use by template "puller"');
+    await rig.rest("PATCH", `/templates/${template}`, { containerRegistryAuthId: null });
+    expectAnswer(await rig.rest("DELETE", `/containerregistryauth/${id}`), 204);
+  });
+
+  test("that does not exist cannot be given to a template", async () => {
+    const body = { name: freshName("template"), imageName: "x:1", containerRegistryAuthId: "nosuch" };
+    const answer = await rig.rest("POST", "/templates", body);
+    expectAnswer(answer, 400, { message: 'containerRegistryAuthId: registry auth "nosuch" does not exist' });
+  });
+
+  test("is taken from a template by the empty text of GraphQL", async () => {
+    const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
+    const name = freshName("template");
+    const template = await rig.template({ name, containerRegistryAuthId: id });
+    const input = `{ id: "${template}", name: "${name}", containerDiskInGb: 5, volumeInGb: 0, containerRegistryAuthId: "" }`;
+    await rig.graphql(`mutation { saveTemplate(input: ${input}) { id } }`);
+    expect((await rig.rest("GET", `/templates/${template}`)).json).not.toHaveProperty("containerRegistryAuthId");
+  });
+
+  test("can get new credentials, never told", async () => {
+    const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
+    const input = `{ id: "${id}", username: "writer", password: "hush-again" }`;
+    const answer = await rig.graphql(`mutation { updateRegistryAuth(input: ${input}) { id name } }`);
+    expectAnswer(answer, 200, { data: { updateRegistryAuth: { id } } });
+    expect(answer.text).not.toMatch(/hush|writer/);
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { expectAnswer } from "../../../support/raw-http";
+import { messageOf, useService } from "./service-rig";
+
+const rig = await useService({ deleteNeedsScaleDown: true });
+
+test("with deleteNeedsScaleDown REST deletes an endpoint only after workersMin and workersMax are 0", async () => {
+  const id = await rig.endpoint(await rig.template(), { workersMax: 1 });
+  const refusal = await rig.rest("DELETE", `/endpoints/${id}`);
+  expectAnswer(refusal, 400);
+  expect(messageOf(refusal)).toContain("set workersMin and workersMax to 0 before");
+  expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 }), 200);
+  expectAnswer(await rig.rest("DELETE", `/endpoints/${id}`), 204);
+});

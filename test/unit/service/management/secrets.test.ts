@@ -1,0 +1,98 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Answer, expectAnswer, stringAt } from "../../../support/raw-http";
+import { type Fields, freshName, messageOf, useService } from "./service-rig";
+
+const rig = await useService();
+const loud = "very-loud-value";
+const secretCreate = "mutation ($input: SecretCreateInput!) { secretCreate(input: $input) { id name description } }";
+const create = (input: Fields): Promise<Answer> => rig.graphql(secretCreate, { input });
+const literal = (value: string) => `mutation { secretCreate(input: ${value}) { id } }`;
+
+describe("an error about a secret never quotes its value", () => {
+  test.each<[string, () => Promise<Answer>]>([
+    [
+      "a taken name",
+      async () => {
+        const name = freshName("secret");
+        await create({ name, value: "first" });
+        return create({ name, value: loud });
+      },
+    ],
+    ["a name that is not allowed", () => create({ name: "no blanks", value: loud })],
+    ["a missing name", () => create({ value: loud })],
+    ["an unknown field", () => create({ name: "x", value: loud, vault: loud })],
+    ["a value of another type", () => create({ name: "x", value: { text: loud } })],
+    ["a description of another type", () => create({ name: "x", value: loud, description: { text: loud } })],
+    ["a whole input of another type", () => rig.graphql(secretCreate, { input: `at "a"; ${loud}` as unknown })],
+    ["a literal of another type", () => rig.graphql(literal(`{ name: "x", value: { text: "${loud}" } }`))],
+    ["a literal in the wrong place", () => rig.graphql(literal(`"${loud}"`))],
+    ["a syntax error", () => rig.graphql(literal(`{ name: "x", value "${loud}" }`))],
+    ["a syntax error in a block text", () => rig.graphql(literal(`{ name: "x", value """${loud}""" }`))],
+    [
+      "an unknown id",
+      () => rig.graphql(`mutation { secretValueUpdate(input: {id: "nosuch", value: "${loud}"}) { id } }`),
+    ],
+    ["an empty value", () => create({ name: freshName("secret"), value: "" })],
+    ["a broken body", () => rig.rest("POST", "/containerregistryauth", { name: "x", username: "", password: loud })],
+    [
+      "a wrong type in REST",
+      () => rig.rest("POST", "/containerregistryauth", { name: 7, username: "x", password: [loud] }),
+    ],
+    [
+      "a template's environment",
+      () => rig.rest("POST", "/templates", { name: "x", imageName: "x", env: { KEY: [loud] } }),
+    ],
+  ])("%s", async (_what, ask) => {
+    const answer = await ask();
+    expect(messageOf(answer)).not.toBe("");
+    expect(answer.text).not.toContain(loud);
+    expect(answer.text).not.toContain("internal");
+  });
+});
+
+test("messages about values of the wrong type still name the field", async () => {
+  expect(messageOf(await create({ name: "x", value: { text: loud } }))).toContain('"input.value"');
+  expect(messageOf(await create({ value: loud }))).toContain('"name"');
+  expect(messageOf(await create({ name: "x", value: "" }))).toBe(
+    "value: what was sent is not allowed, must not be empty",
+  );
+});
+
+test("updates move updatedAt and nothing else, and tell no value", async () => {
+  const answer = await create({ name: freshName("secret"), value: loud, description: "first" });
+  const id = stringAt(answer, "data", "secretCreate", "id");
+  const fields = "id name description createdAt updatedAt";
+  const createdAt = new Date(rig.clock.now()).toISOString();
+  await rig.clock.advance(1000);
+  const updatedAt = new Date(rig.clock.now()).toISOString();
+  const valued = await rig.graphql(
+    `mutation { secretValueUpdate(input: {id: "${id}", value: "${loud}-2"}) { ${fields} } }`,
+  );
+  expectAnswer(valued, 200, { data: { secretValueUpdate: { id, description: "first", createdAt, updatedAt } } });
+  expect(valued.text).not.toContain(loud);
+});
+
+test("secretDelete frees the name", async () => {
+  const name = freshName("secret");
+  const id = stringAt(await create({ name, value: "one" }), "data", "secretCreate", "id");
+  await rig.graphql(`mutation { secretDelete(id: "${id}") }`);
+  expectAnswer(await create({ name, value: "two" }), 200, { data: { secretCreate: { name } } });
+});
+
+test("nothing in the data folder but the store holds a secret's value or the API key", async () => {
+  await create({ name: freshName("secret"), value: loud });
+  await rig.rest("GET", `/nosuch?api_key=${rig.service().apiKey}`);
+  const files = await readdir(rig.folder);
+  const holders = async (text: string): Promise<string[]> => {
+    const contents = await Promise.all(files.map((file) => readFile(join(rig.folder, file), "latin1")));
+    return files.filter((_file, index) => contents[index]?.includes(text));
+  };
+  // The scan finds what is there: the value in the store, and words of the log in the log.
+  expect(await holders("answered")).toContain("service.log");
+  const store = await holders(loud);
+  expect(store.length).toBeGreaterThan(0);
+  for (const file of store) expect(file).toMatch(/^service\.db/);
+  expect(await holders(rig.service().apiKey)).toEqual(["api-key"]);
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../../../support/raw-http";
+import { freshName, messageOf, useService } from "./service-rig";
+
+const rig = await useService({ templateRelease: 0 });
+
+const graphqlTemplate = async (id: string) =>
+  at(
+    (await rig.graphql(`{ podTemplate(id: "${id}") { name dockerArgs ports env { key value } isServerless readme } }`))
+      .json,
+    "data",
+    "podTemplate",
+  );
+
+describe("REST and GraphQL show the same template", () => {
+  test("REST's start command is GraphQL's dockerArgs", async () => {
+    const words = ["python3", "-u", "it's my handler.py", '--say="hi"', ""];
+    const id = await rig.template({ dockerStartCmd: words, ports: ["8888/http", "22/tcp"], env: { A: "1" } });
+    expect(await graphqlTemplate(id)).toMatchObject({
+      ports: "8888/http,22/tcp",
+      env: [{ key: "A", value: "1" }],
+      isServerless: true,
+    });
+    expect((await rig.rest("GET", `/templates/${id}`)).json).toMatchObject({ dockerStartCmd: words });
+  });
+
+  test("GraphQL's dockerArgs come back word for word, quotes open or not", async () => {
+    for (const dockerArgs of ["python3  -u handler.py --name 'a b'", "echo it's open"]) {
+      const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
+      const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
+      const answer = await rig.graphql(save, { input });
+      expectAnswer(answer, 200, { data: { saveTemplate: { dockerArgs } } });
+      const id = stringAt(answer, "data", "saveTemplate", "id");
+      expectAnswer(await rig.rest("GET", `/templates/${id}`), 200, { dockerArgs });
+    }
+  });
+
+  test("saveTemplate with an id leaves what it does not say", async () => {
+    const name = freshName("template");
+    const id = await rig.template({ name, readme: "keep me", env: { A: "1" } });
+    await rig.graphql(
+      `mutation { saveTemplate(input: {id: "${id}", name: "${name}", containerDiskInGb: 7, volumeInGb: 0}) { id } }`,
+    );
+    expectAnswer(await rig.rest("GET", `/templates/${id}`), 200, {
+      containerDiskInGb: 7,
+      readme: "keep me",
+      env: { A: "1" },
+      isServerless: true,
+    });
+  });
+
+  test("PATCH with null empties optional fields", async () => {
+    const id = await rig.template({ readme: "x", env: { A: "1" }, ports: ["1/http"], dockerStartCmd: ["x"] });
+    const nulls = { readme: null, env: null, ports: null, dockerStartCmd: null };
+    expectAnswer(await rig.rest("PATCH", `/templates/${id}`, nulls), 200, {
+      readme: "",
+      env: {},
+      ports: [],
+      dockerStartCmd: [],
+      dockerArgs: "",
+    });
+  });
+});
+
+describe("both APIs hold the same rules", () => {
+  const body = (fields: object) => ({ name: freshName("template"), imageName: "x:1", isServerless: true, ...fields });
+
+  test("the name of a template is unique in the account", async () => {
+    const name = freshName("template");
+    await rig.template({ name });
+    const byRest = await rig.rest("POST", "/templates", body({ name }));
+    const byGraphql = await rig.graphql(
+      `mutation { saveTemplate(input: {name: "${name}", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0}) { id } }`,
+    );
+    for (const answer of [byRest, byGraphql]) {
+      expect(messageOf(answer)).toBe("endpoint template names must be unique");
+    }
+  });
+
+  test("a serverless template has no volume, also when it becomes one", async () => {
+    const refusal = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
+    expectAnswer(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: refusal });
+    const byGraphql = await rig.graphql(
+      'mutation { saveTemplate(input: {name: "v", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 5, isServerless: true}) { id } }',
+    );
+    expect(messageOf(byGraphql)).toBe(refusal);
+    const pod = await rig.template({ isServerless: false, volumeInGb: 5 });
+    expectAnswer(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, { message: refusal });
+  });
+
+  test("a delete of what is not there says not found", async () => {
+    for (const path of [
+      "/endpoints/nosuch",
+      "/networkvolumes/nosuch",
+      "/templates/nosuch",
+      "/containerregistryauth/nosuch",
+    ]) {
+      const answer = await rig.rest("DELETE", path);
+      expectAnswer(answer, 400);
+      expect(messageOf(answer)).toMatch(/invalid .* id: .* "nosuch" not found/);
+    }
+    for (const operation of [
+      'deleteTemplate(templateName: "nosuch")',
+      'deleteEndpoint(id: "nosuch")',
+      'deleteNetworkVolume(input: {id: "nosuch"})',
+      'deleteRegistryAuth(registryAuthId: "nosuch")',
+      'secretDelete(id: "nosuch")',
+    ]) {
+      expect(messageOf(await rig.graphql(`mutation { ${operation} }`))).toContain("not found");
+    }
+  });
+});

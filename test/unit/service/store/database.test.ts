@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { StartError } from "../../../../service/errors";
+import { type Database, isUniqueViolation, openDatabase } from "../../../../service/store/database";
+import { migrate } from "../../../../service/store/migrations";
+
+let folder: string;
+let open: Database[];
+
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "store-")), "data");
+  open = [];
+});
+afterEach(() => {
+  for (const database of open) database.close();
+  rmSync(join(folder, ".."), { recursive: true, force: true });
+});
+
+function openHere(): Database {
+  const database = openDatabase(folder);
+  open.push(database);
+  return database;
+}
+
+const insert = (database: Database, name: string): number =>
+  database
+    .prepare("INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES (?, ?, 'v', 0, 0)")
+    .run(name, name);
+const names = (database: Database): string[] =>
+  database
+    .query("SELECT name FROM secrets ORDER BY name", z.object({ name: z.string() }))
+    .all()
+    .map(({ name }) => name);
+
+describe("a data folder", () => {
+  test("is refused while a service has it, with the folder and the process in the message", () => {
+    openHere();
+    expect(openHere).toThrow(StartError);
+    expect(openHere).toThrow(`the data folder ${folder} is in use by another local service (process ${process.pid})`);
+  });
+
+  test("is free again once the store is closed, also after a refused try", () => {
+    const first = openHere();
+    expect(openHere).toThrow(StartError);
+    insert(first, "kept");
+    first.close();
+    expect(names(openHere())).toEqual(["kept"]);
+  });
+
+  test("is made for its owner only", () => {
+    openHere();
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  test("written by a newer release is refused", () => {
+    const target = { version: () => 99, apply: () => undefined };
+    expect(() => migrate(target)).toThrow(/newer release \(store version 99/);
+  });
+
+  test("whose store is damaged is refused with a way out, and left unlocked", () => {
+    openHere().close();
+    writeFileSync(join(folder, "service.db"), "this is no database, but long enough to be read as one".repeat(20));
+    expect(openHere).toThrow(/the store in .* cannot be read .*: move the folder away/);
+    expect(openHere).toThrow(/cannot be read/);
+  });
+});
+
+describe("a transaction", () => {
+  test("that throws leaves nothing, and its followers never run", () => {
+    const database = openHere();
+    const followed: string[] = [];
+    expect(() =>
+      database.transaction(() => {
+        insert(database, "lost");
+        database.afterCommit(() => followed.push("lost"));
+        throw new Error("stop");
+      }),
+    ).toThrow("stop");
+    database.transaction(() => insert(database, "kept"));
+    expect(names(database)).toEqual(["kept"]);
+    expect(followed).toEqual([]);
+  });
+
+  test("inside another one is part of it, and followers wait for the outer commit", () => {
+    const database = openHere();
+    const seen: string[] = [];
+    const result = database.transaction(() => {
+      database.transaction(() => {
+        insert(database, "inner");
+        database.afterCommit(() => seen.push(`after: ${names(database)}`));
+      });
+      seen.push("outer goes on");
+      insert(database, "outer");
+      return 7;
+    });
+    expect(result).toBe(7);
+    expect(seen).toEqual(["outer goes on", "after: inner,outer"]);
+  });
+
+  test("may be opened by a follower", () => {
+    const database = openHere();
+    database.transaction(() => database.afterCommit(() => database.transaction(() => insert(database, "later"))));
+    expect(names(database)).toEqual(["later"]);
+  });
+
+  test("outside of one, a follower runs at once", () => {
+    const seen: string[] = [];
+    openHere().afterCommit(() => seen.push("now"));
+    expect(seen).toEqual(["now"]);
+  });
+});
+
+describe("statements", () => {
+  test("take null and bytes on their own, and answer undefined for no row", () => {
+    const database = openHere();
+    const typeOf = database.query("SELECT typeof(?) AS type", z.object({ type: z.string() }));
+    expect(typeOf.get(null)).toEqual({ type: "null" });
+    expect(typeOf.get(new Uint8Array([1]))).toEqual({ type: "blob" });
+    expect(database.query("SELECT 1 WHERE 0", z.unknown()).get()).toBeUndefined();
+  });
+
+  test("tell a name that is taken from any other fault", () => {
+    const database = openHere();
+    insert(database, "taken");
+    const fault = (work: () => unknown): unknown => {
+      try {
+        return work();
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(isUniqueViolation(fault(() => insert(database, "taken")))).toBe(true);
+    const missing = database.prepare("INSERT INTO secrets (id) VALUES ('x')");
+    expect(isUniqueViolation(fault(() => missing.run()))).toBe(false);
+  });
+
+  test("keep references between tables whole", () => {
+    const database = openHere();
+    const orphan = database.prepare(
+      "INSERT INTO endpoints (id, name, template_id, version, content, created_at) VALUES ('e', 'e', 'nosuch', 1, '{}', 0)",
+    );
+    expect(() => orphan.run()).toThrow(/FOREIGN KEY/);
+  });
+});
+
+test("after the close, nothing is read or written any more, and each try is an ordinary error", () => {
+  const database = openHere();
+  const insertion = database.prepare(
+    "INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES ('late', 'late', 'v', 0, 0)",
+  );
+  const query = database.query("SELECT name FROM secrets", z.object({ name: z.string() }));
+  database.close();
+  for (const late of [
+    () => insertion.run(),
+    () => query.get(),
+    () => query.all(),
+    () => database.prepare("DELETE FROM secrets"),
+    () => database.transaction(() => undefined),
+    () => database.afterCommit(() => undefined),
+  ]) {
+    expect(late).toThrow(/the store is closed|connection is not open/);
+  }
+  expect(names(openHere())).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { images, shortTimings } from "./support/programs";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+let rig: JobRig;
+let jobs: Jobs;
+beforeEach(async () => {
+  rig = await useJobRig({ images, timings: shortTimings });
+  jobs = await rig.endpoint("tool");
+});
+const ended = async (input: object, more: object = {}) => jobs.reaches(await jobs.run(input, more));
+
+describe("a handler file's default export", () => {
+  test("gets the job and answers its output", async () => {
+    const s3Config = { bucketName: "b", objectPath: "clients/send/more" };
+    const id = await jobs.run({ do: "echo", a: [1, null, "é"] }, { s3Config });
+    expect(await jobs.reaches(id)).toMatchObject({
+      status: "COMPLETED",
+      output: { id, input: { do: "echo", a: [1, null, "é"] }, rest: { s3Config } },
+    });
+  });
+
+  test("fails the job with message and stack when it throws", async () => {
+    const job = await ended({ do: "throw" });
+    expect(job).toMatchObject({
+      status: "FAILED",
+      error: expect.stringMatching(/TypeError: thrown on purpose\n\s+at .*tool\.mjs/),
+    });
+    expect(job).not.toHaveProperty("output");
+  });
+
+  test("fails the job when it answers {error}", async () => {
+    expect(await ended({ do: "error" })).toMatchObject({
+      status: "FAILED",
+      error: "failed in order",
+      output: { partial: 1 },
+    });
+  });
+
+  test("fails the job when its output is no JSON value", async () => {
+    expect(await ended({ do: "circle" })).toMatchObject({
+      status: "FAILED",
+      error: expect.stringContaining("no JSON value"),
+    });
+  });
+
+  test("may answer nothing", async () => {
+    expect(await ended({ do: "nothing" })).toMatchObject({ status: "COMPLETED", output: null });
+  });
+
+  test("gets a new worker after {refresh_worker: true}", async () => {
+    const refreshed = await ended({ do: "refresh" });
+    expect(refreshed).toMatchObject({ status: "COMPLETED", output: { pid: expect.any(Number) } });
+    expect(refreshed["output"]).not.toHaveProperty("refresh_worker");
+    expect((await ended({ do: "pid" }))["workerId"]).not.toBe(refreshed["workerId"]);
+  });
+});
+
+describe("a generator in TypeScript", () => {
+  beforeEach(async () => {
+    jobs = await rig.endpoint("counting");
+  });
+
+  test("streams what it yields, and its output is the list", async () => {
+    const id = await jobs.run({ to: 3 });
+    expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: [1, 2, 3] });
+    expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: 1 }, { output: 2 }, { output: 3 }]);
+  });
+
+  test("keeps what it yielded before it threw", async () => {
+    const id = await jobs.run({ to: 3, failAt: 3 });
+    expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("failed at 3") });
+    expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: 1 }, { output: 2 }]);
+  });
+});
+
+describe("a job fails with a text that helps", () => {
+  test.each([
+    ["its image has no command", "acme/none:1", ["acme/none:1", "--image acme/none:1=COMMAND"]],
+    [
+      "its handler file has no default export",
+      "no-default",
+      ["no default export that is a function", "no-default.mjs"],
+    ],
+  ])("when %s", async (_when, image, parts) => {
+    jobs = await rig.endpoint(image);
+    const { status, error } = await ended({});
+    expect(status).toBe("FAILED");
+    for (const part of parts) expect(error).toContain(part);
+  });
+
+  test("when its command does not exist, or ends before it asks for a job", async () => {
+    const other = await useJobRig({
+      images: {
+        absent: "no-such-command-here --x",
+        ends: `"${process.execPath}" -e "console.error(40+2); process.exit(7)"`,
+      },
+      timings: shortTimings,
+    });
+    const errors = await Promise.all(
+      ["absent", "ends"].map(async (image) => {
+        const on = await other.endpoint(image);
+        return (await on.reaches(await on.run({})))["error"];
+      }),
+    );
+    expect(errors[0]).toContain("no-such-command-here ENOENT");
+    expect(errors[1]).toMatch(/ended with exit code 7, before it asked for a job.*\n42$/s);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { resolveCommand } from "../../../../service/workers/images";
+
+const folder = mkdtempSync(join(tmpdir(), "images-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const handler = join(folder, "my handler.mjs");
+writeFileSync(handler, "export default () => 1;\n");
+const quoted = `"${handler}"`;
+
+const commandOf = (images: Record<string, string>, image: string, dockerArgs = "") => {
+  const command = resolveCommand(images, image, dockerArgs);
+  return "error" in command ? command.error : [command.file, ...command.args];
+};
+
+describe("the command of an image", () => {
+  test("is the one of the exact name before the one of the name without tag", () => {
+    const images = { "acme/chat": "old", "acme/chat:2": "new" };
+    expect(commandOf(images, "acme/chat:2")).toEqual(["new"]);
+    expect(commandOf(images, "acme/chat:1")).toEqual(["old"]);
+    expect(commandOf(images, "acme/chat@sha256:abc")).toEqual(["old"]);
+  });
+
+  test("takes a registry's port for no tag", () => {
+    expect(commandOf({ "localhost:5000/chat": "run" }, "localhost:5000/chat:1")).toEqual(["run"]);
+    expect(commandOf({ localhost: "wrong" }, "localhost:5000/chat")).toContain("has no command");
+  });
+
+  test("gets the template's dockerArgs as arguments", () => {
+    expect(commandOf({ x: "python3 -u handler.py" }, "x", "--model 'a b'")).toEqual([
+      ...["python3", "-u", "handler.py", "--model", "a b"],
+    ]);
+  });
+
+  test("is the small Node worker for a handler file alone", () => {
+    const command = commandOf({ x: quoted }, "x", "--fast");
+    expect(command.at(0)).toBe(process.execPath);
+    expect(command.slice(-3)).toEqual([expect.stringContaining("node-host"), handler, "--fast"]);
+  });
+});
+
+describe("an image that runs nothing here is told with", () => {
+  test("the name, the option that helps and the images that run", () => {
+    const error = commandOf({ "acme/echo": "x" }, "acme/none:1");
+    for (const part of ["acme/none:1", "--image acme/none:1=COMMAND", "acme/echo"]) expect(error).toContain(part);
+  });
+
+  test("the handler file that does not exist", () => {
+    expect(commandOf({ x: join(folder, "absent.mjs") }, "x")).toContain(
+      `${join(folder, "absent.mjs")} of the image "x" does not exist`,
+    );
+  });
+
+  test("the fault of a command line or of arguments that cannot be split", () => {
+    expect(commandOf({ x: "run 'this" }, "x")).toContain("is not closed");
+    expect(commandOf({ x: "run" }, "x", '"open')).toContain("is not closed");
+    expect(commandOf({ x: " " }, "x")).toContain("is empty");
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { useJobRig } from "../jobs/support/job-rig";
+import { images, shortTimings } from "./support/programs";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const env = z.record(z.string(), z.string());
+const planted = "OF_THE_HOST_ONLY";
+beforeAll(() => {
+  process.env[planted] = "1";
+});
+afterAll(() => {
+  delete process.env[planted];
+});
+
+test("a worker has its own environment and nothing else of this machine's", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool", {}, { env: { MODEL: "m", RUNPOD_POD_ID: "forged" } });
+  const job = await jobs.reaches(await jobs.run({ do: "env" }));
+  const seen = env.parse(job["output"]);
+  expect(Object.keys(seen).sort()).toEqual([
+    ...[
+      "HOME",
+      "LANG",
+      "MODEL",
+      "PATH",
+      "RUNPOD_AI_API_KEY",
+      "RUNPOD_ENDPOINT_ID",
+      "RUNPOD_PING_INTERVAL",
+      "RUNPOD_POD_ID",
+    ],
+    ...["RUNPOD_SKIP_AUTO_SYSTEM_CHECKS", "RUNPOD_SKIP_GPU_CHECK", "RUNPOD_WEBHOOK_GET_JOB", "RUNPOD_WEBHOOK_PING"],
+    ...["RUNPOD_WEBHOOK_POST_OUTPUT", "RUNPOD_WEBHOOK_POST_STREAM", "TMPDIR"],
+  ]);
+  expect(seen).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
+  expect(seen["HOME"]).toContain(rig.dataFolder);
+});
+
+test("a worker's token is not the user's key, and opens nothing but its endpoint's channel", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const [jobs, other] = [await rig.endpoint("tool"), await rig.endpoint("tool")];
+  const seen = env.parse((await jobs.reaches(await jobs.run({ do: "env" })))["output"]);
+  const token = { authorization: String(seen["RUNPOD_AI_API_KEY"]) };
+  expect((await jobs.call("GET", "/ping/me", undefined, token)).status).toBe(200);
+  expect((await other.call("GET", "/ping/me", undefined, token)).status).toBe(401);
+  expect((await jobs.call("GET", "/health", undefined, token)).status).toBe(401);
+  expect((await jobs.call("GET", "/ping/me")).status).toBe(401);
+});
+
+test("dockerArgs are the worker's arguments", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const templateId = (
+    await rig.rest("POST", "/templates", {
+      ...{ name: "args", imageName: "tool", isServerless: true, volumeInGb: 0, dockerStartCmd: ["--model", "a b"] },
+    })
+  ).text("id");
+  const endpoint = (await rig.rest("POST", "/endpoints", { name: "args", templateId })).text("id");
+  const jobs = rig.jobs(endpoint);
+  expect((await jobs.reaches(await jobs.run({ do: "args" })))["output"]).toEqual(["--model", "a b"]);
+});
+
+test("dockerEntrypoint and startScript are kept and run nothing", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"] });
+  const templates = async () =>
+    z.array(z.looseObject({ id: z.string(), name: z.string() })).parse((await rig.rest("GET", "/templates")).json);
+  const [made] = await templates();
+  const input = `id: "${made?.id}", name: "${made?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "", env: []`;
+  await rig.graphql(`mutation { saveTemplate(input: { ${input}, startScript: "exit 1" }) { id } }`);
+  expect(await templates()).toMatchObject([{ dockerEntrypoint: ["/nowhere"], startScript: "exit 1" }]);
+  expect(await jobs.reaches(await jobs.run({ do: "args" }))).toMatchObject({ status: "COMPLETED", output: [] });
+});
+
+test("what workers print is in the endpoint's log, without secret values", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  await rig.graphql('mutation { secretCreate(input: {name: "hush", value: "s3cr3t-value"}) { id } }');
+  const jobs = await rig.endpoint("tool", {}, { env: { SECRET: "{{ RUNPOD_SECRET_hush }}" } });
+  expect(env.parse((await jobs.reaches(await jobs.run({ do: "env" })))["output"])["SECRET"]).toBe("s3cr3t-value");
+  await jobs.reaches(await jobs.run({ do: "say", text: "hello s3cr3t-value" }));
+  const crashed = await jobs.reaches(await jobs.run({ do: "crash" }));
+  expect(crashed).toMatchObject({ status: "FAILED", error: expect.stringContaining("last words [secret]") });
+  await rig.stop();
+  const log = await rig.workerLog(jobs.id);
+  expect(log.match(/hello \[secret\]/g)).toHaveLength(2);
+  expect(log).not.toContain("s3cr3t-value");
+});
+
+test("a secret that does not exist fails the jobs and is named", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool", {}, { env: { SECRET: "{{ RUNPOD_SECRET_absent }}" } });
+  expect(await jobs.reaches(await jobs.run({}))).toMatchObject({
+    status: "FAILED",
+    error: expect.stringContaining("absent"),
+  });
+});
+
+test("a variable that no process can have fails the jobs, and the service goes on", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool", {}, { env: { BAD: "a\0b" } });
+  expect(await jobs.reaches(await jobs.run({}))).toMatchObject({
+    status: "FAILED",
+    error: expect.stringContaining("null bytes"),
+  });
+  expect((await jobs.call("GET", "/health")).status).toBe(200);
+});

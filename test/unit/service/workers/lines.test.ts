@@ -1,0 +1,36 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { longestLine, readLines } from "../../../../service/workers/lines";
+
+/** What is told of these chunks, each of them written on its own. */
+async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
+  const stream = new PassThrough();
+  const lines: string[] = [];
+  const done = readLines(stream, (line) => lines.push(line));
+  for (const chunk of chunks) stream.write(chunk);
+  stream.end();
+  await done;
+  return lines;
+}
+
+test("lines are told whole, however they are cut on the way, the last one also without a newline", async () => {
+  expect(await linesOf("one\ntw", "o\r\n", "\nthree")).toEqual(["one", "two", "", "three"]);
+  const umlaut = Buffer.from("grün\n");
+  expect(await linesOf(umlaut.subarray(0, 3), umlaut.subarray(3))).toEqual(["grün"]);
+});
+
+test("a line that never ends is told cut while it still runs, and what follows it is told again", async () => {
+  const stream = new PassThrough({ highWaterMark: 1 << 26 });
+  const lines: string[] = [];
+  const done = readLines(stream, (line) => lines.push(line));
+  for (let at = 0; at < 200; at++) stream.write("x".repeat(longestLine / 4));
+  await expect.poll(() => lines.length, { interval: 5 }).toBe(1);
+  expect(lines[0]).toBe(`${"x".repeat(longestLine)}…`);
+  stream.end("\nnext\n");
+  await done;
+  expect(lines.slice(1)).toEqual(["next"]);
+});
+
+test("a line of exactly the longest length is told whole", async () => {
+  expect(await linesOf(`${"y".repeat(longestLine)}\n`)).toEqual(["y".repeat(longestLine)]);
+});

@@ -1,0 +1,68 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createLogFile } from "../../../../service/workers/log-file";
+import { createRedaction } from "../../../../service/workers/redaction";
+
+function folderOf(): string {
+  const folder = mkdtempSync(join(tmpdir(), "log-file-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+test("lines are in the file in their order, readable for its owner only", async () => {
+  const file = join(folderOf(), "logs", "a.log");
+  const log = createLogFile(file);
+  for (let at = 0; at < 1000; at++) log.write(`line ${at}`);
+  await log.flush();
+  expect(readFileSync(file, "utf8").split("\n").slice(0, 1000)).toEqual(
+    Array.from({ length: 1000 }, (_, at) => `line ${at}`),
+  );
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test("a full file is kept as .1 and .2, and no more are kept", async () => {
+  const folder = folderOf();
+  const log = createLogFile(join(folder, "a.log"), 100);
+  for (const letter of "abcdefg") {
+    log.write(letter.repeat(80));
+    await log.flush();
+  }
+  expect((await readdir(folder)).sort()).toEqual(["a.log", "a.log.1", "a.log.2"]);
+  const first = (name: string) => readFileSync(join(folder, name), "utf8").charAt(0);
+  expect(["a.log", "a.log.1", "a.log.2"].map(first)).toEqual(["g", "f", "e"]);
+});
+
+test("a log goes on where an earlier service ended", async () => {
+  const file = join(folderOf(), "a.log");
+  for (const line of ["first", "second"]) {
+    const log = createLogFile(file);
+    log.write(line);
+    await log.flush();
+  }
+  expect(readFileSync(file, "utf8")).toBe("first\nsecond\n");
+});
+
+test("removing takes the older files too", async () => {
+  const folder = folderOf();
+  const log = createLogFile(join(folder, "a.log"), 10);
+  for (let at = 0; at < 5; at++) {
+    log.write("0123456789");
+    await log.flush();
+  }
+  await log.remove();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("secret values are cut out whole, also where one holds another", () => {
+  const redact = createRedaction(["hunter2", "hunter2-long", "ab"]);
+  expect(redact("x hunter2-long y hunter2 z ab")).toBe("x [secret] y [secret] z ab");
+});
+
+test("each line of a secret value that spans lines is cut out", () => {
+  const redact = createRedaction(["-----BEGIN KEY-----\nMIIEvQIBADAN\nend\n-----END KEY-----"]);
+  expect(redact("key: MIIEvQIBADAN.")).toBe("key: [secret].");
+  expect(redact("the end")).toBe("the end");
+});

@@ -1,0 +1,56 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Does what `input.do` says; the tests' one handler. */
+export default async function tool({ id, input, signal, ...rest }) {
+  switch (input.do) {
+    case "echo":
+      return { id, input, rest };
+    case "env":
+      return process.env;
+    case "args":
+      return process.argv.slice(3);
+    case "pid":
+      return process.pid;
+    case "say":
+      console.log(input.text);
+      console.error(input.text);
+      return null;
+    case "wait":
+      await delay(input.ms);
+      return "waited";
+    case "waitForFile":
+      while (!existsSync(input.file)) await delay(10);
+      return process.pid;
+    case "waitForStop":
+      await delay(60_000, undefined, { signal }).catch(() => writeFileSync(input.file, String(signal.reason?.message)));
+      return "stopped";
+    case "hang":
+      for (;;);
+    case "crash":
+      console.error(`last words ${process.env.SECRET ?? ""}`);
+      process.exit(3);
+      break;
+    case "crashOnce":
+      if (existsSync(input.file)) return "second time";
+      writeFileSync(input.file, "");
+      process.kill(process.pid, "SIGKILL");
+      await delay(10_000);
+      break;
+    case "throw":
+      throw new TypeError("thrown on purpose");
+    case "error":
+      return { error: "failed in order", partial: 1 };
+    case "circle": {
+      const circle = {};
+      circle.circle = circle;
+      return circle;
+    }
+    case "nothing":
+      return undefined;
+    case "refresh":
+      return { refresh_worker: true, pid: process.pid };
+    default:
+      return "unknown";
+  }
+}

@@ -1,0 +1,164 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { type Answer, type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { images, shortTimings } from "./support/programs";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+/** Workers that the service did not start: raw calls with the endpoint's token. */
+const timings = {
+  ...shortTimings,
+  takeHold: 200,
+  stopHold: 200,
+  pingSilence: 300,
+  secondLook: 50,
+  lostJob: 200,
+  stopGrace: 300,
+};
+const job = z.looseObject({ id: z.string(), input: z.unknown() });
+
+let rig: JobRig;
+let jobs: Jobs;
+let token: Record<string, string>;
+beforeEach(async () => {
+  rig = await useJobRig({ images, timings });
+  jobs = await rig.endpoint("tool");
+  const { output } = await jobs.reaches(await jobs.run({ do: "env" }));
+  token = { authorization: z.record(z.string(), z.string()).parse(output)["RUNPOD_AI_API_KEY"] ?? "" };
+  await rig.rest("PATCH", `/endpoints/${jobs.id}`, { workersMin: 0, workersMax: 0 });
+  await jobs.healthBecomes(({ workers }) => workers["idle"] === 0);
+});
+const as = (worker: string) => ({
+  take: (query = ""): Promise<Answer> => jobs.call("GET", `/job-take/${worker}?gpu=x${query}`, undefined, token),
+  done: (id: string, body: unknown) => jobs.call("POST", `/job-done/${worker}/${id}?gpu=x&isStream=false`, body, token),
+  ping: (query = "") => jobs.call("GET", `/ping/${worker}?runpod_version=1.12.0${query}`, undefined, token),
+  stops: () => jobs.call("GET", `/job-stop/${worker}?gpu=x`, undefined, token),
+});
+
+test("a worker from elsewhere joins by asking, gets jobs and hands in results", async () => {
+  const id = await jobs.run({ a: 1 });
+  const answer = await as("far").take("&job_in_progress=0");
+  expect(answer.json).toEqual({ id, input: { a: 1 } });
+  expect((await jobs.health()).workers).toMatchObject({ running: 1 });
+  await as("far").done(id, { output: [1] });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: [1], workerId: "far" });
+});
+
+test("a worker that stops pinging loses its job to the next one, and its late result changes nothing", async () => {
+  const id = await jobs.run({});
+  await as("old").take();
+  await as("old").ping(`&job_id=${id}`);
+  await jobs.reaches(id, "IN_QUEUE");
+  await as("new").take();
+  await as("old").done(id, { output: "late" });
+  expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ workerId: "new", retries: 1 });
+  await as("new").done(id, { output: "mine" });
+  await as("old").done(id, { error: "later still" });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: "mine" });
+  expect((await jobs.health()).jobs).toMatchObject({ retried: 1 });
+});
+
+test("a result that comes twice counts once", async () => {
+  const before = (await jobs.health()).jobs["completed"] ?? 0;
+  const id = await jobs.run({});
+  await as("w").take();
+  expect((await as("w").done(id, { output: 1 })).status).toBe(200);
+  expect((await as("w").done(id, { output: 2 })).status).toBe(200);
+  expect(await jobs.reaches(id)).toMatchObject({ output: 1 });
+  expect((await jobs.health()).jobs).toMatchObject({ completed: before + 1 });
+});
+
+test("a job whose answer the worker did not wait for goes to the next one, uncounted", async () => {
+  const gone = new AbortController();
+  const left = fetch(`${rig.root}/v2/${jobs.id}/job-take/gone?gpu=x`, { headers: token, signal: gone.signal }).catch(
+    () => undefined,
+  );
+  await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
+  gone.abort();
+  await left;
+  const id = await jobs.run({});
+  await expect.poll(async () => (await as("here").take()).json, { interval: 10 }).toMatchObject({ id });
+  await as("here").done(id, {});
+  const record = await jobs.reaches(id);
+  expect(record).toMatchObject({ status: "COMPLETED" });
+  expect(record).not.toHaveProperty("retries");
+  expect(record).not.toHaveProperty("output");
+});
+
+test("a worker that says it has no job, long after it got one, has lost it", async () => {
+  const id = await jobs.run({});
+  await as("w").take("&job_in_progress=0");
+  await expect
+    .poll(async () => (await as("w").take("&job_in_progress=0")).json, { timeout: 5000, interval: 50 })
+    .toMatchObject({ id });
+  expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ retries: 1 });
+});
+
+test("several jobs at once come as a list", async () => {
+  const ids = [await jobs.run({ n: 1 }), await jobs.run({ n: 2 }), await jobs.run({ n: 3 })];
+  const batch = await jobs.call("GET", "/job-take-batch/w?gpu=x&batch_size=2&job_in_progress=0", undefined, token);
+  expect(
+    z
+      .array(job)
+      .parse(batch.json)
+      .map(({ id }) => id),
+  ).toEqual(ids.slice(0, 2));
+  expect((await as("w").take("&job_in_progress=1")).json).toMatchObject({ id: ids[2] });
+});
+
+describe("a cancelled job", () => {
+  test("is told to its worker once the worker asks, and once it waits", async () => {
+    const first = await jobs.run({});
+    await as("w").take();
+    await jobs.call("POST", `/cancel/${first}`);
+    expect((await as("w").stops()).json).toEqual({ jobsToStop: [first] });
+    await as("w").take("&job_in_progress=0");
+    expect((await as("w").stops()).status).toBe(204);
+    const second = await jobs.run({});
+    await as("w").take();
+    const waiting = as("w").stops();
+    await jobs.call("POST", `/cancel/${second}`);
+    expect((await waiting).json).toEqual({ jobsToStop: [second] });
+  });
+
+  test("makes its worker a stranger when it goes on", async () => {
+    const id = await jobs.run({});
+    await as("w").take();
+    await jobs.call("POST", `/cancel/${id}`);
+    await jobs.healthBecomes(({ workers }) => workers["running"] === 0);
+    expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
+  });
+});
+
+test("progress shows in /status, and a worker that reports itself unhealthy in /health", async () => {
+  const id = await jobs.run({});
+  await as("w").take();
+  await as("w").done(id, { status: "IN_PROGRESS", output: { half: true } });
+  expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ output: { half: true } });
+  await as("w").ping("&status=unhealthy&reason=gpu");
+  expect((await jobs.health()).workers).toMatchObject({ unhealthy: 1, running: 0 });
+});
+
+test.each([
+  ["no JSON", "{output: NaN}"],
+  ["no object", "[1]"],
+])("a result that is %s fails its job", async (_what, body) => {
+  const id = await jobs.run({});
+  await as("w").take();
+  expect((await as("w").done(id, body)).status).toBe(400);
+  expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("was refused") });
+});
+
+test("a result above 20 MB fails its job and says so", async () => {
+  const id = await jobs.run({});
+  await as("w").take();
+  await as("w").done(id, { output: "x".repeat(20 * 1024 * 1024) });
+  expect(await jobs.reaches(id)).toMatchObject({
+    status: "FAILED",
+    error: expect.stringContaining("store it elsewhere"),
+  });
+  const other = await jobs.run({});
+  await as("w").take();
+  expect((await as("w").done(other, { output: "x".repeat(22 * 1024 * 1024) })).status).toBe(413);
+  expect(await jobs.reaches(other)).toMatchObject({ status: "FAILED", error: expect.stringContaining("refused") });
+});

@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { planWorkers, type ScaledWorker, type ScalingRules } from "../../../../service/workers/scaler";
+
+const now = 1_000_000;
+const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
+  workersMin: 0,
+  workersMax: 3,
+  idleTimeout: 5000,
+  scalerType: "QUEUE_DELAY",
+  scalerValue: 4000,
+  ...changes,
+});
+const waitingFor = (...ms: number[]) => ms.map((wait) => ({ queuedAt: now - wait, lowPriority: false }));
+const low = (wait: number) => ({ queuedAt: now - wait, lowPriority: true });
+let made = 0;
+const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
+  id: `${phase}-${++made}`,
+  phase,
+  since: now - forMs,
+});
+const plan = (
+  changes: Partial<ScalingRules>,
+  waiting: { queuedAt: number; lowPriority: boolean }[],
+  workers: ScaledWorker[] = [],
+) =>
+  planWorkers(rules(changes), {
+    now,
+    waiting,
+    running: workers.filter(({ phase }) => phase === "busy").length,
+    workers,
+  });
+
+describe("QUEUE_DELAY", () => {
+  test("the first waiting job starts the first worker at once", () => {
+    expect(plan({}, waitingFor(0))).toMatchObject({ start: 1 });
+  });
+
+  test("a job that has waited for less than scalerValue adds none, and the plan tells when it will", () => {
+    expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, retire: [], lookAt: now + 1000 });
+  });
+
+  test("each job that has waited for scalerValue adds one, less those that are free or start already", () => {
+    expect(plan({}, waitingFor(9000, 4000, 100), [worker("busy")])).toMatchObject({ start: 2 });
+    expect(plan({}, waitingFor(9000, 4000), [worker("busy"), worker("starting")])).toMatchObject({ start: 1 });
+  });
+
+  test("never more than workersMax", () => {
+    expect(plan({ workersMax: 2 }, waitingFor(9000, 9000, 9000, 9000), [worker("busy")])).toMatchObject({ start: 1 });
+    expect(plan({ workersMax: 0 }, waitingFor(9000))).toMatchObject({ start: 0 });
+  });
+});
+
+describe("REQUEST_COUNT", () => {
+  const counting = { scalerType: "REQUEST_COUNT", scalerValue: 4, workersMax: 10 } as const;
+  test.each([
+    [0, 0, 0],
+    [1, 0, 1],
+    [4, 0, 1],
+    [5, 0, 2],
+    [8, 1, 2],
+  ])("%i waiting and %i running jobs at 4 per worker start %i", (waiting, running, start) => {
+    const workers = Array.from({ length: running }, () => worker("busy"));
+    expect(plan(counting, waitingFor(...Array<number>(waiting).fill(0)), workers)).toMatchObject({ start });
+  });
+});
+
+test.each(["QUEUE_DELAY", "REQUEST_COUNT"] as const)("%s: jobs of low priority never start a worker", (scalerType) => {
+  expect(plan({ scalerType, scalerValue: 1 }, [low(60_000), low(60_000)])).toMatchObject({ start: 0 });
+});
+
+test("workersMin are up without any job, and stay", () => {
+  expect(plan({ workersMin: 2 }, [])).toMatchObject({ start: 2 });
+  expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, retire: [] });
+});
+
+test("an idle worker goes after idleTimeout, and not before", () => {
+  const idle = worker("idle", 4000);
+  expect(plan({}, [], [idle])).toEqual({ start: 0, retire: [], lookAt: now + 1000 });
+  expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ retire: [idle.id] });
+});
+
+test("above workersMax idle workers go first, then those that start, busy ones last", () => {
+  const [busy, idle, starting] = [worker("busy"), worker("idle"), worker("starting")];
+  expect(plan({ workersMax: 2 }, [], [busy, idle, starting])).toMatchObject({ retire: [idle.id] });
+  expect(plan({ workersMax: 0 }, [], [busy, idle, starting])).toMatchObject({
+    retire: [idle.id, starting.id, busy.id],
+  });
+});
+
+test("any plan keeps the bounds, and retires no busy worker that may stay", () => {
+  const phase = fc.constantFrom("starting" as const, "idle" as const, "busy" as const);
+  const workers = fc.array(fc.record({ phase, forMs: fc.nat(20_000) }), { maxLength: 8 });
+  const bounds = fc.tuple(fc.nat(4), fc.nat(4)).map(([min, more]) => ({ workersMin: min, workersMax: min + more }));
+  const waiting = fc.array(fc.record({ wait: fc.nat(20_000), lowPriority: fc.boolean() }), { maxLength: 8 });
+  const scalerType = fc.constantFrom("QUEUE_DELAY" as const, "REQUEST_COUNT" as const);
+  fc.assert(
+    fc.property(
+      bounds,
+      scalerType,
+      fc.integer({ min: 1, max: 9000 }),
+      waiting,
+      workers,
+      (range, type, value, jobs, list) => {
+        const all = list.map(({ phase, forMs }) => worker(phase, forMs));
+        const queue = jobs
+          .map(({ wait, lowPriority }) => ({ queuedAt: now - wait, lowPriority }))
+          .sort((a, b) => a.queuedAt - b.queuedAt);
+        const { start, retire } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all);
+        const after = all.length - retire.length + start;
+        expect(after).toBeGreaterThanOrEqual(range.workersMin);
+        expect(after).toBeLessThanOrEqual(range.workersMax);
+        expect(start === 0 || retire.length === 0).toBe(true);
+        const forced = Math.max(0, all.length - range.workersMax);
+        const busyGone = retire.filter((id) => id.startsWith("busy")).length;
+        expect(busyGone).toBeLessThanOrEqual(forced);
+      },
+    ),
+  );
+});

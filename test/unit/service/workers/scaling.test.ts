@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { useJobRig } from "../jobs/support/job-rig";
+import { images, scratchFile, shortTimings } from "./support/programs";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const rigOf = () => useJobRig({ images, timings: shortTimings });
+const eager = { scalerType: "REQUEST_COUNT", scalerValue: 1 };
+
+test("workersMin are up before any job, and workersMax is the most jobs at once", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool", { ...eager, workersMin: 1, workersMax: 2 });
+  await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
+  const file = scratchFile();
+  const ids = await Promise.all(Array.from({ length: 3 }, () => jobs.run({ do: "waitForFile", file })));
+  await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 2 && jobs["inQueue"] === 1);
+  writeFileSync(file, "");
+  const pids = await Promise.all(ids.map(async (id) => (await jobs.reaches(id))["output"]));
+  expect(new Set(pids).size).toBe(2);
+});
+
+test("an idle worker is gone after idleTimeout", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool", { idleTimeout: 1 });
+  await jobs.reaches(await jobs.run({ do: "echo" }));
+  expect((await jobs.health()).workers).toMatchObject({ idle: 1 });
+  await jobs.healthBecomes(({ workers }) => workers["idle"] === 0);
+});
+
+test("a job of low priority starts no worker, and runs with the next one that is up", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool");
+  const low = await jobs.run({ do: "echo" }, { policy: { lowPriority: true } });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await jobs.health()).workers).toMatchObject({ initializing: 0, running: 0, idle: 0 });
+  await jobs.run({ do: "echo" });
+  expect(await jobs.reaches(low)).toMatchObject({ status: "COMPLETED" });
+});
+
+test("a changed template replaces workers: the running job ends on the old one, the next runs on a new one", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool", {}, { env: { COLOUR: "red" } });
+  const file = scratchFile();
+  const running = await jobs.run({ do: "waitForFile", file });
+  const { workerId } = await jobs.reaches(running, "IN_PROGRESS");
+  const templateId = (await rig.rest("GET", `/endpoints/${jobs.id}`)).text("templateId");
+  await rig.rest("PATCH", `/templates/${templateId}`, { env: { COLOUR: "blue" } });
+  const next = await jobs.run({ do: "env" });
+  expect(await jobs.reaches(next)).toMatchObject({ status: "COMPLETED", output: { COLOUR: "blue" } });
+  writeFileSync(file, "");
+  expect(await jobs.reaches(running)).toMatchObject({ status: "COMPLETED", workerId });
+  await jobs.healthBecomes(({ workers }) => workers["idle"] === 1 && workers["running"] === 0);
+});
+
+test("workersMax 0 lets busy workers finish and starts none", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool");
+  const file = scratchFile();
+  const running = await jobs.run({ do: "waitForFile", file });
+  await jobs.reaches(running, "IN_PROGRESS");
+  await rig.rest("PATCH", `/endpoints/${jobs.id}`, { workersMin: 0, workersMax: 0 });
+  const waiting = await jobs.run({ do: "echo" });
+  writeFileSync(file, "");
+  expect(await jobs.reaches(running)).toMatchObject({ status: "COMPLETED" });
+  await jobs.healthBecomes(({ workers }) => workers["idle"] === 0 && workers["running"] === 0);
+  expect(await jobs.reaches(waiting, "IN_QUEUE")).toMatchObject({ status: "IN_QUEUE" });
+});
+
+test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients hear of it", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool");
+  const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });
+  await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
+  await rig.rest("DELETE", `/endpoints/${jobs.id}`);
+  expect((await waiting).status).toBe(404);
+  expect((await jobs.call("GET", "/health")).status).toBe(404);
+  const left = (): string[] =>
+    ["logs", "workers"].flatMap((name) => {
+      const folder = join(rig.dataFolder, name);
+      return existsSync(folder) ? readdirSync(folder) : [];
+    });
+  await expect.poll(left, { timeout: 5000, interval: 10 }).toEqual([]);
+});

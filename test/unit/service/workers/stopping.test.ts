@@ -1,0 +1,90 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { useJobRig } from "../jobs/support/job-rig";
+import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const rigOf = (timings = {}) => useJobRig({ images, timings: { ...shortTimings, ...timings } });
+const contentOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
+
+describe("a running job that is cancelled", () => {
+  test("is CANCELLED at once; a handler that listens stops and its worker goes on", async () => {
+    const rig = await rigOf({ stopGrace: 10_000 });
+    const jobs = await rig.endpoint("tool");
+    const file = scratchFile();
+    const id = await jobs.run({ do: "waitForStop", file });
+    const { workerId } = await jobs.reaches(id, "IN_PROGRESS");
+    expect((await jobs.call("POST", `/cancel/${id}`)).json).toEqual({ id, status: "CANCELLED" });
+    await expect.poll(() => contentOf(file), { timeout: 5000, interval: 10 }).toContain("was cancelled");
+    expect(await jobs.reaches(await jobs.run({ do: "echo" }))).toMatchObject({ status: "COMPLETED", workerId });
+    expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
+  });
+
+  test("takes its worker along when the handler goes on", async () => {
+    const rig = await rigOf();
+    const jobs = await rig.endpoint("tool");
+    const id = await jobs.run({ do: "hang" });
+    const { workerId } = await jobs.reaches(id, "IN_PROGRESS");
+    await jobs.call("POST", `/cancel/${id}`);
+    const next = await jobs.reaches(await jobs.run({ do: "pid" }));
+    expect(next).toMatchObject({ status: "COMPLETED" });
+    expect(next["workerId"]).not.toBe(workerId);
+    expect((await jobs.health()).jobs).toMatchObject({ retried: 0 });
+  });
+});
+
+test("a job whose ttl ends while it hangs is gone, and so is its worker", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool", { workersMin: 1 });
+  const pid = z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
+  const id = await jobs.run({ do: "hang" });
+  await jobs.reaches(id, "IN_PROGRESS");
+  // The job is younger than 10 s, so a ttl of 10 s cannot be over yet; the endpoint's end can.
+  await rig.rest("DELETE", `/endpoints/${jobs.id}`);
+  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
+});
+
+describe("the end of the service", () => {
+  test("lets running jobs finish within the deadline", async () => {
+    const rig = await rigOf();
+    const jobs = await rig.endpoint("tool");
+    const id = await jobs.run({ do: "wait", ms: 400 });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await rig.restart(5000);
+    expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: "waited" });
+    expect((await jobs.health()).jobs).toMatchObject({ completed: 1, retried: 0 });
+  });
+
+  test("gives up on what runs longer, and the next start runs it again", async () => {
+    const rig = await rigOf();
+    const jobs = await rig.endpoint("tool");
+    const file = scratchFile();
+    const id = await jobs.run({ do: "waitForFile", file });
+    await jobs.reaches(id, "IN_PROGRESS");
+    await rig.restart(0);
+    writeFileSync(file, "");
+    expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", retries: 1 });
+  });
+
+  test("ends workers that ignore SIGTERM", async () => {
+    const file = scratchFile();
+    const stays = `"${process.execPath}" "${program("stays.mjs")}" "${file}"`;
+    const rig = await useJobRig({ images: { stays }, timings: shortTimings });
+    await rig.endpoint("stays", { workersMin: 1 });
+    await expect.poll(() => Number(contentOf(file)), { timeout: 5000, interval: 10 }).toBeGreaterThan(0);
+    await rig.stop();
+    expect(isAlive(Number(contentOf(file)))).toBe(false);
+  });
+
+  test("answers clients that wait with what there is", async () => {
+    const rig = await rigOf();
+    const jobs = await rig.endpoint("tool");
+    const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });
+    await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
+    await rig.stop(50);
+    expect((await waiting).json).toMatchObject({ status: "IN_PROGRESS" });
+  });
+});

@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+/** A program of test/unit/service/workers/programs. */
+export const program = (name: string): string => join(__dirname, "..", "programs", name);
+
+/** Images that the tests run. */
+export const images = {
+  tool: program("tool.mjs"),
+  counting: program("counting.ts"),
+  "no-default": program("no-default.mjs"),
+};
+
+/** Waits of the service, short enough for tests with real processes. */
+export const shortTimings = { stopGrace: 300, killGrace: 300, startBackoff: 10, startBackoffMax: 50 };
+
+/** A file name in a folder that is gone after the test. */
+export function scratchFile(name = "file"): string {
+  const folder = mkdtempSync(join(tmpdir(), "worker-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, name);
+}
+
+/** Whether a process runs; one that is over and that nobody has asked for yet does not. */
+export function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout.trim() !== "" && !stdout.trim().startsWith("Z");
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { defaultTimings as timings } from "../../../../service/jobs/timings";
+import { createRoster, phaseOf, type Worker } from "../../../../service/workers/roster";
+import { judge } from "../../../../service/workers/watch";
+
+const start = 1_000_000;
+const workerWith = (changes: Partial<Worker> = {}): Worker =>
+  Object.assign(createRoster().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
+const asked = { firstAskAt: start, lastAskAt: start };
+const withJob = { ...asked, jobs: new Map([["j", start]]) };
+
+/** Judges twice, so that a silence that lasts shows. */
+function judgeAt(worker: Worker, now: number) {
+  judge(worker, now, timings);
+  return judge(worker, now + timings.secondLook, timings);
+}
+
+describe("a worker that starts", () => {
+  test("is initializing for a minute, then unhealthy, and lost when the start limit is over", () => {
+    const worker = workerWith();
+    expect(phaseOf(worker, start + 59_999, timings)).toBe("initializing");
+    expect(phaseOf(worker, start + 60_000, timings)).toBe("unhealthy");
+    expect(judge(worker, start + 60_000, timings)).toEqual({ kind: "fine", lookAt: start + timings.startLimit });
+    expect(judgeAt(worker, start + timings.startLimit)).toMatchObject({
+      kind: "lost",
+      why: expect.stringContaining("420 s"),
+    });
+  });
+});
+
+describe("a worker without a job", () => {
+  test("is fine while its call is held, and lost when it asks for nothing for a minute", () => {
+    expect(judgeAt(workerWith({ ...asked, asking: 1 }), start + 10_000_000).kind).toBe("fine");
+    expect(judgeAt(workerWith(asked), start + 59_000 - timings.secondLook).kind).toBe("fine");
+    expect(judgeAt(workerWith(asked), start + 60_000).kind).toBe("lost");
+  });
+});
+
+describe("a worker with a job", () => {
+  test("may be silent for ever when it never pinged: its process and the job's time-out are watched", () => {
+    expect(judgeAt(workerWith(withJob), start + 10_000_000).kind).toBe("fine");
+  });
+
+  test("is lost when its pings stop", () => {
+    const worker = workerWith({ ...withJob, pinged: true });
+    expect(judge(worker, start + timings.pingSilence - 1, timings)).toEqual({
+      kind: "fine",
+      lookAt: start + timings.pingSilence,
+    });
+    expect(judgeAt(worker, start + timings.pingSilence).kind).toBe("lost");
+  });
+
+  test("is not lost at the first look after the machine slept", () => {
+    const worker = workerWith({ ...withJob, pinged: true });
+    const waking = start + 8 * 3600 * 1000;
+    expect(judge(worker, waking, timings).kind).toBe("fine");
+    worker.lastSeenAt = waking + 100;
+    expect(judge(worker, waking + timings.secondLook, timings).kind).toBe("fine");
+    expect(worker.suspectSince).toBeUndefined();
+  });
+
+  test("is hung when it goes on with a job that it was to stop", () => {
+    const worker = workerWith({ ...asked, stopping: new Map([["j", { since: start, told: true }]]) });
+    expect(judge(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
+      kind: "fine",
+      lookAt: start + timings.stopGrace,
+    });
+    expect(judge(worker, start + timings.stopGrace, timings)).toMatchObject({
+      kind: "hung",
+      why: expect.stringContaining("job j"),
+    });
+  });
+});
+
+test("an ended process is remembered, so that its last words do not make it a new worker", () => {
+  const roster = createRoster();
+  const local = roster.add({ id: "w", endpointId: "e", local: true, now: start });
+  roster.remove(local);
+  expect(roster.hasEnded("w")).toBe(true);
+  expect(roster.all()).toEqual([]);
+});

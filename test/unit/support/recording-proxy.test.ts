@@ -1,0 +1,106 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Behaviour, json, startFaultyServer } from "../../support/faulty-server";
+import { type Fault, startRecordingProxy } from "../../support/recording-proxy";
+
+async function start(plan: Behaviour[] = [json({ fine: true }, 201, { "x-kept": "yes" })]) {
+  const origin = await startFaultyServer(plan);
+  const proxy = await startRecordingProxy(origin.origin);
+  onTestFinished(async () => {
+    await proxy.close();
+    await origin.close();
+  });
+  const post = (path: string, body = "{}") =>
+    fetch(proxy.origin + path, { method: "POST", body, headers: { authorization: "Bearer k" } });
+  return { origin, proxy, post };
+}
+
+test("requests and answers pass as they are, and the record holds no query", async () => {
+  const { origin, proxy, post } = await start();
+  const answer = await post("/graphql?api_key=secret", '{"a":"ü"}');
+  expect([answer.status, answer.headers.get("x-kept"), await answer.json()]).toEqual([201, "yes", { fine: true }]);
+  expect(origin.seen[0]).toMatchObject({ method: "POST", url: "/graphql?api_key=secret", body: '{"a":"ü"}' });
+  expect(origin.seen[0]?.headers.authorization).toBe("Bearer k");
+  expect(proxy.requests).toEqual([
+    { method: "POST", path: "/graphql", fault: undefined, carriedOut: true, status: 201 },
+  ]);
+});
+
+test("an answer without a body passes", async () => {
+  const { post } = await start([{ does: "answer", status: 204 }]);
+  const answer = await post("/v1/endpoints");
+  expect([answer.status, await answer.text()]).toEqual([204, ""]);
+});
+
+const faults: [Fault, reached: number, status: number | "no answer"][] = [
+  [{ kind: "dropBeforeSend" }, 0, "no answer"],
+  [{ kind: "dropAfterAnswer" }, 1, "no answer"],
+  [{ kind: "reset" }, 0, "no answer"],
+  [{ kind: "reset", carriedOut: true }, 1, "no answer"],
+  [{ kind: "halfBody" }, 1, "no answer"],
+  [{ kind: "delay", ms: 30 }, 1, 201],
+  [{ kind: "status", status: 429, retryAfter: "3" }, 0, 429],
+  [{ kind: "status", status: 503 }, 0, 503],
+  [{ kind: "status", status: 500, carriedOut: true }, 1, 500],
+  [{ kind: "status", status: 502 }, 0, 502],
+  [{ kind: "status", status: 504, carriedOut: true }, 1, 504],
+];
+
+test.each(faults)(
+  "%j reaches the origin %i times and the client gets %s; the next request passes",
+  async (fault, reached, status) => {
+    const { origin, proxy, post } = await start();
+    proxy.inject({}, fault);
+    const answer = await post("/x").then(
+      async (one) =>
+        one.text().then(
+          () => one,
+          () => undefined,
+        ),
+      () => undefined,
+    );
+    expect(answer?.status ?? "no answer").toBe(status);
+    expect(origin.seen).toHaveLength(reached);
+    expect(proxy.requests[0]).toMatchObject({ fault: fault.kind, carriedOut: reached === 1 });
+    if (fault.kind === "status") expect(answer?.headers.get("retry-after")).toBe(fault.retryAfter ?? null);
+    expect(proxy.pendingFaults()).toBe(0);
+    expect((await post("/x")).status).toBe(201);
+  },
+);
+
+test("a fault waits for the requests that it is for, as many as were told", async () => {
+  const { proxy, post } = await start();
+  proxy.inject({ method: "POST", path: "/a" }, { kind: "status", status: 500 }, 2);
+  proxy.inject({ path: /^\/b/, body: /saveTemplate/ }, { kind: "status", status: 502 });
+  const statuses: number[] = [];
+  for (const [path, body] of [
+    ["/c", ""],
+    ["/a", ""],
+    ["/a", ""],
+    ["/a", ""],
+    ["/b/1", "other"],
+    ["/b/1", "saveTemplate"],
+  ] as const) {
+    statuses.push((await post(path, body)).status);
+  }
+  expect(statuses).toEqual([201, 500, 500, 201, 201, 502]);
+});
+
+test("the record and what is left of the faults can be forgotten", async () => {
+  const { proxy, post } = await start();
+  proxy.inject({}, { kind: "reset" }, 5);
+  proxy.clear();
+  expect((await post("/x")).status).toBe(201);
+  expect(proxy.requests).toHaveLength(1);
+});
+
+test("an origin that moved is found again, one that is gone is a 502", async () => {
+  const { origin, proxy, post } = await start();
+  const other = await startFaultyServer([json({}, 202)]);
+  onTestFinished(() => other.close());
+  proxy.pointAt(other.origin);
+  expect((await post("/x")).status).toBe(202);
+  await other.close();
+  expect((await post("/x")).status).toBe(502);
+  proxy.pointAt(origin.origin);
+  expect((await post("/x")).status).toBe(201);
+});
