@@ -82,7 +82,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
   };
 
   return {
-    configure: async ({ config }) => host.configure((key) => config.get(key)),
+    configure: async ({ config }) => host.keepConfiguration((key) => config.get(key)),
 
     check: async (olds: Wire, news: Wire) => {
       const [before, after] = [splitHidden(olds), splitHidden(news)];

@@ -6,8 +6,13 @@ import { createEngineLog, type EngineLog } from "./engine-log";
 
 /** What a door needs of the process it runs in. */
 export interface Host {
-  /** Begins a deployment: keeps where configuration comes from, reads nothing yet, and forgets an earlier deployment. */
-  configure(get: ConfigLookup): void;
+  /**
+   * Keeps where configuration comes from and reads nothing yet. The dynamic SDK calls it at the first verb of each kind,
+   * in the middle of a deployment: what the process has begun, a cancellation above all, stays.
+   */
+  keepConfiguration(get: ConfigLookup): void;
+  /** Begins a deployment: keeps where configuration comes from, and forgets an earlier deployment in this process. */
+  beginDeployment(get: ConfigLookup): void;
   /** The clients, made at the first call; throws a sentence when the configuration does not do. */
   connect(): { clients: Clients; settings: LifecycleSettings };
   clock: Clock;
@@ -31,7 +36,10 @@ export function createHost(engineAddress: () => string | undefined): Host {
     log.show[way](urn, text);
   };
   return {
-    configure: (get) => {
+    keepConfiguration: (get) => {
+      config = get;
+    },
+    beginDeployment: (get) => {
       config = get;
       connection = undefined;
       cancellation.renew();

@@ -45,7 +45,7 @@ export function configCalls(host: Host) {
       response.setAcceptsecrets(true);
       response.setSupportspreview(true);
       response.setSupportsAutonamingConfiguration(true);
-      host.configure((key) => textOf(properties[key.slice(key.indexOf(":") + 1)]));
+      host.beginDeployment((key) => textOf(properties[key.slice(key.indexOf(":") + 1)]));
       return response;
     },
   };

@@ -60,7 +60,8 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
   const nowhere = "http://127.0.0.1:9";
   const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
   const provider = createProvider(boxLifecycle(overrides), {
-    configure: () => {},
+    keepConfiguration: () => {},
+    beginDeployment: () => {},
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
     clock: systemClock,
     log: {
