@@ -73,7 +73,8 @@ const written: Record<string, object> = {
 };
 
 const host = {
-  configure: () => {},
+  keepConfiguration: () => {},
+  beginDeployment: () => {},
   connect: () => {
     throw new Error("a preview of what did not change must not ask the service");
   },
