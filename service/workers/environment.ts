@@ -14,6 +14,9 @@ export interface WorkerIdentity {
   pingInterval: number;
 }
 
+/** The entry of a worker's environment that no other process has but what the worker starts. */
+export const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
+
 /**
  * The whole environment of a worker. Of this machine it has only PATH, to find commands; HOME is a folder of its own, so
  * that tools write their caches there and find no one's credentials; TMPDIR and LANG make files and text work.

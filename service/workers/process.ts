@@ -28,6 +28,8 @@ export interface ProcessStart {
   file: string;
   args: string[];
   env: Record<string, string>;
+  /** What in `env` no other process has; see workers/reaper.ts. */
+  mark: string;
   reaper: Reaper;
   clock: Clock;
   /** Gets each line of its output. */
@@ -41,10 +43,9 @@ const longestError = 16 * 1024;
 const drain = 500;
 
 /** Starts a worker without a shell, in a process group of its own, so that what it starts ends with it. */
-export function startProcess({ file, args, env, reaper, clock, onLine }: ProcessStart): WorkerProcess {
-  const child = spawn(file, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+export function startProcess({ file, args, env, mark, reaper, clock, onLine }: ProcessStart): WorkerProcess {
+  const child = spawnKnown();
   const group = child.pid;
-  if (group !== undefined) reaper.watch(group);
   const lastErrors: string[] = [];
   const output = Promise.all([
     readLines(child.stdout, onLine),
@@ -55,6 +56,19 @@ export function startProcess({ file, args, env, reaper, clock, onLine }: Process
     }),
   ]);
   let over = false;
+
+  /** Between the two words to the reaper lies the only moment in which it knows no group of a worker that runs. */
+  function spawnKnown() {
+    reaper.starting(mark);
+    try {
+      const spawned = spawn(file, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+      if (spawned.pid !== undefined) reaper.started(mark, spawned.pid);
+      return spawned;
+    } catch (error) {
+      reaper.ended(mark);
+      throw error;
+    }
+  }
 
   function signalGroup(signal: NodeJS.Signals): void {
     if (group === undefined) return;
@@ -79,7 +93,7 @@ export function startProcess({ file, args, env, reaper, clock, onLine }: Process
     const end = await exited;
     over = true;
     signalGroup("SIGKILL");
-    if (group !== undefined) reaper.forget(group);
+    reaper.ended(mark);
     const timer = new AbortController();
     const late = new Promise<void>((resolve) => {
       const timeout = setTimeout(resolve, drain);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../management/endpoint-lookup";
-import { workerEnvironment } from "./environment";
+import { workerEnvironment, workerMark } from "./environment";
 import { resolveCommand } from "./images";
 import type { LogFile } from "./log-file";
 import { startProcess, type WorkerProcess } from "./process";
@@ -53,7 +53,7 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
     const log = deps.log(endpointId);
     const onLine = (line: string): void => log.write(`${new Date(clock.now()).toISOString()} ${id} ${redact(line)}`);
     onLine(`worker starts for the image ${found.image}`);
-    const process = startProcess({ ...command, env, reaper, clock, onLine });
+    const process = startProcess({ ...command, env, mark: workerMark(id), reaper, clock, onLine });
     void process.ended.then(({ how }) => onLine(`worker ${how}`));
     return { id, process, image: found.image, redact };
   }

@@ -1,0 +1,37 @@
+import childProcess from "node:child_process";
+import { writeSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { systemClock } from "serverless-compute-api/clock";
+import { startProcess } from "../../../../../service/workers/process";
+import { createReaper } from "../../../../../service/workers/reaper";
+
+/**
+ * Starts a worker (file, arguments) the way the service does, and dies by SIGKILL at the moment named by its first
+ * argument: `spawned` when the worker runs and nobody was told, `told` once it was. Prints the worker's process id.
+ */
+const [moment, file = "", ...args] = process.argv.slice(2);
+const mark = `RUNPOD_POD_ID=${process.pid}-${Date.now()}`;
+
+function die(pid: number | undefined): void {
+  writeSync(1, `${pid}\n`);
+  process.kill(process.pid, "SIGKILL");
+}
+
+const { spawn } = childProcess;
+Object.assign(childProcess, {
+  spawn(...call: Parameters<typeof spawn>) {
+    const child = spawn(...call);
+    if (moment === "spawned" && call[0] === file) die(child.pid);
+    return child;
+  },
+});
+syncBuiltinESMExports();
+
+const env = { PATH: process.env["PATH"] ?? "", RUNPOD_POD_ID: mark.slice(mark.indexOf("=") + 1) };
+const reaper = createReaper();
+const tellAndDie = (known: string, group: number): void => {
+  reaper.started(known, group);
+  die(group);
+};
+const watched = { ...reaper, started: tellAndDie };
+startProcess({ file, args, env, mark, reaper: watched, clock: systemClock, onLine: () => undefined });
