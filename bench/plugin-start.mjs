@@ -1,15 +1,28 @@
-// How long the plugin takes from its start to its port, beside a bare `node -e 0`: started in turns, so that whatever else
-// the machine does meets both. `node bench/plugin-start.mjs [pairs]`, after `npm run build`.
+// How long the plugin takes from its start to its port and to its first answer, beside a bare `node -e 0`: started in
+// turns, so that whatever else the machine does meets both. `node bench/plugin-start.mjs [pairs]`, after `npm run build`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { loadavg } from "node:os";
+import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+
+const require = createRequire(import.meta.url);
+/** @type {typeof import("@grpc/grpc-js")} */
+const { Client, credentials } = require("@grpc/grpc-js");
 
 const launcher = fileURLToPath(new URL("../provider/bin/pulumi-resource-serverless-compute", import.meta.url));
 const pairs = Number(process.argv[2] ?? 30);
+/** The launcher's first line looks for `node` there. */
+const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}` };
+/** Kernel clock ticks of a process, 10 ms each on Linux. */
+const tick = 10;
 
 /** @param {number[]} values */
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const sorted = (values) => [...values].sort((a, b) => a - b);
+/** @param {number[]} values */
+const median = (values) => sorted(values)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 async function bare() {
   const began = performance.now();
@@ -19,22 +32,47 @@ async function bare() {
 
 async function plugin() {
   const began = performance.now();
-  const child = spawn(process.execPath, [launcher], { stdio: ["ignore", "pipe", "inherit"] });
-  await once(child.stdout, "data");
-  const took = performance.now() - began;
-  const memory = process.platform === "linux" ? readFileSync(`/proc/${child.pid}/status`, "utf8") : "";
+  const child = spawn(launcher, ["127.0.0.1:9"], { stdio: ["ignore", "pipe", "inherit"], env });
+  const [printed] = await once(child.stdout, "data");
+  const port = performance.now() - began;
+  const client = new Client(`127.0.0.1:${Number(printed)}`, credentials.createInsecure());
+  const asIs = (/** @type {Buffer} */ bytes) => bytes;
+  await new Promise((resolve, reject) => {
+    client.makeUnaryRequest(
+      "/pulumirpc.ResourceProvider/GetPluginInfo",
+      asIs,
+      asIs,
+      Buffer.alloc(0),
+      (/** @type {unknown} */ error) => (error ? reject(error) : resolve(undefined)),
+    );
+  });
+  const answer = performance.now() - began;
+  const read = (/** @type {string} */ name) =>
+    process.platform === "linux" ? readFileSync(`/proc/${child.pid}/${name}`, "utf8") : "";
+  const rss = Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1]) / 1024;
+  const [user, system] = read("stat").split(") ").at(-1)?.split(" ").slice(11, 13).map(Number) ?? [];
+  client.close();
   child.kill("SIGKILL");
   await once(child, "exit");
-  return { took, rss: Number(/VmRSS:\s+(\d+)/.exec(memory)?.[1]) / 1024 };
+  return { port, answer, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
 }
 
+// The first of each finds cold files.
+await bare();
+await plugin();
+const load = loadavg()[0]?.toFixed(1);
 const measured = [];
 for (let pair = 0; pair < pairs; pair += 1) measured.push({ node: await bare(), ...(await plugin()) });
+const ratios = sorted(measured.map(({ port, node }) => port / node));
+const quartile = (/** @type {number} */ part) => (ratios[Math.floor(ratios.length * part)] ?? Number.NaN).toFixed(2);
 console.log(
   [
-    `node -e 0      ${median(measured.map(({ node }) => node)).toFixed(0)} ms`,
-    `plugin's port  ${median(measured.map(({ took }) => took)).toFixed(0)} ms`,
-    `ratio          ${median(measured.map(({ took, node }) => took / node)).toFixed(2)}`,
-    `memory         ${median(measured.map(({ rss }) => rss)).toFixed(0)} MB`,
+    `${pairs} pairs, Node ${process.versions.node}, load average before the start ${load}`,
+    `node -e 0       ${median(measured.map(({ node }) => node)).toFixed(0)} ms`,
+    `plugin's port   ${median(measured.map(({ port }) => port)).toFixed(0)} ms`,
+    `ratio           ${median(ratios).toFixed(2)} (half of the pairs ${quartile(0.25)} to ${quartile(0.75)})`,
+    `first answer    ${median(measured.map(({ answer }) => answer)).toFixed(0)} ms`,
+    `its processor   ${median(measured.map(({ cpu }) => cpu)).toFixed(0)} ms up to the first answer`,
+    `its memory      ${median(measured.map(({ rss }) => rss)).toFixed(0)} MB at the first answer`,
   ].join("\n"),
 );

@@ -23,6 +23,7 @@ export async function archivePlugin(target) {
     await chmod(join(draft, executable), 0o755);
     for (const file of [
       "dist/plugin/launch.js",
+      "dist/plugin/run-bundle.js",
       "dist/plugin/code-cache.js",
       "dist/plugin.js",
       "dist/plugin.js.LEGAL.txt",

@@ -57,7 +57,7 @@ export async function bundlePlugin() {
   const { version } = require("../provider/package.json");
   /** @type {import("esbuild").BuildResult<{ write: false }>} */
   const { outputFiles } = await build({
-    entryPoints: [inRepository("provider/plugin/main.ts")],
+    entryPoints: [inRepository("provider/plugin/serve.ts")],
     outfile: join(folder, "plugin.js"),
     bundle: true,
     write: false,

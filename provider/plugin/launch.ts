@@ -1,28 +1,35 @@
-import { readFileSync } from "node:fs";
+import { writeSync } from "node:fs";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import { Script } from "node:vm";
-import { cachePlaces, readCache, writeCache } from "./code-cache";
 
-/** Milliseconds after the start when a missing code cache is made: the engine's first calls go before. */
-const calmAfter = 150;
+/** What the bundle offers: it serves the connections of a server that listens already (serve.ts). */
+interface Bundle {
+  serve(listener: Server): void;
+}
 
 /**
- * Runs the bundled plugin in this process. Compiling it takes longer than everything else at the start, so it is
- * compiled from a code cache; the cache is made again where this version of Node does not take the one at hand.
+ * Runs the bundled plugin in this process. The engine waits for the port and then connects, so the port is opened and
+ * printed before anything else is loaded. The bundle is loaded in the same turn: a connection that comes meanwhile waits
+ * in the system's queue and finds the calls in place.
  */
 export function launch(bundle = join(__dirname, "..", "plugin.js")): void {
-  // One byte per character: the bundle is plain ASCII.
-  const source = readFileSync(bundle, "latin1");
-  const places = cachePlaces(bundle, source.slice(2, 66));
-  const cachedData = readCache(places);
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
-    filename: bundle,
-    ...(cachedData ? { cachedData } : {}),
+  const listener = createServer({ noDelay: true });
+  listener.once("error", ({ message }) => {
+    process.stderr.write(`pulumi-resource-serverless-compute cannot listen on loopback: ${message}\n`);
+    process.exit(1);
   });
-  const run: unknown = script.runInThisContext();
-  if (typeof run !== "function") throw new Error(`${bundle} is no plugin`);
-  const module = { exports: {} };
-  run(module.exports, require, module, bundle, join(bundle, ".."));
-  if (cachedData && !script.cachedDataRejected) return;
-  setTimeout(() => writeCache(places, script.createCachedData()), calmAfter).unref();
+  listener.listen(0, "127.0.0.1", () => {
+    const address = listener.address();
+    if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+    // The engine reads the port from the first line and nothing else may be printed there.
+    writeSync(1, `${address.port}\n`);
+    const { runBundle }: typeof import("./run-bundle") = require("./run-bundle.js");
+    const exports = runBundle(bundle);
+    if (!isBundle(exports)) throw new Error(`${bundle} is no plugin`);
+    exports.serve(listener);
+  });
+}
+
+function isBundle(exports: object): exports is Bundle {
+  return "serve" in exports && typeof exports.serve === "function";
 }

@@ -1,4 +1,5 @@
-import type { Server } from "@grpc/grpc-js";
+import type { Server as Listener } from "node:net";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { obeyEngine } from "../engine/cancellation";
 import { createHost } from "../engine/host";
@@ -9,11 +10,21 @@ import { resourceProviderService } from "./service";
 declare const packageVersion: string;
 declare const packageSchemaText: string;
 
-/** Gives a server the provider's calls. The engine hands its own address to the process that it starts. */
-export function serve(server: Server): void {
+/** The engine sends whole states at once. */
+const longestMessage = 400 * 1024 * 1024;
+
+/**
+ * Answers the provider's calls on the connections of a server that listens already: the bundle's entry. The engine hands
+ * its own address to the process that it starts.
+ */
+export function serve(listener: Listener): void {
   let engineAddress = process.argv.slice(2).find((word) => !word.startsWith("-"));
   const host = createHost(() => engineAddress);
   obeyEngine(host.cancellation);
+  const server = new Server({
+    "grpc.max_receive_message_length": longestMessage,
+    "grpc.max_send_message_length": longestMessage,
+  });
   server.addService(
     ResourceProviderService,
     resourceProviderService({
@@ -26,4 +37,6 @@ export function serve(server: Server): void {
       },
     }),
   );
+  const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
+  listener.on("connection", (connection) => connections.injectConnection(connection));
 }

@@ -1,0 +1,52 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { delimiter, dirname } from "node:path";
+import type { Readable } from "node:stream";
+import { Client, credentials } from "@grpc/grpc-js";
+
+/** A plugin that was started as the engine starts it, up to the first thing it printed. */
+export interface PluginProcess {
+  child: ChildProcessByStdio<null, Readable, Readable>;
+  pid: number;
+  /** What it has printed so far: the port. */
+  printed(): string;
+  /** What it has written to its standard error so far. */
+  complained(): string;
+  /** Makes a call of the provider's service with an empty request; the answer's bytes. */
+  ask(call: string): Promise<Buffer>;
+}
+
+/** Starts the executable with an engine's address; `node` is the one that runs the tests. */
+export async function startPlugin(launcher: string, engine = "127.0.0.1:9"): Promise<PluginProcess> {
+  const { PATH = "", ...rest } = process.env;
+  const env = { ...rest, PATH: `${dirname(process.execPath)}${delimiter}${PATH}` };
+  const child = spawn(launcher, [engine], { stdio: ["ignore", "pipe", "pipe"], env });
+  let [printed, complained] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complained += text;
+  });
+  await Promise.race([once(child.stdout, "data"), once(child, "close")]);
+  if (child.pid === undefined || printed === "") throw new Error(`the plugin printed no port: ${complained}`);
+  return {
+    child,
+    pid: child.pid,
+    printed: () => printed,
+    complained: () => complained,
+    ask: (call) => ask(Number(printed), call),
+  };
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+function ask(port: number, call: string): Promise<Buffer> {
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  return new Promise<Buffer>((resolve, reject) => {
+    const path = `/pulumirpc.ResourceProvider/${call}`;
+    client.makeUnaryRequest(path, asIs, asIs, Buffer.alloc(0), (error, answer) =>
+      error || !answer ? reject(error ?? new Error(`${call} has no answer`)) : resolve(answer),
+    );
+  }).finally(() => client.close());
+}
