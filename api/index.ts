@@ -1,3 +1,4 @@
+export { parseAddress } from "./address";
 export * from "./clients";
 export * from "./clock";
 export * from "./errors";

@@ -1,7 +1,7 @@
-import type { ClientSettings } from "serverless-compute-api";
-import { limits } from "serverless-compute-api/shapes";
+import { type ClientSettings, parseAddress } from "serverless-compute-api";
 import type { LifecycleSettings } from "./lifecycle/lifecycle";
 import { keySources, localKeyHint } from "./lifecycle/messages";
+import { type SettingName, settingNames, settingTable } from "./setting-table";
 
 /** Looks up one configuration key, namespace included: `serverless-compute:apiKey`. */
 export type ConfigLookup = (key: string) => string | undefined;
@@ -11,25 +11,47 @@ export interface Settings {
   lifecycle: LifecycleSettings;
 }
 
-/** Each setting's name in the stack's config and in the environment; the config comes first. */
-const names = {
-  apiKey: "SERVERLESS_COMPUTE_API_KEY",
-  baseUrl: "SERVERLESS_COMPUTE_BASE_URL",
-  graphqlUrl: "SERVERLESS_COMPUTE_GRAPHQL_URL",
-  serverlessUrl: "SERVERLESS_COMPUTE_SERVERLESS_URL",
-  templateReleaseLimit: "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT",
-  callLimit: "SERVERLESS_COMPUTE_CALL_LIMIT",
-  maxInFlight: "SERVERLESS_COMPUTE_MAX_IN_FLIGHT",
-} as const;
+type Environment = Record<string, string | undefined>;
 
-/** Names of the settings, as in the stack's config and in the arguments of an explicit provider. */
-export const settingNames: ReadonlySet<string> = new Set(Object.keys(names));
+/** A setting's text: from the stack's config, else the environment; undefined where neither has one. */
+const textOf = (name: SettingName, config: ConfigLookup, environment: Environment): string | undefined =>
+  config(`serverless-compute:${name}`)?.trim() || environment[settingTable[name].variable]?.trim() || undefined;
 
-/** Where the local service listens when it is told no port. */
-const local = "http://127.0.0.1:7337";
+/** A setting whose value is not usable, and a sentence that names it, the value and what is allowed. */
+export interface SettingMistake {
+  name: SettingName;
+  reason: string;
+}
 
-/** Milliseconds that a template delete waits beyond the documented limit. */
-const releaseMargin = 30_000;
+/** What is wrong with the settings that are there. A missing key is no mistake: what asks nothing needs none. */
+export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
+  const apiKey = textOf("apiKey", config, environment) ?? "";
+  return settingNames.flatMap((name) => {
+    const text = textOf(name, config, environment);
+    const reason = text === undefined ? undefined : judge(name, text, apiKey);
+    return reason === undefined ? [] : [{ name, reason }];
+  });
+}
+
+/** What is wrong with a setting's text, undefined when nothing is. */
+function judge(name: SettingName, text: string, apiKey: string): string | undefined {
+  const { type, variable, secret } = settingTable[name];
+  const subject = `serverless-compute:${name} (or ${variable})`;
+  const value = Number(text);
+  if (type === "number")
+    return Number.isFinite(value) && value > 0 ? undefined : `${subject} is "${text}": must be seconds, more than 0`;
+  if (type === "integer") {
+    const fits = Number.isSafeInteger(value) && value >= 1;
+    return fits ? undefined : `${subject} is "${text}": must be a whole number, 1 or more`;
+  }
+  if (secret) return undefined;
+  try {
+    parseAddress(subject, text, apiKey);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
 
 /**
  * Where the service is and how to call it: from the stack's config, else the environment, else the local service's
@@ -38,38 +60,24 @@ const releaseMargin = 30_000;
  */
 export function resolveSettings(
   config: ConfigLookup = () => undefined,
-  environment: Record<string, string | undefined> = process.env,
+  environment: Environment = process.env,
 ): Settings {
-  const find = (name: keyof typeof names): string | undefined =>
-    config(`serverless-compute:${name}`)?.trim() || environment[names[name]]?.trim() || undefined;
-  const baseUrl = find("baseUrl") ?? `${local}/v1`;
-  const apiKey = find("apiKey");
+  const text = (name: SettingName): string => textOf(name, config, environment) ?? String(settingTable[name].fallback);
+  const baseUrl = text("baseUrl");
+  const apiKey = textOf("apiKey", config, environment);
   if (apiKey === undefined)
     throw new Error(`the API key of ${baseUrl} is missing: set ${keySources}${localKeyHint(baseUrl)}`);
-  const number = (name: keyof typeof names, isAllowed: (value: number) => boolean, allowed: string) => {
-    const text = find(name);
-    if (text === undefined) return undefined;
-    const value = Number(text);
-    if (Number.isFinite(value) && isAllowed(value)) return value;
-    throw new Error(`serverless-compute:${name} (or ${names[name]}) is "${text}": must be ${allowed}`);
-  };
-  const seconds = (name: keyof typeof names): number | undefined => {
-    const value = number(name, (one) => one > 0, "seconds, more than 0");
-    return value === undefined ? undefined : value * 1000;
-  };
-  const deadline = seconds("callLimit");
-  const maxInFlight = number("maxInFlight", (one) => Number.isInteger(one) && one >= 1, "a whole number, 1 or more");
+  const [mistake] = settingMistakes(config, environment);
+  if (mistake) throw new Error(mistake.reason);
   return {
     clients: {
       apiKey,
       baseUrl,
-      graphqlUrl: find("graphqlUrl") ?? `${local}/graphql`,
-      serverlessUrl: find("serverlessUrl") ?? local,
-      ...(deadline === undefined ? {} : { deadline }),
-      ...(maxInFlight === undefined ? {} : { maxInFlight }),
+      graphqlUrl: text("graphqlUrl"),
+      serverlessUrl: text("serverlessUrl"),
+      deadline: Number(text("callLimit")) * 1000,
+      maxInFlight: Number(text("maxInFlight")),
     },
-    lifecycle: {
-      templateReleaseLimit: seconds("templateReleaseLimit") ?? limits.templateRelease + releaseMargin,
-    },
+    lifecycle: { templateReleaseLimit: Number(text("templateReleaseLimit")) * 1000 },
   };
 }

@@ -7,10 +7,44 @@ import {
   type DiffRequest,
   DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import { showValue } from "serverless-compute-api/shapes";
 import type { Host } from "../engine/host";
-import { Unknown } from "../lifecycle/lifecycle";
-import { settingNames } from "../settings";
-import { readStruct, textOf, writeStruct } from "./structs";
+import { type Properties, Unknown, type Value } from "../lifecycle/lifecycle";
+import { closest } from "../lifecycle/spelling";
+import { isSettingName, settingNames, settingTable } from "../setting-table";
+import { type ConfigLookup, settingMistakes } from "../settings";
+import { readStruct, writeStruct } from "./structs";
+
+/** A setting as the settings file reads it: numbers come as such from programs in YAML, as texts from all others. */
+const settingText = (value: Value | undefined): string | undefined =>
+  typeof value === "number" ? String(value) : typeof value === "string" ? value : undefined;
+
+const lookupIn =
+  (properties: Properties): ConfigLookup =>
+  (key) =>
+    settingText(properties[key.slice(key.indexOf(":") + 1)]);
+
+/** What is wrong with the arguments of a provider, seen before anything is asked with them. */
+function mistakes(properties: Properties): string[] {
+  const misspelt = Object.keys(properties).flatMap((key) => {
+    // The engine adds settings of its own, such as version and pluginDownloadURL.
+    const meant = isSettingName(key) ? undefined : closest(key, [...settingNames]);
+    return meant ? [`${key}: is no setting; did you mean "${meant}"?`] : [];
+  });
+  const ofWrongType = new Map<string, string>();
+  for (const name of settingNames) {
+    const value = properties[name] ?? undefined;
+    const { type, secret } = settingTable[name];
+    if (value === undefined || value instanceof Unknown || typeof value === "string") continue;
+    if (typeof value === "number" && type !== "string") continue;
+    const shown = secret ? "" : `is ${showValue(value)}; `;
+    ofWrongType.set(name, `${name}: ${shown}must be ${type === "string" ? "a text" : "a number"}`);
+  }
+  const unusable = settingMistakes(lookupIn(properties))
+    .filter(({ name }) => !(properties[name] instanceof Unknown) && !ofWrongType.has(name))
+    .map(({ reason }) => reason);
+  return [...misspelt, ...ofWrongType.values(), ...unusable];
+}
 
 /** The calls that concern the provider's own configuration. */
 export function configCalls(host: Host) {
@@ -18,11 +52,9 @@ export function configCalls(host: Host) {
     checkConfig: (request: CheckRequest): CheckResponse => {
       const { properties, secrets } = readStruct(request.getNews());
       const response = new CheckResponse();
-      for (const [key, value] of Object.entries(properties)) {
-        // The engine adds settings of its own, such as version and pluginDownloadURL.
-        if (!settingNames.has(key) || value instanceof Unknown || typeof value === "string") continue;
+      for (const reason of mistakes(properties)) {
         const failure = new CheckFailure();
-        failure.setReason(`${key}: must be a text`);
+        failure.setReason(reason);
         response.addFailures(failure);
       }
       const key = properties["apiKey"] === undefined ? [] : [["apiKey"]];
@@ -33,7 +65,7 @@ export function configCalls(host: Host) {
     /** A new key or address is the same provider: nothing is replaced for it. */
     diffConfig: (request: DiffRequest): DiffResponse => {
       const [olds, news] = [readStruct(request.getOlds()).properties, readStruct(request.getNews()).properties];
-      const differs = [...settingNames].some((key) => textOf(olds[key]) !== textOf(news[key]));
+      const differs = settingNames.some((name) => settingText(olds[name]) !== settingText(news[name]));
       const response = new DiffResponse();
       response.setChanges(differs ? DiffResponse.DiffChanges.DIFF_SOME : DiffResponse.DiffChanges.DIFF_NONE);
       return response;
@@ -45,7 +77,7 @@ export function configCalls(host: Host) {
       response.setAcceptsecrets(true);
       response.setSupportspreview(true);
       response.setSupportsAutonamingConfiguration(true);
-      host.beginDeployment((key) => textOf(properties[key.slice(key.indexOf(":") + 1)]));
+      host.beginDeployment(lookupIn(properties));
       return response;
     },
   };

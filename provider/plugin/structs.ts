@@ -30,7 +30,7 @@ export function writeStruct(properties: object, secrets: readonly (readonly stri
   return Struct.fromJavaScript(jsonObject.parse(sealed(toWire(properties), secrets)));
 }
 
-/** The text of a setting, undefined when absent or not known yet. */
+/** The text of an argument, undefined when absent or not known yet. */
 export function textOf(value: unknown): string | undefined {
   const plain = fromWire(value);
   return typeof plain === "string" && plain !== "" ? plain : undefined;

@@ -14,6 +14,7 @@ import {
 import { z } from "zod";
 import { type FunctionShape, functionShapes } from "./functions";
 import { type PropertySpec, propertySpec, type TypeSpecs } from "./property-spec";
+import { settingSpecs } from "./settings";
 
 const packageName = "serverless-compute";
 
@@ -90,27 +91,6 @@ const nouns: Record<string, Noun> = {
   },
 };
 
-const settings: Record<string, PropertySpec> = {
-  apiKey: {
-    type: "string",
-    description: "API key of the service. Else the environment variable `SERVERLESS_COMPUTE_API_KEY`.",
-    secret: true,
-  },
-  baseUrl: {
-    type: "string",
-    description:
-      "Root of the REST API, version prefix included. Else `SERVERLESS_COMPUTE_BASE_URL`, else the local service.",
-  },
-  graphqlUrl: {
-    type: "string",
-    description: "Address of the GraphQL API. Else `SERVERLESS_COMPUTE_GRAPHQL_URL`, else the local service.",
-  },
-  serverlessUrl: {
-    type: "string",
-    description: "Host address of the job API. Else `SERVERLESS_COMPUTE_SERVERLESS_URL`, else the local service.",
-  },
-};
-
 function properties(
   shape: z.ZodObject,
   io: "input" | "output",
@@ -171,10 +151,10 @@ export function packageSchema(version: string): PackageSchema {
     description: "Serverless GPU endpoints, their templates, volumes, secrets and smoke tests.",
     keywords: ["pulumi", "category/cloud", "serverless", "gpu"],
     license: "Apache-2.0",
-    config: { variables: settings, defaults: [] },
+    config: { variables: settingSpecs, defaults: [] },
     provider: {
       description: "Which account the resources belong to. Every setting has a fallback in the environment.",
-      inputProperties: settings,
+      inputProperties: settingSpecs,
     },
     types,
     resources,

@@ -9,6 +9,9 @@ export interface PropertySpec {
   description?: string;
   items?: PropertySpec;
   additionalProperties?: PropertySpec;
+  default?: string | number | boolean;
+  /** Environment variables that a generated SDK reads where no value is given. */
+  defaultInfo?: { environment: string[] };
   secret?: boolean;
   willReplaceOnChanges?: boolean;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ConfigLookup, resolveSettings } from "../../../provider/settings";
+import { type ConfigLookup, resolveSettings, settingMistakes } from "../../../provider/settings";
 
 const lookup =
   (values: Record<string, string>): ConfigLookup =>
@@ -37,6 +37,8 @@ test("without any setting but the key, the local service's default addresses are
       baseUrl: "http://127.0.0.1:7337/v1",
       graphqlUrl: "http://127.0.0.1:7337/graphql",
       serverlessUrl: "http://127.0.0.1:7337",
+      deadline: 120_000,
+      maxInFlight: 16,
     },
     lifecycle: { templateReleaseLimit: 150_000 },
   });
@@ -63,6 +65,8 @@ test("the stack's config comes before the environment, each setting on its own",
       baseUrl: "https://env.example.com/v1",
       graphqlUrl: "https://config.example.com/graphql",
       serverlessUrl: "https://jobs.example.com",
+      deadline: 120_000,
+      maxInFlight: 16,
     },
     lifecycle: { templateReleaseLimit: 20_000 },
   });
@@ -83,4 +87,32 @@ describe("the pace of calls", () => {
       new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is "${value}": ${allowed}$`),
     );
   });
+});
+
+describe("an address that cannot be one", () => {
+  test.each([
+    ["baseUrl", "localhost/v1", "must be a URL such as http://127.0.0.1:7337"],
+    ["graphqlUrl", "ftp://localhost/graphql", "must start with http:// or https://"],
+    ["serverlessUrl", "http://localhost/?a=b", "must hold no user name, no query and no fragment"],
+  ])("%s of %j is refused, by either name", (name, value, allowed) => {
+    expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
+      new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is ".*": it ${allowed}`),
+    );
+  });
+
+  test("never shows the key or a password in it", () => {
+    const url = "http://someone:hunter2@localhost/env-key?x=1";
+    const [mistake] = settingMistakes(lookup({ "serverless-compute:baseUrl": url }), key);
+    expect(mistake).toMatchObject({
+      name: "baseUrl",
+      reason: expect.stringContaining('is "http://localhost/[redacted]'),
+    });
+    expect(mistake?.reason).not.toMatch(/hunter2|env-key/);
+  });
+});
+
+test("every mistake is found at once, and a missing key is none", () => {
+  const config = lookup({ "serverless-compute:callLimit": "soon", "serverless-compute:maxInFlight": "0" });
+  expect(settingMistakes(config, {}).map(({ name }) => name)).toEqual(["callLimit", "maxInFlight"]);
+  expect(settingMistakes(lookup({}), {})).toEqual([]);
 });

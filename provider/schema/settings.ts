@@ -1,0 +1,23 @@
+import { type SettingRule, settingNames, settingTable } from "../setting-table";
+import type { PropertySpec } from "./property-spec";
+
+/** Where a setting's value comes from when nobody gives one. */
+const sources = ({ variable, fallback }: SettingRule): string =>
+  fallback === undefined
+    ? `Else the environment variable \`${variable}\`.`
+    : `Else \`${variable}\`, else \`${fallback}\`.`;
+
+const spec = (rule: SettingRule): PropertySpec => ({
+  type: rule.type,
+  description: `${rule.description} ${sources(rule)}`,
+  ...(rule.fallback === undefined ? {} : { default: rule.fallback }),
+  ...(rule.secret ? { secret: true } : { defaultInfo: { environment: [rule.variable] } }),
+});
+
+/**
+ * The settings of the package. A generated SDK puts default and environment variable into the provider's arguments, and
+ * so into state; the key has none here, so that one from the environment gets into no state. The plugin reads it itself.
+ */
+export const settingSpecs: Record<string, PropertySpec> = Object.fromEntries(
+  settingNames.map((name) => [name, spec(settingTable[name])]),
+);

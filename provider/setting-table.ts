@@ -1,0 +1,75 @@
+import { limits } from "serverless-compute-api/shapes";
+
+/** What one setting of the provider is: its place in the environment, its type, and what a value of it may be. */
+export interface SettingRule {
+  /** Environment variable that is read where the stack's config and the provider's arguments say nothing. */
+  variable: string;
+  type: "string" | "number" | "integer";
+  description: string;
+  /** What holds where nothing is set; a key has none. */
+  fallback?: string | number;
+  secret?: true;
+}
+
+/** Where the local service listens when it is told no port. */
+const local = "http://127.0.0.1:7337";
+
+/** Seconds that a template delete waits beyond the documented limit. */
+const releaseMargin = 30;
+
+const rules = {
+  apiKey: {
+    variable: "SERVERLESS_COMPUTE_API_KEY",
+    type: "string",
+    description: "API key of the service.",
+    secret: true,
+  },
+  baseUrl: {
+    variable: "SERVERLESS_COMPUTE_BASE_URL",
+    type: "string",
+    description: "Root of the REST API, version prefix included.",
+    fallback: `${local}/v1`,
+  },
+  graphqlUrl: {
+    variable: "SERVERLESS_COMPUTE_GRAPHQL_URL",
+    type: "string",
+    description: "Address of the GraphQL API.",
+    fallback: `${local}/graphql`,
+  },
+  serverlessUrl: {
+    variable: "SERVERLESS_COMPUTE_SERVERLESS_URL",
+    type: "string",
+    description: "Host address of the job API.",
+    fallback: local,
+  },
+  callLimit: {
+    variable: "SERVERLESS_COMPUTE_CALL_LIMIT",
+    type: "number",
+    description: "Seconds for one call of the service with all its tries; more than 0.",
+    fallback: 120,
+  },
+  maxInFlight: {
+    variable: "SERVERLESS_COMPUTE_MAX_IN_FLIGHT",
+    type: "integer",
+    description: "Calls to the service at once; 1 or more.",
+    fallback: 16,
+  },
+  templateReleaseLimit: {
+    variable: "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT",
+    type: "number",
+    description: "Seconds that the delete of a template waits until the service releases it; more than 0.",
+    fallback: limits.templateRelease / 1000 + releaseMargin,
+  },
+} satisfies Record<string, SettingRule>;
+
+/** Name of a setting. */
+export type SettingName = keyof typeof rules;
+
+/** Every setting by its name in the stack's config and in the arguments of an explicit provider. */
+export const settingTable: Readonly<Record<SettingName, SettingRule>> = rules;
+
+/** Whether a word names a setting. */
+export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingTable, name);
+
+/** The names of all settings. */
+export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);

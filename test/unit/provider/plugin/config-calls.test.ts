@@ -1,0 +1,63 @@
+import { CheckRequest, DiffRequest, DiffResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { expect, test } from "vitest";
+import { createHost } from "../../../../provider/engine/host";
+import { configCalls } from "../../../../provider/plugin/config-calls";
+import { readStruct, writeStruct } from "../../../../provider/plugin/structs";
+
+const calls = configCalls(createHost(() => undefined));
+
+const check = (settings: object) => {
+  const request = new CheckRequest();
+  request.setNews(writeStruct(settings));
+  const response = calls.checkConfig(request);
+  return {
+    reasons: response.getFailuresList().map((failure) => failure.getReason()),
+    inputs: readStruct(response.getInputs()),
+  };
+};
+
+const differ = (olds: object, news: object): boolean => {
+  const request = new DiffRequest();
+  request.setOlds(writeStruct(olds));
+  request.setNews(writeStruct(news));
+  return calls.diffConfig(request).getChanges() === DiffResponse.DiffChanges.DIFF_SOME;
+};
+
+test("numbers are taken as numbers and as texts, and are handed back as they came", () => {
+  for (const settings of [
+    { callLimit: 12.5, maxInFlight: 4, templateReleaseLimit: 20 },
+    { callLimit: "12.5", maxInFlight: "4", templateReleaseLimit: "20" },
+  ]) {
+    expect(check(settings)).toEqual({ reasons: [], inputs: { properties: settings, secrets: [] } });
+  }
+});
+
+test("the key is marked as secret", () => {
+  expect(check({ apiKey: "k-1" }).inputs.secrets).toEqual([["apiKey"]]);
+});
+
+test.each<[string, object, string | RegExp]>([
+  ["a text that is no number", { callLimit: "soon" }, /^serverless-compute:callLimit \(or .*\) is "soon": must be sec/],
+  [
+    "a number that is out of bounds",
+    { maxInFlight: 0.5 },
+    /maxInFlight .* is "0.5": must be a whole number, 1 or more/,
+  ],
+  ["a list", { callLimit: [1] }, "callLimit: is [1]; must be a number"],
+  ["a number for a text", { baseUrl: 7337 }, "baseUrl: is 7337; must be a text"],
+  ["a number for the key", { apiKey: 1234567 }, "apiKey: must be a text"],
+  ["an address without a host", { serverlessUrl: "localhost" }, /serverlessUrl .* is "localhost": it must be a URL/],
+  ["a misspelt setting", { maxInflight: 4 }, 'maxInflight: is no setting; did you mean "maxInFlight"?'],
+])("%s is refused, in a sentence that names the setting", (_, settings, reason) => {
+  expect(check(settings).reasons).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
+});
+
+test("what the engine adds and what is not known yet is no mistake", () => {
+  const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+  expect(check({ version: "0.1.0", pluginDownloadURL: "x", baseUrl: unknown, callLimit: unknown }).reasons).toEqual([]);
+});
+
+test("a setting is the same as a number and as a text, and differs in its value only", () => {
+  expect(differ({ callLimit: "30" }, { callLimit: 30 })).toBe(false);
+  expect(differ({ callLimit: 30 }, { callLimit: 31 })).toBe(true);
+});
