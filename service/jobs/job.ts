@@ -14,6 +14,8 @@ export interface JobFacts {
   createdAt: number;
   /** When it last came into the queue. */
   queuedAt: number;
+  /** Its turn in the queue: the lower, the earlier. No time, since clocks are set back and a millisecond holds many jobs. */
+  place: number;
   /** When its ttl is over. */
   expiresAt: number;
   /** How often it was queued again. */

@@ -140,11 +140,12 @@ export function createLedger({
   const found = (endpointId: string, id: string): Job | undefined => {
     const job = jobs.find(id);
     // What is due is over, even when the supervisor comes a moment later.
-    return job?.endpointId === endpointId && triggerGone(job) === undefined ? job : undefined;
+    return job?.endpointId === endpointId && !isGone(job) ? job : undefined;
   };
-  const triggerGone = (job: Job) => {
+  const isGone = (job: Job): boolean => {
     const trigger = triggerDue(job, limitOf(job), clock.now());
-    return trigger === "timeOut" ? undefined : trigger;
+    // A job that ran out of its own time is still there, unless its ttl is over as well.
+    return job.expiresAt <= clock.now() || (trigger !== undefined && trigger !== "timeOut");
   };
 
   return {
@@ -154,8 +155,7 @@ export function createLedger({
       commit(
         () => {
           if (!deps.exists(job.endpointId)) return undefined;
-          jobs.insert(job);
-          return moves.queued(job);
+          return moves.queued(job, jobs.insert(job));
         },
         (queued) => void (queued && events.emit("queued", queued, false)),
       ),
@@ -165,7 +165,7 @@ export function createLedger({
         () => {
           const before = jobs.find(id);
           const payload = jobs.payload(id);
-          if (before?.status !== "IN_QUEUE" || !payload || triggerGone(before)) return undefined;
+          if (before?.status !== "IN_QUEUE" || !payload || isGone(before)) return undefined;
           const job = moves.taken(before, workerId, clock.now());
           save(job);
           return { ...payload, job };
@@ -230,7 +230,8 @@ export function createLedger({
           const before = found(endpointId, id);
           if (!before) return undefined;
           if (before.status !== "FAILED" && before.status !== "TIMED_OUT") return { job: before, move: undefined };
-          const changes = { queuedAt: clock.now(), retries: before.retries + 1, crashes: 0 };
+          const anew = { queuedAt: clock.now(), place: jobs.nextPlace() };
+          const changes = { ...anew, retries: before.retries + 1, crashes: 0 };
           const after = queueAgain(before, changes, true);
           return { job: after, move: { before, after } };
         },

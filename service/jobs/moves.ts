@@ -20,6 +20,7 @@ const factsOf = (job: JobFacts): JobFacts => ({
   executionTimeout: job.executionTimeout,
   createdAt: job.createdAt,
   queuedAt: job.queuedAt,
+  place: job.place,
   expiresAt: job.expiresAt,
   retries: job.retries,
   crashes: job.crashes,
@@ -33,9 +34,9 @@ const endOf = (job: QueuedJob | RunningJob, now: number) => {
   return { workerId: ran?.workerId, startedAt: ran?.startedAt, finishedAt: now, output: ran?.output };
 };
 
-/** The record of a submission. */
-export const queued = (job: NewJob): QueuedJob => ({
-  ...factsOf({ ...job, queuedAt: job.createdAt, retries: 0, crashes: 0, chunks: 0, chunksRead: 0 }),
+/** The record of a submission, which got this place in the queue. */
+export const queued = (job: NewJob, place: number): QueuedJob => ({
+  ...factsOf({ ...job, place, queuedAt: job.createdAt, retries: 0, crashes: 0, chunks: 0, chunksRead: 0 }),
   status: "IN_QUEUE",
 });
 
@@ -74,7 +75,7 @@ export const cancelled = (job: QueuedJob | RunningJob, now: number): CancelledJo
   status: "CANCELLED",
 });
 
-/** Back into the queue: at its old place after a worker was lost, or as of `queuedAt` after /retry. Its output is gone. */
+/** Back into the queue: at its old place after a worker was lost, or at the `place` that /retry gives it. Its output is gone. */
 export const queuedAgain = (job: RunningJob | FinalJob, changes: Partial<JobFacts>): QueuedJob => ({
   ...factsOf(job),
   chunks: 0,

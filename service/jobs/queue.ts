@@ -1,6 +1,10 @@
+import { createLine } from "./line";
+
 /** A waiting job as the queue knows it; the store has the rest. */
 export interface QueueEntry {
   id: string;
+  /** Its turn among all jobs: the lower, the earlier. */
+  place: number;
   /** When it came into the queue, ms since the epoch. */
   queuedAt: number;
   lowPriority: boolean;
@@ -9,7 +13,7 @@ export interface QueueEntry {
 /** The take order of one endpoint, in memory: rebuilt from the store at start and told of every change after it is durable. */
 export interface JobQueue {
   readonly size: number;
-  /** Adds a job at its place: new ones at the end, those that a worker gave back before them. */
+  /** Adds a job at its place: those that a worker gave back have their old one. */
   add(entry: QueueEntry): void;
   remove(id: string): void;
   /** Takes the first job out. */
@@ -18,51 +22,38 @@ export interface JobQueue {
   wait(signal: AbortSignal): Promise<QueueEntry | undefined>;
   /** The waiting jobs in take order. */
   entries(): Iterable<QueueEntry>;
+  /** Those of them that may start workers: all but the ones of low priority. */
+  pressing(): Iterable<QueueEntry>;
 }
 
 type Taker = (entry: QueueEntry) => void;
 
 export function createJobQueue(): JobQueue {
-  // A Map keeps the order of insertion and forgets a cancelled job at once. Jobs that came back are older than all that
-  // never left, so they have a short list of their own.
-  const fresh = new Map<string, QueueEntry>();
-  let returned: QueueEntry[] = [];
-  let newest = Number.NEGATIVE_INFINITY;
+  const all = createLine<QueueEntry>();
+  // A line of its own, so that a look for jobs that start workers does not pass thousands that do not.
+  const pressing = createLine<QueueEntry>();
   const takers: Taker[] = [];
 
   function take(): QueueEntry | undefined {
-    const back = returned.shift();
-    if (back) return back;
-    for (const [id, entry] of fresh) {
-      fresh.delete(id);
-      return entry;
-    }
-    return undefined;
-  }
-
-  function* entries(): Iterable<QueueEntry> {
-    yield* returned;
-    yield* fresh.values();
+    const entry = all.shift();
+    if (entry) pressing.remove(entry.id);
+    return entry;
   }
 
   return {
     get size() {
-      return returned.length + fresh.size;
+      return all.size;
     },
     add(entry) {
       // The last one who asked gets it: the others may fall idle and go.
       const taker = takers.pop();
       if (taker) return taker(entry);
-      if (entry.queuedAt >= newest) {
-        newest = entry.queuedAt;
-        fresh.set(entry.id, entry);
-        return;
-      }
-      const place = returned.findIndex(({ queuedAt }) => queuedAt > entry.queuedAt);
-      returned.splice(place === -1 ? returned.length : place, 0, entry);
+      all.add(entry);
+      if (!entry.lowPriority) pressing.add(entry);
     },
     remove(id) {
-      if (!fresh.delete(id)) returned = returned.filter((entry) => entry.id !== id);
+      all.remove(id);
+      pressing.remove(id);
     },
     take,
     wait(signal) {
@@ -82,6 +73,7 @@ export function createJobQueue(): JobQueue {
         signal.addEventListener("abort", leave, { once: true });
       });
     },
-    entries,
+    entries: () => all,
+    pressing: () => pressing,
   };
 }

@@ -83,3 +83,11 @@ export const jobsSchema = `
     token TEXT NOT NULL
   ) STRICT;
 `;
+
+/** The queue's order as a number of its own: it was that of the times, which a clock that is set back confuses. */
+export const jobPlaces = `
+  ALTER TABLE jobs ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
+  UPDATE jobs SET place = ranked.rank
+    FROM (SELECT seq, row_number() OVER (ORDER BY queued_at, seq) AS rank FROM jobs) AS ranked
+    WHERE ranked.seq = jobs.seq;
+`;

@@ -25,6 +25,7 @@ const facts = {
   executionTimeout: optional(z.number()),
   createdAt: z.number(),
   queuedAt: z.number(),
+  place: z.number(),
   expiresAt: z.number(),
   retries: z.number(),
   crashes: z.number(),
@@ -52,13 +53,16 @@ const pagedRow = jobRow.and(z.object({ seq: z.number() }));
 const payloadRow = z.object({ input: z.string(), s3Config: optional(z.string()) });
 
 const columns = `id, endpoint_id AS endpointId, operation, status, low_priority AS lowPriority,
-  execution_timeout AS executionTimeout, created_at AS createdAt, queued_at AS queuedAt, expires_at AS expiresAt,
+  execution_timeout AS executionTimeout, created_at AS createdAt, queued_at AS queuedAt, place, expires_at AS expiresAt,
   retries, crashes, chunks, chunks_read AS chunksRead, webhook,
   worker_id AS workerId, started_at AS startedAt, finished_at AS finishedAt, error, output`;
 
 /** The tables of jobs and their inputs. Nothing opens a transaction; what belongs together is wrapped in a transaction by the caller. */
 export interface JobStore {
-  insert(job: NewJob): void;
+  /** Writes a submission and answers its place in the queue. */
+  insert(job: NewJob): number;
+  /** The place behind all that were given so far. */
+  nextPlace(): number;
   find(id: string): Job | undefined;
   /** What the worker gets, as JSON texts. */
   payload(id: string): { input: string; s3Config: string | undefined } | undefined;
@@ -85,11 +89,12 @@ export interface JobStore {
 export function createJobStore(database: Database): JobStore {
   const insert =
     database.prepare(`INSERT INTO jobs (id, endpoint_id, operation, status, low_priority, execution_timeout,
-    created_at, queued_at, expires_at, due_at, webhook) VALUES (?, ?, ?, 'IN_QUEUE', ?, ?, ?, ?, ?, ?, ?)`);
+    created_at, queued_at, place, expires_at, due_at, webhook) VALUES (?, ?, ?, 'IN_QUEUE', ?, ?, ?, ?, ?, ?, ?, ?)`);
   const insertInput = database.prepare(
     "INSERT INTO job_inputs (seq, input, s3_config) VALUES (last_insert_rowid(), ?, ?)",
   );
-  const save = database.prepare(`UPDATE jobs SET status = ?, queued_at = ?, expires_at = ?, due_at = ?, started_at = ?,
+  const save =
+    database.prepare(`UPDATE jobs SET status = ?, queued_at = ?, place = ?, expires_at = ?, due_at = ?, started_at = ?,
     finished_at = ?, worker_id = ?, retries = ?, crashes = ?, chunks = ?, chunks_read = ?, error = ?, output = ? WHERE id = ?`);
   const remove = database.prepare("DELETE FROM jobs WHERE id = ?");
   const removeEndpoint = database.prepare("DELETE FROM jobs WHERE endpoint_id = ?");
@@ -104,10 +109,7 @@ export function createJobStore(database: Database): JobStore {
     "SELECT input, s3_config AS s3Config FROM job_inputs WHERE seq = (SELECT seq FROM jobs WHERE id = ?)",
     payloadRow,
   );
-  const waiting = database.query(
-    `SELECT ${columns} FROM jobs WHERE status = 'IN_QUEUE' ORDER BY queued_at, seq`,
-    jobRow,
-  );
+  const waiting = database.query(`SELECT ${columns} FROM jobs WHERE status = 'IN_QUEUE' ORDER BY place`, jobRow);
   const running = database.query(`SELECT ${columns} FROM jobs WHERE status = 'IN_PROGRESS' ORDER BY seq`, jobRow);
   const due = database.query(`SELECT ${columns} FROM jobs WHERE due_at <= ? ORDER BY due_at LIMIT ?`, jobRow);
   const nextDue = database.query("SELECT min(due_at) AS dueAt FROM jobs", z.object({ dueAt: optional(z.number()) }));
@@ -115,9 +117,13 @@ export function createJobStore(database: Database): JobStore {
     `SELECT seq, ${columns} FROM jobs WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
     pagedRow,
   );
+  const lastPlace = database.query("SELECT max(place) AS place FROM jobs", z.object({ place: optional(z.number()) }));
+  let last = lastPlace.get()?.place ?? 0;
+  const nextPlace = (): number => ++last;
   const endpoints = database.query("SELECT DISTINCT endpoint_id AS id FROM jobs", idRow);
   return {
     insert: (job) => {
+      const place = nextPlace();
       insert.run(
         job.id,
         job.endpointId,
@@ -126,12 +132,15 @@ export function createJobStore(database: Database): JobStore {
         job.executionTimeout ?? null,
         job.createdAt,
         job.createdAt,
+        place,
         job.expiresAt,
         job.expiresAt,
         job.webhook ?? null,
       );
       insertInput.run(job.input, job.s3Config ?? null);
+      return place;
     },
+    nextPlace,
     find: (id) => find.get(id),
     payload: (id) => payload.get(id),
     save: (job, dueAt) => {
@@ -139,6 +148,7 @@ export function createJobStore(database: Database): JobStore {
       void save.run(
         job.status,
         job.queuedAt,
+        job.place,
         job.expiresAt,
         dueAt,
         started?.startedAt ?? null,

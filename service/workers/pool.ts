@@ -90,7 +90,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     const running = roster.of(endpointId).reduce((sum, { jobs }) => sum + jobs.size, 0);
     const state = {
       now,
-      waiting: queue(endpointId).entries(),
+      waiting: queue(endpointId).pressing(),
       running,
       workers: workers.map((one) => scaled(one, now)),
     };

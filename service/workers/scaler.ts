@@ -11,8 +11,8 @@ export interface ScalingRules {
 /** What there is to scale. Workers that are on their way out are not in it. */
 export interface ScalingState {
   now: number;
-  /** Waiting jobs in take order. */
-  waiting: Iterable<{ queuedAt: number; lowPriority: boolean }>;
+  /** Waiting jobs that may start workers, in take order. */
+  waiting: Iterable<{ queuedAt: number }>;
   running: number;
   workers: ScaledWorker[];
 }
@@ -33,7 +33,7 @@ export interface ScalingPlan {
   lookAt: number;
 }
 
-/** How many workers an endpoint should have (wire facts: scaler). Jobs of low priority never add one. */
+/** How many workers an endpoint should have (wire facts: scaler). */
 export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPlan {
   const { workersMin, workersMax } = rules;
   const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
@@ -53,9 +53,9 @@ interface Demand {
 
 function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, running }: ScalingState): Demand {
   let jobs = running;
-  for (const { lowPriority } of waiting) {
+  for (const _ of waiting) {
     if (jobs >= workersMax * scalerValue) break;
-    if (!lowPriority) jobs++;
+    jobs++;
   }
   const workers = Math.ceil(jobs / scalerValue);
   return { workers, keep: workers, lookAt: Number.POSITIVE_INFINITY };
@@ -65,8 +65,7 @@ function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, ru
 function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, workers, now }: ScalingState): Demand {
   let late = 0;
   let any = false;
-  for (const { queuedAt, lowPriority } of waiting) {
-    if (lowPriority) continue;
+  for (const { queuedAt } of waiting) {
     any = true;
     if (queuedAt + scalerValue > now) return demandOf(queuedAt + scalerValue);
     late++;

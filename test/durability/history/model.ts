@@ -19,8 +19,8 @@ export interface ModelJob {
   output: string | undefined;
   /** Text that the record's error has to hold. */
   error: string | undefined;
-  /** Its place among jobs of the same queuedAt; undefined once a worker gave it back. */
-  arrival: number | undefined;
+  /** Its turn in the queue: the lower, the earlier. */
+  arrival: number;
   /** Out of the queue although it waits: its time was over when a worker asked for it. */
   passedOver: boolean;
 }
@@ -129,7 +129,6 @@ export class Model {
       job.retries++;
       this.#count(job, "retried");
     }
-    job.arrival = undefined;
     return this.#queueAgain(job);
   }
 
@@ -141,7 +140,7 @@ export class Model {
   isVisible(job: ModelJob, now: number): boolean {
     if (job.status === "REMOVED") return false;
     const { at, trigger } = this.#deadline(job);
-    return at > now || trigger === "timeOut";
+    return job.expiresAt > now && (at > now || trigger === "timeOut");
   }
 
   cancel(job: ModelJob, now: number): boolean {
@@ -203,12 +202,13 @@ export class Model {
       this.#count(job, "retried");
       this.#queueAgain(job);
     }
-    // The store knows the order of submission only.
-    for (const job of present) Object.assign(job, { arrival: this.#arrivals++, passedOver: false });
+    for (const job of present) job.passedOver = false;
   }
 
+  /** The waiting jobs in take order. */
   waiting(endpointId: string): ModelJob[] {
-    return [...this.jobs.values()].filter((job) => job.endpointId === endpointId && job.status === "IN_QUEUE");
+    const waiting = [...this.jobs.values()].filter((job) => job.endpointId === endpointId && job.status === "IN_QUEUE");
+    return waiting.sort((a, b) => a.arrival - b.arrival);
   }
 
   running(endpointId: string): number {

@@ -65,6 +65,18 @@ test("a job whose ttl is over is gone for readers before the supervisor comes", 
   expect(await rig.ledger.take(job.id, "w")).toBeUndefined();
 });
 
+test("a running job whose executionTimeout and ttl are both over is gone before the supervisor comes", async () => {
+  const rig = rigOf();
+  const id = await running(rig, { executionTimeout: 5000, expiresAt: rig.clock.now() + 10_000 });
+  await rig.clock.advance(9999);
+  expect(rig.status(id)).toBe("IN_PROGRESS");
+  await rig.clock.advance(1);
+  expect(rig.status(id)).toBeUndefined();
+  expect(await rig.ledger.cancel("endpoint", id)).toBeUndefined();
+  await rig.supervisor.pass();
+  expect(rig.jobs.find(id)).toBeUndefined();
+});
+
 test("a removed running job is told with its worker, so that somebody can stop it", async () => {
   const rig = rigOf();
   const told: unknown[] = [];

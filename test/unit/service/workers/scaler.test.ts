@@ -11,19 +11,14 @@ const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
   scalerValue: 4000,
   ...changes,
 });
-const waitingFor = (...ms: number[]) => ms.map((wait) => ({ queuedAt: now - wait, lowPriority: false }));
-const low = (wait: number) => ({ queuedAt: now - wait, lowPriority: true });
+const waitingFor = (...ms: number[]) => ms.map((wait) => ({ queuedAt: now - wait }));
 let made = 0;
 const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
   id: `${phase}-${++made}`,
   phase,
   since: now - forMs,
 });
-const plan = (
-  changes: Partial<ScalingRules>,
-  waiting: { queuedAt: number; lowPriority: boolean }[],
-  workers: ScaledWorker[] = [],
-) =>
+const plan = (changes: Partial<ScalingRules>, waiting: { queuedAt: number }[], workers: ScaledWorker[] = []) =>
   planWorkers(rules(changes), {
     now,
     waiting,
@@ -65,10 +60,6 @@ describe("REQUEST_COUNT", () => {
   });
 });
 
-test.each(["QUEUE_DELAY", "REQUEST_COUNT"] as const)("%s: jobs of low priority never start a worker", (scalerType) => {
-  expect(plan({ scalerType, scalerValue: 1 }, [low(60_000), low(60_000)])).toMatchObject({ start: 0 });
-});
-
 test("workersMin are up without any job, and stay", () => {
   expect(plan({ workersMin: 2 }, [])).toMatchObject({ start: 2 });
   expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, retire: [] });
@@ -92,7 +83,7 @@ test("any plan keeps the bounds, and retires no busy worker that may stay", () =
   const phase = fc.constantFrom("starting" as const, "idle" as const, "busy" as const);
   const workers = fc.array(fc.record({ phase, forMs: fc.nat(20_000) }), { maxLength: 8 });
   const bounds = fc.tuple(fc.nat(4), fc.nat(4)).map(([min, more]) => ({ workersMin: min, workersMax: min + more }));
-  const waiting = fc.array(fc.record({ wait: fc.nat(20_000), lowPriority: fc.boolean() }), { maxLength: 8 });
+  const waiting = fc.array(fc.nat(20_000), { maxLength: 8 });
   const scalerType = fc.constantFrom("QUEUE_DELAY" as const, "REQUEST_COUNT" as const);
   fc.assert(
     fc.property(
@@ -103,9 +94,7 @@ test("any plan keeps the bounds, and retires no busy worker that may stay", () =
       workers,
       (range, type, value, jobs, list) => {
         const all = list.map(({ phase, forMs }) => worker(phase, forMs));
-        const queue = jobs
-          .map(({ wait, lowPriority }) => ({ queuedAt: now - wait, lowPriority }))
-          .sort((a, b) => a.queuedAt - b.queuedAt);
+        const queue = waitingFor(...jobs).sort((a, b) => a.queuedAt - b.queuedAt);
         const { start, retire } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all);
         const after = all.length - retire.length + start;
         expect(after).toBeGreaterThanOrEqual(range.workersMin);
