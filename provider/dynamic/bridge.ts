@@ -173,7 +173,7 @@ export function provider(kind: string): dynamic.ResourceProvider<Wire, Wire> {
   }
   if (!processHost) {
     processHost = createHost(() => process.argv[2]);
-    obeyEngine(processHost.cancellation);
+    obeyEngine(processHost.cancellation, process.argv[2]);
   }
   return createProvider(lifecycle, processHost);
 }

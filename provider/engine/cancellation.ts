@@ -1,4 +1,5 @@
 import { Server } from "node:net";
+import { watchEngine } from "./engine-watch";
 
 /** Runs verbs so that they can be told to stop. */
 export interface Cancellation {
@@ -50,32 +51,43 @@ export const tidyUpLimit = 4000;
 const lastAnswers = 20;
 
 /**
- * Makes this process obey the engine: after one Ctrl-C it calls Cancel, which the SDK answers without telling us, and at
- * the end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to tidy up.
+ * Makes this process obey the engine at `address`: after one Ctrl-C it calls Cancel, which the SDK answers without
+ * telling us, and at the end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to tidy
+ * up, also when the engine itself was killed and says nothing any more.
  */
-export function obeyEngine(cancellation: Cancellation, limit = tidyUpLimit): void {
-  watchCancelCalls(() => cancellation.cancel());
+export function obeyEngine(cancellation: Cancellation, address: string | undefined, limit = tidyUpLimit): void {
+  const servers = openServers();
+  watchCancelCalls(servers, () => cancellation.cancel());
   const end = async (): Promise<void> => {
+    // A second signal ends the process at once, as it would without us.
+    process.off("SIGINT", onSignal);
+    stopWatching();
     cancellation.cancel();
     const tired = new Promise((resolve) => setTimeout(resolve, limit).unref());
     const done = cancellation.idle().then(() => new Promise((resolve) => setTimeout(resolve, lastAnswers)));
     await Promise.race([tired, done]);
     process.kill(process.pid, "SIGINT");
   };
-  // Taken off at the first signal: a second one ends the process, as it would without us.
-  process.once("SIGINT", () => void end());
+  const onSignal = (): void => void end();
+  process.on("SIGINT", onSignal);
+  const stopWatching = address === undefined ? () => {} : watchEngine(servers, address, onSignal);
 }
 
 /**
- * Calls back on every Cancel that reaches a gRPC server of this process. The SDK keeps its server to itself, so this
- * looks for it among the open handles and only listens. Where Node no longer tells them, one Ctrl-C waits for what runs.
+ * The servers of this process. The SDK keeps its own to itself, so this looks among the open handles. Where Node no
+ * longer tells them, one Ctrl-C waits for what runs, and a killed engine leaves this process behind.
  */
-export function watchCancelCalls(cancelled: () => void): void {
+export function openServers(): Server[] {
   const openHandles: unknown = Reflect.get(process, "_getActiveHandles");
   const handles: unknown = typeof openHandles === "function" ? openHandles.call(process) : [];
-  for (const handle of Array.isArray(handles) ? handles : []) {
-    if (!(handle instanceof Server) || handle.listenerCount("stream") === 0) continue;
-    handle.on("stream", (_stream: unknown, headers: Record<string, unknown>) => {
+  return Array.isArray(handles) ? handles.filter((handle) => handle instanceof Server) : [];
+}
+
+/** Calls back on every Cancel that reaches one of the servers; it only listens. */
+export function watchCancelCalls(servers: readonly Server[], cancelled: () => void): void {
+  for (const server of servers) {
+    if (server.listenerCount("stream") === 0) continue;
+    server.on("stream", (_stream: unknown, headers: Record<string, unknown>) => {
       if (headers[":path"] === "/pulumirpc.ResourceProvider/Cancel") cancelled();
     });
   }

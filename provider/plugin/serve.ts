@@ -20,7 +20,7 @@ const longestMessage = 400 * 1024 * 1024;
 export function serve(listener: Listener): void {
   let engineAddress = process.argv.slice(2).find((word) => !word.startsWith("-"));
   const host = createHost(() => engineAddress);
-  obeyEngine(host.cancellation);
+  obeyEngine(host.cancellation, engineAddress);
   const server = new Server({
     "grpc.max_receive_message_length": longestMessage,
     "grpc.max_send_message_length": longestMessage,

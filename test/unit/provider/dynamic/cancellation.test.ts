@@ -3,7 +3,12 @@ import { once } from "node:events";
 import { connect, createServer } from "node:http2";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { createCancellation, tidyUpLimit, watchCancelCalls } from "../../../../provider/engine/cancellation";
+import {
+  createCancellation,
+  openServers,
+  tidyUpLimit,
+  watchCancelCalls,
+} from "../../../../provider/engine/cancellation";
 
 const untilAborted = (signal: AbortSignal): Promise<string> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -52,7 +57,7 @@ describe("watching for the engine's Cancel", () => {
     server.on("stream", (stream) => void stream.respond({ ":status": 200 }, { endStream: true }));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     let heard = 0;
-    watchCancelCalls(() => {
+    watchCancelCalls(openServers(), () => {
       heard += 1;
     });
     const address = server.address();

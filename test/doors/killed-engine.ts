@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { isEngine, isProvider, stackProcesses } from "../support/stack-processes";
+import type { Door } from "./door";
+
+/** The engine is killed and says nothing to what it started. */
+export function killedEngineThrough(door: Door): void {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await door.createStack(service.environment);
+  });
+  afterAll(async () => {
+    // What Pulumi itself leaves behind: the host of the language, the program.
+    for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
+    await stack.remove();
+  });
+
+  const program = (ms: number): string => `
+  const { JobInvoke, ServerlessEndpoint, Template } = require("${door.module}");
+  const template = new Template("slow", { imageName: "${image("slow")}" });
+  const endpoint = new ServerlessEndpoint("slow", { templateId: template.id, workersMax: 1 });
+  new JobInvoke("long", { endpointId: endpoint.id, input: { ms: ${ms} }, timeout: 300 });
+`;
+  const providers = async () => (await stackProcesses(stack.folder)).filter(isProvider);
+  /** The job's last look at its state, as the proxy saw it. */
+  const job = () => service.proxy.requests.findLast(({ path, status }) => path.includes("/status/") && status === 200);
+
+  it("a provider whose engine is killed in the middle of a job cancels the job and ends", async () => {
+    await stack.program(program(120_000));
+    const running = stack.up();
+    await expect.poll(job, { timeout: 60_000 }).toBeDefined();
+    expect(await providers()).not.toEqual([]);
+    const [engine] = (await stackProcesses(stack.folder)).filter(isEngine);
+    if (!engine) throw new Error("no engine was found");
+    process.kill(engine.pid, "SIGKILL");
+    await expect.poll(providers, { timeout: 20_000, interval: 100 }).toEqual([]);
+    const [endpoint] = (await service.holdings()).endpoints;
+    const jobId = job()?.path.split("/").at(-1);
+    expect(await service.job("GET", endpoint?.id ?? "", `/status/${jobId}`)).toMatchObject({ status: "CANCELLED" });
+    for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
+    await running;
+  });
+
+  it("the next deployment goes on from there", async () => {
+    const unlocked = await stack.command(["cancel", "--yes"]);
+    expect(unlocked.code, unlocked.output).toBe(0);
+    await stack.program(program(1));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toMatchObject({ "JobInvoke long": ["create"] });
+    expect(await providers()).toEqual([]);
+    const { endpoints, templates } = await service.holdings();
+    expect([endpoints.length, templates.length]).toEqual([1, 1]);
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+  });
+}

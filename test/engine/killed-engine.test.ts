@@ -1,0 +1,6 @@
+import { describe } from "vitest";
+import { killedEngineThrough } from "../doors/killed-engine";
+import { dynamicDoor } from "./door";
+
+// Only Linux tells which processes a command has left.
+describe.runIf(process.platform === "linux")("a killed engine", () => killedEngineThrough(dynamicDoor));

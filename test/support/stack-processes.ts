@@ -1,0 +1,28 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isAlive } from "../../scripts/child.mjs";
+
+/** A process that a stack's command started, directly or not. */
+export interface StackProcess {
+  pid: number;
+  /** Its words, the executable first. */
+  command: string[];
+}
+
+/** Processes whose environment names a stack's folder. Linux only: elsewhere nothing tells. */
+export async function stackProcesses(folder: string): Promise<StackProcess[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const read = (id: string, name: string) => readFile(join("/proc", id, name), "utf8").catch(() => "");
+  const all = ids.map(async (id): Promise<StackProcess[]> => {
+    if (!(await read(id, "environ")).includes(`${folder}/`) || !isAlive(Number(id))) return [];
+    return [{ pid: Number(id), command: (await read(id, "cmdline")).split("\0") }];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** The engine itself. */
+export const isEngine = ({ command }: StackProcess): boolean => /(^|\/)pulumi$/.test(command[0] ?? "");
+
+/** The processes that run our code for the engine, behind either door. */
+export const isProvider = ({ command }: StackProcess): boolean =>
+  command.some((word) => /pulumi-resource-serverless-compute$|dynamic-provider/.test(word));

@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { watchEngine } from "../../../../provider/engine/engine-watch";
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+const stops: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function listening(): Promise<{ server: Server; port: number }> {
+  const server = createServer((socket) => sockets.push(socket));
+  servers.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server listens on no port");
+  return { server, port: address.port };
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  sockets.push(socket);
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Watches, and counts how often the engine was called gone. */
+function watched(server: Server, address: string): () => number {
+  let count = 0;
+  stops.push(
+    watchEngine([server], address, () => {
+      count += 1;
+    }),
+  );
+  return () => count;
+}
+
+/** Longer than two looks. */
+const twoLooks = () => new Promise((resolve) => setTimeout(resolve, 1200));
+
+describe("watching the engine", () => {
+  it("calls it gone once, when its connection broke and nobody listens at its address", async () => {
+    const [engine, provider] = [await listening(), await listening()];
+    const connection = await connected(provider.port);
+    const gone = watched(provider.server, `127.0.0.1:${engine.port}`);
+    engine.server.close();
+    connection.destroy();
+    await expect.poll(gone, { timeout: 10_000 }).toBe(1);
+    await twoLooks();
+    expect(gone()).toBe(1);
+  });
+
+  it("takes it for alive while it is connected, or listens, or has no address", async () => {
+    const [engine, silent, connectedTo, alone] = await Promise.all([
+      listening(),
+      listening(),
+      listening(),
+      listening(),
+    ]);
+    silent.server.close();
+    await connected(connectedTo.port);
+    const counts = [
+      watched(alone.server, `127.0.0.1:${engine.port}`),
+      watched(connectedTo.server, `127.0.0.1:${silent.port}`),
+      watched(alone.server, "nowhere"),
+    ];
+    await twoLooks();
+    expect(counts.map((count) => count())).toEqual([0, 0, 0]);
+  });
+});
