@@ -1,6 +1,68 @@
 // Written by scripts/write-args.mjs from the shapes of the api package: change those, not this file.
 import type * as pulumi from "@pulumi/pulumi";
 
+/** Inputs of a {@link Secret}. */
+export interface SecretArgs {
+  /** Name of the secret, unique in the account. Default `<resource name>-<stack>`. A change replaces the resource. */
+  name?: pulumi.Input<string>;
+  /** The sensitive value; it can be written and never read back. Kept encrypted in state. */
+  value: pulumi.Input<string>;
+  /** What the secret is for. Default `""`. */
+  description?: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a Secret tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface SecretOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly value: pulumi.Output<string>;
+  readonly description: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+  /** The text that a template's env uses for the secret's value. */
+  readonly reference: pulumi.Output<string>;
+}
+
+/** Inputs of a {@link NetworkVolume}. */
+export interface NetworkVolumeArgs {
+  /** Name of the volume; need not be unique. Default `<resource name>-<stack>`. */
+  name?: pulumi.Input<string>;
+  /** Size in GB; it can be raised, never lowered. From 0 to 4000. */
+  size: pulumi.Input<number>;
+  /** Data centre that holds the volume, for example `EU-RO-1`. A change replaces the resource. */
+  dataCenterId: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a NetworkVolume tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface NetworkVolumeOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly size: pulumi.Output<number>;
+  readonly dataCenterId: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+}
+
+/** Inputs of a {@link ContainerRegistryAuth}. */
+export interface ContainerRegistryAuthArgs {
+  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>`. A change replaces the resource. */
+  name?: pulumi.Input<string>;
+  /** User name at the registry; it can be written and never read back. */
+  username: pulumi.Input<string>;
+  /** Password or access token at the registry; it can be written and never read back. Kept encrypted in state. */
+  password: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a ContainerRegistryAuth tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface ContainerRegistryAuthOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly username: pulumi.Output<string>;
+  readonly password: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+}
+
 /** Inputs of a {@link Template}. */
 export interface TemplateArgs {
   /** Name of the template, unique in the account. Default `<resource name>-<stack>`. */
@@ -117,68 +179,6 @@ export interface ServerlessEndpointOutputs {
   readonly url: pulumi.Output<string>;
   /** Counts the changes of its template and environment. */
   readonly version: pulumi.Output<number>;
-}
-
-/** Inputs of a {@link NetworkVolume}. */
-export interface NetworkVolumeArgs {
-  /** Name of the volume; need not be unique. Default `<resource name>-<stack>`. */
-  name?: pulumi.Input<string>;
-  /** Size in GB; it can be raised, never lowered. From 0 to 4000. */
-  size: pulumi.Input<number>;
-  /** Data centre that holds the volume, for example `EU-RO-1`. A change replaces the resource. */
-  dataCenterId: pulumi.Input<string>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
-  adoptExisting?: pulumi.Input<boolean>;
-}
-
-/** What a NetworkVolume tells once it is there: its inputs with every default filled in, and what the service made of it. */
-export interface NetworkVolumeOutputs {
-  readonly name: pulumi.Output<string>;
-  readonly size: pulumi.Output<number>;
-  readonly dataCenterId: pulumi.Output<string>;
-  readonly adoptExisting: pulumi.Output<boolean | undefined>;
-}
-
-/** Inputs of a {@link Secret}. */
-export interface SecretArgs {
-  /** Name of the secret, unique in the account. Default `<resource name>-<stack>`. A change replaces the resource. */
-  name?: pulumi.Input<string>;
-  /** The sensitive value; it can be written and never read back. Kept encrypted in state. */
-  value: pulumi.Input<string>;
-  /** What the secret is for. Default `""`. */
-  description?: pulumi.Input<string>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
-  adoptExisting?: pulumi.Input<boolean>;
-}
-
-/** What a Secret tells once it is there: its inputs with every default filled in, and what the service made of it. */
-export interface SecretOutputs {
-  readonly name: pulumi.Output<string>;
-  readonly value: pulumi.Output<string>;
-  readonly description: pulumi.Output<string>;
-  readonly adoptExisting: pulumi.Output<boolean | undefined>;
-  /** The text that a template's env uses for the secret's value. */
-  readonly reference: pulumi.Output<string>;
-}
-
-/** Inputs of a {@link ContainerRegistryAuth}. */
-export interface ContainerRegistryAuthArgs {
-  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>`. A change replaces the resource. */
-  name?: pulumi.Input<string>;
-  /** User name at the registry; it can be written and never read back. */
-  username: pulumi.Input<string>;
-  /** Password or access token at the registry; it can be written and never read back. Kept encrypted in state. */
-  password: pulumi.Input<string>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
-  adoptExisting?: pulumi.Input<boolean>;
-}
-
-/** What a ContainerRegistryAuth tells once it is there: its inputs with every default filled in, and what the service made of it. */
-export interface ContainerRegistryAuthOutputs {
-  readonly name: pulumi.Output<string>;
-  readonly username: pulumi.Output<string>;
-  readonly password: pulumi.Output<string>;
-  readonly adoptExisting: pulumi.Output<boolean | undefined>;
 }
 
 /** The input `policy` of a JobInvoke. */

@@ -2,12 +2,27 @@
 
 /** @typedef {{ type?: string, $ref?: string, description?: string, items?: Property, additionalProperties?: Property, secret?: boolean, willReplaceOnChanges?: boolean }} Property */
 /** @typedef {{ description?: string, properties: Record<string, Property>, required: string[] }} ObjectType */
-/** @typedef {ObjectType & { inputProperties: Record<string, Property>, requiredInputs: string[] }} Resource */
+/** @typedef {ObjectType & { description: string, inputProperties: Record<string, Property>, requiredInputs: string[] }} Resource */
 /** @typedef {{ description: string, inputs: { properties: Record<string, Property>, required?: readonly string[] }, outputs: { properties: Record<string, Property> } }} LookUp */
 /** @typedef {{ functions: Record<string, LookUp>, types: Record<string, ObjectType>, resources: Record<string, Resource>, config: { variables: Record<string, Property> } }} Schema */
 
 /** @param {string} token */
 const nameOf = (token) => token.slice(token.lastIndexOf(":") + 1);
+
+/**
+ * A description without the examples in all languages at its end.
+ * @param {string} description
+ */
+const prose = (description) => description.split("\n\n{{% examples %}}")[0] ?? "";
+
+/**
+ * The examples of a description as YAML.
+ * @param {string} description
+ */
+function examples(description) {
+  const found = description.matchAll(/^### (.+)$[\s\S]*?^(```yaml\n[\s\S]*?\n```)$/gm);
+  return [...found].map(([, title, fence]) => `\n\n${title}:\n\n${fence}`).join("");
+}
 
 /** @param {Property | undefined} property @returns {string} */
 function typeText(property) {
@@ -47,15 +62,15 @@ export function reference(schema) {
       Object.keys(computed).length > 0
         ? `\n\nOutputs, beside \`id\` and the inputs:\n\n${table(computed, [], "")}`
         : "";
-    return `## ${nameOf(token)}\n\n${resource.description}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}`;
+    return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}${examples(resource.description)}`;
   });
   const functions = Object.entries(schema.functions).map(
     ([token, { description, inputs, outputs }]) =>
-      `### ${nameOf(token)}\n\n${description}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nAnswers ${Object.keys(
+      `### ${nameOf(token)}\n\n${prose(description)}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nAnswers ${Object.keys(
         outputs.properties,
       )
         .map((name) => `\`${name}\``)
-        .join(", ")}.`,
+        .join(", ")}.${examples(description)}`,
   );
   const types = Object.entries(schema.types).map(
     ([token, type]) =>
@@ -63,7 +78,7 @@ export function reference(schema) {
   );
   return [
     "# Resources",
-    "Made from the shapes by `scripts/write-schema.mjs`; do not edit. `name` may be left out everywhere: it is then\n`<resource name>-<stack>`, the same at every run.",
+    "Made from the shapes by `scripts/write-schema.mjs`; do not edit. `name` may be left out everywhere: it is then\n`<resource name>-<stack>`, the same at every run. The examples are programs for the plugin in YAML; `schema.json`, and so\nevery generated SDK, has them in TypeScript, Python, Go, C# and Java too.",
     ...resources,
     "## Look-ups",
     "For objects that exist already, made by hand or by another stack.",

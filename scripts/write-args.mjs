@@ -148,18 +148,10 @@ const origin =
   "// Written by scripts/write-args.mjs from the shapes of the api package: change those, not this file.\n";
 
 /**
- * What each kind is made of.
  * @param {Shapes} shapes
- * @returns {{ kind: string, inputs: z.ZodObject, outputs: z.ZodObject }[]}
+ * @returns {[kind: string, noun: import("serverless-compute-api/shapes").Noun][]}
  */
-const kindsOf = (shapes) => [
-  { kind: "Template", inputs: shapes.templateInputs, outputs: shapes.templateOutputs },
-  { kind: "ServerlessEndpoint", inputs: shapes.serverlessEndpointInputs, outputs: shapes.serverlessEndpointOutputs },
-  { kind: "NetworkVolume", inputs: shapes.networkVolumeInputs, outputs: z.object({}) },
-  { kind: "Secret", inputs: shapes.secretInputs, outputs: shapes.secretOutputs },
-  { kind: "ContainerRegistryAuth", inputs: shapes.registryAuthInputs, outputs: z.object({}) },
-  { kind: "JobInvoke", inputs: shapes.jobInvokeInputs, outputs: shapes.jobInvokeOutputs },
-];
+const nounsOf = ({ nouns }) => Object.entries(nouns);
 
 /**
  * @param {z.ZodType} shape
@@ -172,7 +164,7 @@ const schema = (shape, io) => jsonShape.parse(z.toJSONSchema(shape, { io, unrepr
  * @param {Shapes} shapes
  */
 export function argsText(shapes) {
-  const interfaces = kindsOf(shapes).map(({ kind, inputs, outputs }) => {
+  const interfaces = nounsOf(shapes).map(([kind, { inputs, outputs }]) => {
     /** @param {string} key */
     const marksFor = (key) => {
       const shape = inputs.shape[key];
@@ -191,7 +183,7 @@ export function argsText(shapes) {
  * @param {Shapes} shapes
  */
 export function propertyNamesText(shapes) {
-  const lists = kindsOf(shapes).map(({ kind, inputs, outputs }) => {
+  const lists = nounsOf(shapes).map(([kind, { inputs, outputs }]) => {
     const names = [...Object.keys(inputs.shape), ...Object.keys(outputs.shape)].map((key) => JSON.stringify(key));
     const short = `  ${kind}: [${names.join(", ")}],\n`;
     return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;

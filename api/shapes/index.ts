@@ -6,6 +6,7 @@ export * from "./limits";
 export * from "./marks";
 export * from "./moment";
 export * from "./network-volume";
+export * from "./nouns";
 export * from "./registry-auth";
 export * from "./secret";
 export * from "./serverless-endpoint";

@@ -2,6 +2,9 @@
 
 /** Every property of each kind: the outputs that a class has to ask the engine for. */
 export const propertyNames = {
+  Secret: ["name", "value", "description", "adoptExisting", "reference"],
+  NetworkVolume: ["name", "size", "dataCenterId", "adoptExisting"],
+  ContainerRegistryAuth: ["name", "username", "password", "adoptExisting"],
   Template: [
     "name",
     "imageName",
@@ -41,9 +44,6 @@ export const propertyNames = {
     "url",
     "version",
   ],
-  NetworkVolume: ["name", "size", "dataCenterId", "adoptExisting"],
-  Secret: ["name", "value", "description", "adoptExisting", "reference"],
-  ContainerRegistryAuth: ["name", "username", "password", "adoptExisting"],
   JobInvoke: [
     "endpointId",
     "input",

@@ -1,14 +1,4 @@
-import {
-  endpointHealth,
-  marksOf,
-  networkVolumeInputs,
-  secretInputs,
-  secretOutputs,
-  serverlessEndpointInputs,
-  serverlessEndpointOutputs,
-  templateInputs,
-  templateOutputs,
-} from "serverless-compute-api/shapes";
+import { endpointHealth, marksOf, type Noun, nouns } from "serverless-compute-api/shapes";
 import { z } from "zod";
 
 /** A function of the package: what programs hand in, all of it text, and what they get. */
@@ -21,7 +11,7 @@ export interface FunctionShape {
 }
 
 /** What a look-up tells of an object: id, inputs and outputs, without what is secret or only matters at creation. */
-function found(inputs: z.ZodObject, outputs: z.ZodObject): z.ZodObject {
+function found({ inputs, outputs }: Noun): z.ZodObject {
   const told = Object.entries(inputs.shape).filter(([key, shape]) => {
     const { secret, onlyAtCreation } = shape instanceof z.ZodType ? marksOf(shape) : {};
     return key !== "name" && !secret && !onlyAtCreation;
@@ -34,22 +24,22 @@ function found(inputs: z.ZodObject, outputs: z.ZodObject): z.ZodObject {
   });
 }
 
-const lookUp = (noun: string, inputs: z.ZodObject, outputs: z.ZodObject, remark = ""): FunctionShape => ({
-  description: `Finds ${noun} that exists already, by its id or its unique name.${remark}`,
+const lookUp = (object: string, noun: Noun, remark = ""): FunctionShape => ({
+  description: `Finds ${object} that exists already, by its id or its unique name.${remark}`,
   args: {
-    id: `Id of ${noun}; give this or the name.`,
-    name: `Name of ${noun}; it must be the only one of this name. Give this or the id.`,
+    id: `Id of ${object}; give this or the name.`,
+    name: `Name of ${object}; it must be the only one of this name. Give this or the id.`,
   },
   required: [],
-  outputs: found(inputs, outputs),
+  outputs: found(noun),
 });
 
 /** Every function there is, by name. */
 export const functionShapes = {
-  getTemplate: lookUp("a template", templateInputs, templateOutputs),
-  getServerlessEndpoint: lookUp("a serverless endpoint", serverlessEndpointInputs, serverlessEndpointOutputs),
-  getNetworkVolume: lookUp("a network volume", networkVolumeInputs, z.object({})),
-  getSecret: lookUp("a secret", secretInputs, secretOutputs, " Its value cannot be read."),
+  getTemplate: lookUp("a template", nouns.Template),
+  getServerlessEndpoint: lookUp("a serverless endpoint", nouns.ServerlessEndpoint),
+  getNetworkVolume: lookUp("a network volume", nouns.NetworkVolume),
+  getSecret: lookUp("a secret", nouns.Secret, " Its value cannot be read."),
   getEndpointHealth: {
     description: "Counts the jobs and the workers of an endpoint as they are now.",
     args: { endpointId: "Id of the endpoint." },

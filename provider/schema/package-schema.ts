@@ -1,18 +1,10 @@
-import {
-  jobInvokeInputs,
-  jobInvokeOutputs,
-  marksOf,
-  networkVolumeInputs,
-  registryAuthInputs,
-  secretInputs,
-  secretOutputs,
-  serverlessEndpointInputs,
-  serverlessEndpointOutputs,
-  templateInputs,
-  templateOutputs,
-} from "serverless-compute-api/shapes";
+import { marksOf, type Noun, nouns } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { catalogue } from "./examples/catalogue";
+import type { Vocabulary } from "./examples/typed-program";
+import { usage } from "./examples/usage";
 import { type FunctionShape, functionShapes } from "./functions";
+import { languages } from "./languages";
 import { type PropertySpec, propertySpec, type TypeSpecs } from "./property-spec";
 import { settingSpecs } from "./settings";
 
@@ -48,52 +40,16 @@ export interface PackageSchema {
   types: TypeSpecs;
   resources: Record<string, ResourceSpec>;
   functions: Record<string, FunctionSpec>;
+  language: Record<string, object>;
 }
 
-interface Noun {
-  description: string;
-  inputs: z.ZodObject;
-  outputs: z.ZodObject;
-}
+const tokenOf = (member: string): string => `${packageName}:index:${member}`;
 
-/** The resources in the order of a first program. */
-const nouns: Record<string, Noun> = {
-  Secret: {
-    description: "A sensitive value that templates hand to workers by reference; it is never read back.",
-    inputs: secretInputs,
-    outputs: secretOutputs,
-  },
-  NetworkVolume: {
-    description: "Storage that outlives workers. It can grow; a move to another data centre is a new, empty volume.",
-    inputs: networkVolumeInputs,
-    outputs: z.object({}),
-  },
-  ContainerRegistryAuth: {
-    description: "Credentials for private images; a template names them by id. They are never read back.",
-    inputs: registryAuthInputs,
-    outputs: z.object({}),
-  },
-  Template: {
-    description: "What workers run: image, arguments, environment and disks.",
-    inputs: templateInputs,
-    outputs: templateOutputs,
-  },
-  ServerlessEndpoint: {
-    description: "Queues jobs and runs them on workers made from a template, as many as the scaling rules ask for.",
-    inputs: serverlessEndpointInputs,
-    outputs: serverlessEndpointOutputs,
-  },
-  JobInvoke: {
-    description:
-      "Runs one job when it is created or its inputs or triggers change; a job that goes wrong fails the deployment.",
-    inputs: jobInvokeInputs,
-    outputs: jobInvokeOutputs,
-  },
-};
-
+/** The properties of a shape; its nested types are put into `types`, under names that begin with `owner`. */
 function properties(
   shape: z.ZodObject,
   io: "input" | "output",
+  owner: string,
   types: TypeSpecs,
 ): { specs: Record<string, PropertySpec>; required: string[] } {
   const schema = z.toJSONSchema(shape, { io, unrepresentable: "any" });
@@ -102,7 +58,7 @@ function properties(
     const member = shape.shape[name];
     const marks = member instanceof z.ZodType ? marksOf(member) : {};
     specs[name] = {
-      ...propertySpec(property, `${packageName}:index:`, name, types),
+      ...propertySpec(property, tokenOf(owner), name, types),
       ...(marks.secret ? { secret: true } : {}),
       ...(marks.replaces ? { willReplaceOnChanges: true } : {}),
     };
@@ -110,11 +66,11 @@ function properties(
   return { specs, required: schema.required ?? [] };
 }
 
-function resourceSpec({ description, inputs, outputs }: Noun, types: TypeSpecs): ResourceSpec {
-  const kept = properties(inputs, "output", types);
+function resourceSpec(kind: string, { description, inputs, outputs }: Noun, types: TypeSpecs): ResourceSpec {
+  const kept = properties(inputs, "output", kind, types);
   // Nested types are written twice; what users may leave out decides, so the inputs come last.
-  const taken = properties(inputs, "input", types);
-  const computed = properties(outputs, "output", types);
+  const taken = properties(inputs, "input", kind, types);
+  const computed = properties(outputs, "output", kind, types);
   const named = "name" in taken.specs ? ["name"] : [];
   return {
     description,
@@ -125,9 +81,13 @@ function resourceSpec({ description, inputs, outputs }: Noun, types: TypeSpecs):
   };
 }
 
-function functionSpec({ description, args, required, outputs }: FunctionShape, types: TypeSpecs): FunctionSpec {
-  const told = properties(outputs, "output", types);
-  const texts = Object.entries(args).map(([name, text]) => [name, { type: "string", description: text }]);
+function functionSpec(
+  name: string,
+  { description, args, required, outputs }: FunctionShape,
+  types: TypeSpecs,
+): FunctionSpec {
+  const told = properties(outputs, "output", name.replace(/^get/, ""), types);
+  const texts = Object.entries(args).map(([arg, text]) => [arg, { type: "string", description: text }]);
   return {
     description,
     inputs: { properties: Object.fromEntries(texts), ...(required.length > 0 ? { required } : {}) },
@@ -135,15 +95,35 @@ function functionSpec({ description, args, required, outputs }: FunctionShape, t
   };
 }
 
+/** The table with the examples of each member at the end of its description. */
+function withExamples<Spec extends { description: string }>(
+  specs: Record<string, Spec>,
+  vocabulary: Vocabulary,
+): Record<string, Spec> {
+  return Object.fromEntries(
+    Object.entries(specs).map(([member, spec]) => {
+      const examples = catalogue[member];
+      return [
+        tokenOf(member),
+        examples ? { ...spec, description: spec.description + usage(examples, vocabulary) } : spec,
+      ];
+    }),
+  );
+}
+
 /** The package schema, made of the shapes and their marks. */
 export function packageSchema(version: string): PackageSchema {
   const types: TypeSpecs = {};
   const resources = Object.fromEntries(
-    Object.entries(nouns).map(([kind, noun]) => [`${packageName}:index:${kind}`, resourceSpec(noun, types)]),
+    Object.entries(nouns).map(([kind, noun]) => [kind, resourceSpec(kind, noun, types)]),
   );
   const functions = Object.fromEntries(
-    Object.entries(functionShapes).map(([name, shape]) => [`${packageName}:index:${name}`, functionSpec(shape, types)]),
+    Object.entries(functionShapes).map(([name, shape]) => [name, functionSpec(name, shape, types)]),
   );
+  const vocabulary: Vocabulary = {
+    types,
+    args: (member) => resources[member]?.inputProperties ?? functions[member]?.inputs.properties ?? {},
+  };
   return {
     name: packageName,
     displayName: "Serverless Compute",
@@ -157,7 +137,8 @@ export function packageSchema(version: string): PackageSchema {
       inputProperties: settingSpecs,
     },
     types,
-    resources,
-    functions,
+    resources: withExamples(resources, vocabulary),
+    functions: withExamples(functions, vocabulary),
+    language: languages,
   };
 }

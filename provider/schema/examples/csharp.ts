@@ -1,0 +1,79 @@
+import { block, indented, pascalCase, quoted } from "./text-layout";
+import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
+
+const step = "    ";
+
+/** A value that a property is set to, or one `inside` a value without a type. */
+function valueText(value: TypedValue, inside = false): string {
+  switch (value.is) {
+    case "text":
+      return quoted(value.text);
+    case "number":
+    case "flag":
+      return String(value.value);
+    case "configSecret":
+      return `config.RequireSecret(${quoted(value.key)})`;
+    case "reference":
+      return referenceText(value);
+    case "list":
+      return list(value, inside);
+    case "map":
+      return value.of === "any"
+        ? block(
+            "new Dictionary<string, object>\n{",
+            value.entries.map(([key, one]) => `[${quoted(key)}] = ${valueText(one, true)}`),
+            "}",
+            step,
+          )
+        : block(
+            "\n{",
+            value.entries.map(([key, one]) => `{ ${quoted(key)}, ${valueText(one)} }`),
+            "}",
+            step,
+          );
+    case "object":
+      return block(`new ServerlessCompute.Inputs.${value.type}Args\n{`, fields(value.entries), "}", step);
+  }
+}
+
+function list({ of, items }: Extract<TypedValue, { is: "list" }>, inside: boolean): string {
+  if (of === "text") return `new[] { ${items.map((one) => valueText(one)).join(", ")} }`;
+  const boxed = items.map((one) =>
+    one.is === "reference" ? `${referenceText(one)}.Apply(one => (object)one)` : valueText(one, true),
+  );
+  return `${inside ? "new object[] " : ""}{ ${boxed.join(", ")} }`;
+}
+
+function referenceText({ step: { variable, isLookUp }, property }: Extract<TypedValue, { is: "reference" }>): string {
+  const path = property.map(pascalCase).join(".");
+  return isLookUp ? `${variable}.Apply(found => found.${path})` : `${variable}.${path}`;
+}
+
+const fields = (entries: Entry[]): string[] =>
+  entries.map(([name, value]) => `${pascalCase(name)} = ${valueText(value)}`.replace(/ +$/gm, ""));
+
+function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
+  const literal = block("new()\n{", fields(args), "}", step);
+  const call = isLookUp
+    ? `ServerlessCompute.${pascalCase(member)}.Invoke(${literal})`
+    : `new ServerlessCompute.${member}(${quoted(variable)}, ${literal})`;
+  return `${isRead ? `var ${variable} = ` : ""}${call};`;
+}
+
+/** A program in C#, over the SDK in the namespace `sdk`. */
+export function csharpText({ steps, configSecrets, outputs }: TypedProgram, sdk: string): string {
+  const exported = outputs.map(([name, value]) => `[${quoted(name)}] = ${valueText(value)}`);
+  const body = [
+    ...(configSecrets.length > 0 ? ["var config = new Config();"] : []),
+    ...steps.map(statement),
+    ...(exported.length > 0 ? [`return ${block("new Dictionary<string, object?>\n{", exported, "}", step)};`] : []),
+  ].join("\n");
+  return `using System.Collections.Generic;
+using Pulumi;
+using ServerlessCompute = ${sdk};
+
+return await Deployment.RunAsync(() =>
+{
+${indented(body, step)}
+});`;
+}

@@ -1,0 +1,96 @@
+import { indented, pascalCase, quoted } from "./text-layout";
+import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
+
+const pkg = "serverlesscompute";
+const containers = {
+  list: { text: "pulumi.StringArray", any: "pulumi.Array" },
+  map: { text: "pulumi.StringMap", any: "pulumi.Map" },
+};
+
+function valueText(value: TypedValue): string {
+  switch (value.is) {
+    case "text":
+      return `pulumi.String(${quoted(value.text)})`;
+    case "number":
+      return `pulumi.${value.whole ? "Int" : "Float64"}(${value.value})`;
+    case "flag":
+      return `pulumi.Bool(${value.value})`;
+    case "configSecret":
+      return `cfg.RequireSecret(${quoted(value.key)})`;
+    case "reference":
+      return referenceText(value);
+    case "list":
+      return `${containers.list[value.of]}{${value.items.map(valueText).join(", ")}}`;
+    case "map":
+      return literal(
+        containers.map[value.of],
+        value.entries.map(([key, one]) => [quoted(key), one]),
+      );
+    case "object":
+      return literal(`&${pkg}.${value.type}Args`, fields(value.entries));
+  }
+}
+
+function referenceText({ step, property }: Extract<TypedValue, { is: "reference" }>): string {
+  if (step.isLookUp) return [step.variable, ...property.map((name) => `${pascalCase(name)}()`)].join(".");
+  return [step.variable, ...property.map((name) => (name === "id" ? "ID()" : pascalCase(name)))].join(".");
+}
+
+const fields = (entries: Entry[]): Entry[] => entries.map(([name, value]) => [pascalCase(name), value]);
+
+/** A composite literal as gofmt has it: the values of entries on adjacent lines stand below each other. */
+function literal(type: string, entries: Entry[]): string {
+  const texts = entries.map(([key, value]) => ({ key, text: valueText(value) }));
+  const lines = texts.map(({ key, text }, index) => {
+    let from = index;
+    let to = index;
+    const isShort = (at: number): boolean => texts[at]?.text.includes("\n") === false;
+    if (isShort(index)) {
+      while (isShort(from - 1)) from -= 1;
+      while (isShort(to + 1)) to += 1;
+    }
+    const width = Math.max(...texts.slice(from, to + 1).map((one) => one.key.length));
+    return `${`${key}:`.padEnd(width + 1)} ${text},`;
+  });
+  return `${type}{\n${indented(lines.join("\n"), "\t")}\n}`;
+}
+
+function statements(steps: TypedStep[]): string[] {
+  let hasError = false;
+  return steps.map(({ variable, member, isLookUp, isRead, args }) => {
+    if (isLookUp) {
+      const name = member === "getEndpointHealth" ? "GetEndpointHealth" : member.replace(/^get/, "Lookup");
+      return `${variable} := ${pkg}.${name}Output(ctx, ${literal(`${pkg}.${name}OutputArgs`, fields(args))}, nil)`;
+    }
+    const sign = isRead || !hasError ? ":=" : "=";
+    hasError = true;
+    const call = `${pkg}.New${member}(ctx, ${quoted(variable)}, ${literal(`&${pkg}.${member}Args`, fields(args))})`;
+    return `${isRead ? variable : "_"}, err ${sign} ${call}\nif err != nil {\n\treturn err\n}`;
+  });
+}
+
+/** A program in Go, over the SDK whose import path is `sdk`. */
+export function goText({ steps, configSecrets, outputs }: TypedProgram, sdk: string): string {
+  const imports = [
+    sdk,
+    "github.com/pulumi/pulumi/sdk/v3/go/pulumi",
+    ...(configSecrets.length > 0 ? ["github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"] : []),
+  ].sort();
+  const body = [
+    ...(configSecrets.length > 0 ? ['cfg := config.New(ctx, "")'] : []),
+    ...statements(steps),
+    ...outputs.map(([name, value]) => `ctx.Export(${quoted(name)}, ${valueText(value)})`),
+    "return nil",
+  ].join("\n");
+  return `package main
+
+import (
+${imports.map((path) => `\t${quoted(path)}`).join("\n")}
+)
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+${indented(body, "\t\t")}
+	})
+}`;
+}

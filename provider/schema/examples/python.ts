@@ -1,0 +1,53 @@
+import { bracketed, quoted, snakeCase } from "./text-layout";
+import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
+
+const step = "    ";
+
+function valueText(value: TypedValue): string {
+  switch (value.is) {
+    case "text":
+      return quoted(value.text);
+    case "number":
+      return String(value.value);
+    case "flag":
+      return value.value ? "True" : "False";
+    case "configSecret":
+      return `config.require_secret(${quoted(value.key)})`;
+    case "reference":
+      return [value.step.variable, ...value.property].map(snakeCase).join(".");
+    case "list":
+      return bracketed("[", value.items.map(valueText), "]", step);
+    case "map":
+      return dictionary(value.entries);
+    case "object":
+      return dictionary(value.entries.map(([name, one]) => [snakeCase(name), one]));
+  }
+}
+
+const dictionary = (entries: Entry[]): string =>
+  bracketed(
+    "{",
+    entries.map(([key, value]) => `${quoted(key)}: ${valueText(value)}`),
+    "}",
+    step,
+  );
+
+function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
+  const call = `serverless.${isLookUp ? `${snakeCase(member)}_output` : member}`;
+  const words = args.map(([name, value]) => `${snakeCase(name)}=${valueText(value)}`);
+  const all = isLookUp ? words : [quoted(variable), ...words];
+  return `${isRead ? `${snakeCase(variable)} = ` : ""}${bracketed(`${call}(`, all, ")", step)}`;
+}
+
+/** A program in Python, over the SDK that is imported as `sdk`. */
+export function pythonText({ steps, configSecrets, outputs }: TypedProgram, sdk: string): string {
+  const needsPulumi = configSecrets.length + outputs.length > 0;
+  return [
+    ...(needsPulumi ? ["import pulumi"] : []),
+    `import ${sdk} as serverless`,
+    "",
+    ...(configSecrets.length > 0 ? ["config = pulumi.Config()"] : []),
+    ...steps.map(statement),
+    ...outputs.map(([name, value]) => `pulumi.export(${quoted(name)}, ${valueText(value)})`),
+  ].join("\n");
+}

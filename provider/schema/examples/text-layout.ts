@@ -1,0 +1,21 @@
+/** Puts one level of indentation in front of every line that is not empty. */
+export const indented = (text: string, step: string): string => text.replace(/^(?=.)/gm, step);
+
+/** `imageName` as `ImageName`. */
+export const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** `imageName` as `image_name`. */
+export const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** A text between double quotes. All languages here read the escapes of JSON. */
+export const quoted = (text: string): string => JSON.stringify(text);
+
+/** Parts between brackets, on a line each, every one with a comma behind. */
+export const block = (open: string, parts: readonly string[], close: string, step: string): string =>
+  `${open}\n${indented(parts.map((part) => `${part},`).join("\n"), step)}\n${close}`;
+
+/** Parts between brackets: on one line where they are short, else on a line each. */
+export function bracketed(open: string, parts: readonly string[], close: string, step: string): string {
+  const line = `${open}${parts.join(", ")}${close}`;
+  return line.length <= 80 && !line.includes("\n") ? line : block(open.trimEnd(), parts, close.trimStart(), step);
+}

@@ -1,0 +1,102 @@
+import type { PropertySpec, TypeSpecs } from "../property-spec";
+import type { Example, ExampleValue, Reference, Step } from "./example";
+
+/** A value beside what the schema says of it: what a language with types has to write. */
+export type TypedValue =
+  | { is: "text"; text: string }
+  | { is: "number"; value: number; whole: boolean }
+  | { is: "flag"; value: boolean }
+  | { is: "reference"; step: TypedStep; property: string[] }
+  | { is: "configSecret"; key: string }
+  | { is: "list"; of: "text" | "any"; items: TypedValue[] }
+  | { is: "map"; of: "text" | "any"; entries: Entry[] }
+  | { is: "object"; type: string; entries: Entry[] };
+
+/** A property or a key and its value. */
+export type Entry = [name: string, value: TypedValue];
+
+export interface TypedStep {
+  variable: string;
+  member: string;
+  isLookUp: boolean;
+  /** Whether a later step or an output reads it. */
+  isRead: boolean;
+  args: Entry[];
+}
+
+/** An example whose names were looked up in the schema. */
+export interface TypedProgram {
+  steps: TypedStep[];
+  /** Secrets of the stack's config that it reads. */
+  configSecrets: string[];
+  outputs: [name: string, value: Extract<TypedValue, { is: "reference" }>][];
+}
+
+/** What the schema says of a package's members: names of arguments and outputs, and the nested types. */
+export interface Vocabulary {
+  args(member: string): Readonly<Record<string, PropertySpec>>;
+  types: TypeSpecs;
+}
+
+const isReference = (value: object): value is Reference => "variable" in value;
+
+/** Looks every name of an example up. Throws a sentence for a name that the schema does not have. */
+export function typedProgram(example: Example, vocabulary: Vocabulary): TypedProgram {
+  const steps = new Map<string, TypedStep>();
+  const configSecrets: string[] = [];
+
+  const reference = ({ variable, property }: Reference) => {
+    const step = steps.get(variable);
+    if (!step) throw new Error(`the example "${example.title}" reads ${variable} before there is one`);
+    step.isRead = true;
+    return { is: "reference" as const, step, property };
+  };
+
+  const typed = (value: ExampleValue, spec: PropertySpec): TypedValue => {
+    if (typeof value === "string") return { is: "text", text: value };
+    if (typeof value === "number")
+      return { is: "number", value, whole: spec.type ? spec.type === "integer" : Number.isInteger(value) };
+    if (typeof value === "boolean") return { is: "flag", value };
+    if (Array.isArray(value)) {
+      const items = spec.items ?? {};
+      return { is: "list", of: items.type ? "text" : "any", items: value.map((one) => typed(one, items)) };
+    }
+    if (isReference(value)) return reference(value);
+    if ("configSecret" in value) {
+      configSecrets.push(value.configSecret);
+      return { is: "configSecret", key: value.configSecret };
+    }
+    const token = spec.$ref?.startsWith("#/types/") ? spec.$ref.slice("#/types/".length) : undefined;
+    const fields = Object.entries(value.literal);
+    if (token !== undefined) {
+      const { properties } = vocabulary.types[token] ?? { properties: {} };
+      const entries = fields.map(([key, one]): Entry => [key, typed(one, known(properties, key, token))]);
+      return { is: "object", type: token.slice(token.lastIndexOf(":") + 1), entries };
+    }
+    const inner = spec.additionalProperties ?? {};
+    return {
+      is: "map",
+      of: inner.type ? "text" : "any",
+      entries: fields.map(([key, one]) => [key, typed(one, inner)]),
+    };
+  };
+
+  const known = (specs: Readonly<Record<string, PropertySpec>>, name: string, owner: string): PropertySpec => {
+    const spec = specs[name];
+    if (!spec) throw new Error(`the example "${example.title}" has ${name}, which ${owner} does not`);
+    return spec;
+  };
+
+  const typedStep = ({ variable, member, args }: Step): TypedStep => {
+    const specs = vocabulary.args(member);
+    const entries = Object.entries(args).map(([key, one]): Entry => [key, typed(one, known(specs, key, member))]);
+    return { variable, member, isLookUp: member.startsWith("get"), isRead: false, args: entries };
+  };
+
+  for (const step of example.steps) steps.set(step.variable, typedStep(step));
+  return {
+    outputs: Object.entries(example.outputs ?? {}).map(([name, one]) => [name, reference(one)]),
+    steps: [...steps.values()],
+    configSecrets,
+  };
+}

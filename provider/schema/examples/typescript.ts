@@ -1,0 +1,47 @@
+import { block, bracketed, quoted } from "./text-layout";
+import type { TypedProgram, TypedStep, TypedValue } from "./typed-program";
+
+const step = "  ";
+
+function valueText(value: TypedValue): string {
+  switch (value.is) {
+    case "text":
+      return quoted(value.text);
+    case "number":
+    case "flag":
+      return String(value.value);
+    case "configSecret":
+      return `config.requireSecret(${quoted(value.key)})`;
+    case "reference":
+      return [value.step.variable, ...value.property].join(".");
+    case "list":
+      return bracketed("[", value.items.map(valueText), "]", step);
+    case "map":
+    case "object":
+      return bracketed("{ ", entriesOf(value.entries), " }", step);
+  }
+}
+
+const entriesOf = (entries: TypedStep["args"]): string[] =>
+  entries.map(([name, value]) => `${name}: ${valueText(value)}`);
+
+function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
+  const entries = entriesOf(args);
+  const literal = entries.length > 2 ? block("{", entries, "}", step) : bracketed("{ ", entries, " }", step);
+  const call = isLookUp
+    ? `serverless.${member}Output(${literal})`
+    : `new serverless.${member}(${quoted(variable)}, ${literal})`;
+  return `${isRead ? `const ${variable} = ` : ""}${call};`;
+}
+
+/** A program in TypeScript, over the SDK that is the npm package `sdk`. */
+export function typescriptText({ steps, configSecrets, outputs }: TypedProgram, sdk: string): string {
+  return [
+    ...(configSecrets.length > 0 ? ['import * as pulumi from "@pulumi/pulumi";'] : []),
+    `import * as serverless from ${quoted(sdk)};`,
+    "",
+    ...(configSecrets.length > 0 ? ["const config = new pulumi.Config();"] : []),
+    ...steps.map(statement),
+    ...outputs.map(([name, value]) => `export const ${name} = ${valueText(value)};`),
+  ].join("\n");
+}

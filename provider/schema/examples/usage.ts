@@ -1,0 +1,32 @@
+import { sdkNames } from "../languages";
+import { csharpText } from "./csharp";
+import type { Example } from "./example";
+import { goText } from "./go";
+import { javaText } from "./java";
+import { pythonText } from "./python";
+import { type TypedProgram, typedProgram, type Vocabulary } from "./typed-program";
+import { typescriptText } from "./typescript";
+import { yamlText } from "./yaml";
+
+/** How each language tells an example, by the name that Pulumi's documentation has for it. */
+export const renderers = {
+  typescript: (program) => typescriptText(program, sdkNames.nodejs),
+  python: (program) => pythonText(program, sdkNames.python),
+  go: (program) => goText(program, sdkNames.go),
+  csharp: (program) => csharpText(program, sdkNames.csharp),
+  java: (program) => javaText(program, sdkNames.java),
+  yaml: yamlText,
+} as const satisfies Record<string, (program: TypedProgram) => string>;
+
+/** Name of a language that examples are written in. */
+export type ExampleLanguage = keyof typeof renderers;
+
+function section(example: Example, vocabulary: Vocabulary): string {
+  const program = typedProgram(example, vocabulary);
+  const fences = Object.entries(renderers).map(([name, render]) => `\`\`\`${name}\n${render(program)}\n\`\`\``);
+  return `{{% example %}}\n### ${example.title}\n\n${fences.join("\n")}\n{{% /example %}}`;
+}
+
+/** The examples of a member as Pulumi's documentation and SDKs expect them at the end of a description. */
+export const usage = (examples: readonly Example[], vocabulary: Vocabulary): string =>
+  `\n\n{{% examples %}}\n## Example Usage\n\n${examples.map((one) => section(one, vocabulary)).join("\n\n")}\n\n{{% /examples %}}`;
