@@ -29,7 +29,9 @@ interface Usage {
 /** Forgets what has left the window and answers how many requests are in it. */
 function countRecent(usage: Usage, now: number): number {
   const { times } = usage;
-  while (usage.from < times.length && (times[usage.from] ?? now) <= now - rateWindow) usage.from++;
+  // A time that is still to come is of before the clock was set back: nothing is known of when that was.
+  const isOut = (time: number): boolean => time <= now - rateWindow || time > now;
+  while (usage.from < times.length && isOut(times[usage.from] ?? now)) usage.from++;
   if (usage.from > times.length / 2) {
     times.splice(0, usage.from);
     usage.from = 0;

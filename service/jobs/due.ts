@@ -1,34 +1,47 @@
 import { limits } from "serverless-compute-api/shapes";
 import { isOver, type Job, type JobOperation } from "./job";
 import type { JobTrigger } from "./states";
+import type { JobTimings } from "./timings";
 
-/** How long a result is kept after the end (interface: Limits), ms. */
-const retention: Record<JobOperation, number> = {
-  run: limits.retention.run,
-  runsync: limits.retention.runsync,
-  openai: limits.retention.runsync,
-};
-
-/** What time does to a job, and when. `executionTimeout` is the endpoint's own limit in ms, when it has one. */
-function deadline(job: Job, executionTimeout: number | undefined): { at: number; trigger: JobTrigger } {
-  const outlived = { at: job.expiresAt, trigger: "outlive" } as const;
-  const next = isOver(job)
-    ? ({ at: job.finishedAt + retention[job.operation], trigger: "expire" } as const)
-    : job.status === "IN_PROGRESS"
-      ? ({ at: job.startedAt + executionLimit(job, executionTimeout), trigger: "timeOut" } as const)
-      : outlived;
-  return next.at < outlived.at ? next : outlived;
+/** What time does to jobs, and when. */
+export interface JobDeadlines {
+  /** How long the job may run, ms: its own policy before the endpoint's before the default. */
+  executionLimit(job: Job): number;
+  /** When the supervisor has to look at a job next. */
+  dueAt(job: Job): number;
+  /** What time has done to a job by `now`; undefined when nothing yet. */
+  triggerDue(job: Job, now: number): JobTrigger | undefined;
 }
 
-/** How long the job may run, ms: its own policy before the endpoint's before the default. */
-export const executionLimit = (job: Job, executionTimeout: number | undefined): number =>
-  job.executionTimeout ?? executionTimeout ?? limits.executionTimeout.default;
+/** `executionTimeout` is an endpoint's own limit in ms, when it has one. */
+export function createDeadlines(
+  executionTimeout: (endpointId: string) => number | undefined,
+  { runRetention, runsyncRetention }: Pick<JobTimings, "runRetention" | "runsyncRetention">,
+): JobDeadlines {
+  const retention: Record<JobOperation, number> = {
+    run: runRetention,
+    runsync: runsyncRetention,
+    openai: runsyncRetention,
+  };
+  const executionLimit = (job: Job): number =>
+    job.executionTimeout ?? executionTimeout(job.endpointId) ?? limits.executionTimeout.default;
 
-/** When the supervisor has to look at a job next. */
-export const dueAt = (job: Job, executionTimeout: number | undefined): number => deadline(job, executionTimeout).at;
+  function deadline(job: Job): { at: number; trigger: JobTrigger } {
+    const outlived = { at: job.expiresAt, trigger: "outlive" } as const;
+    const next = isOver(job)
+      ? ({ at: job.finishedAt + retention[job.operation], trigger: "expire" } as const)
+      : job.status === "IN_PROGRESS"
+        ? ({ at: job.startedAt + executionLimit(job), trigger: "timeOut" } as const)
+        : outlived;
+    return next.at < outlived.at ? next : outlived;
+  }
 
-/** What time has done to a job by `now`; undefined when nothing yet. */
-export function triggerDue(job: Job, executionTimeout: number | undefined, now: number): JobTrigger | undefined {
-  const { at, trigger } = deadline(job, executionTimeout);
-  return at <= now ? trigger : undefined;
+  return {
+    executionLimit,
+    dueAt: (job) => deadline(job).at,
+    triggerDue(job, now) {
+      const { at, trigger } = deadline(job);
+      return at <= now ? trigger : undefined;
+    },
+  };
 }

@@ -23,7 +23,7 @@ import { createWorkerStarter } from "../workers/start";
 import { createWorkerTokens } from "../workers/tokens";
 import { createWorkerLogs, workerLogFolder } from "../workers/worker-logs";
 import { createCommitter } from "./commit";
-import { dueAt } from "./due";
+import { createDeadlines } from "./due";
 import { createJobEvents } from "./events";
 import { readHealth } from "./health";
 import { createLedger } from "./ledger";
@@ -31,7 +31,6 @@ import { createJobQueues } from "./queues";
 import { registerJobRoutes } from "./routes";
 import { createJobStream } from "./stream";
 import { createSupervisor } from "./supervisor";
-import { defaultTimings, type JobTimings } from "./timings";
 import { createJobWaiters } from "./waiters";
 import { createWebhookPostman } from "./webhook";
 
@@ -39,14 +38,13 @@ import { createWebhookPostman } from "./webhook";
 export interface JobEngineDeps {
   database: Database;
   clock: Clock;
-  settings: Pick<ServiceSettings, "dataFolder" | "images" | "stream">;
+  settings: Pick<ServiceSettings, "dataFolder" | "images" | "stream" | "timings">;
   endpoints: EndpointLookup;
   events: ManagementEvents;
   auth: Pick<Auth, "checkJobs">;
   log: Pick<Logger, "debug" | "info" | "warn" | "error">;
   /** Root of the job API without a slash at its end; asked once the server listens. */
   serverlessUrl(): string;
-  timings?: Partial<JobTimings>;
 }
 
 /** The job path: queues, workers, and the routes under /v2. */
@@ -70,7 +68,7 @@ export function createJobEngine({
   serverlessUrl,
   ...deps
 }: JobEngineDeps): JobEngine {
-  const timings = { ...defaultTimings, ...deps.timings };
+  const { timings } = settings;
   const jobs = createJobStore(database);
   const chunks = createJobChunkStore(database);
   const counters = createJobCounterStore(database);
@@ -80,15 +78,14 @@ export function createJobEngine({
   const committer = createCommitter(database);
   const events = createJobEvents();
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
-  const executionTimeout = (endpointId: string) => endpoints.get(endpointId)?.executionTimeoutMs;
+  const deadlines = createDeadlines((endpointId) => endpoints.get(endpointId)?.executionTimeoutMs, timings);
 
   // Queues hear of a change before those who act on it.
   const queues = createJobQueues(jobs, events);
-  const ledger = createLedger({ jobs, chunks, counters, webhooks, committer, events, clock, exists, executionTimeout });
+  const ledger = createLedger({ jobs, chunks, counters, webhooks, committer, events, clock, exists, deadlines });
   const waiters = createJobWaiters(events, clock);
-  const dueTime = (job: Parameters<typeof dueAt>[0]): number => dueAt(job, executionTimeout(job.endpointId));
-  const stream = createJobStream({ jobs, chunks, committer, events, waiters, timings, dueAt: dueTime });
-  const supervisor = createSupervisor({ ledger, events, clock, log, executionTimeout });
+  const stream = createJobStream({ jobs, chunks, committer, events, waiters, timings, dueAt: deadlines.dueAt });
+  const supervisor = createSupervisor({ ledger, events, clock, log, deadlines });
   const postman = createWebhookPostman({ webhooks, committer, events, clock, timings, log });
 
   const homes = join(settings.dataFolder, "workers");

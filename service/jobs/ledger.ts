@@ -4,7 +4,7 @@ import type { JobCounterStore } from "../store/job-counters";
 import type { JobStore, NewJob } from "../store/jobs";
 import type { WebhookStore } from "../store/webhooks";
 import type { Committer } from "./commit";
-import { dueAt, executionLimit, triggerDue } from "./due";
+import type { JobDeadlines } from "./due";
 import type { JobEvents } from "./events";
 import {
   type FinalJob,
@@ -65,8 +65,7 @@ export interface LedgerDeps {
   clock: Clock;
   /** Whether there is such an endpoint. */
   exists(endpointId: string): boolean;
-  /** The endpoint's own execution limit, ms. */
-  executionTimeout(endpointId: string): number | undefined;
+  deadlines: JobDeadlines;
 }
 
 const dueBatch = 500;
@@ -82,8 +81,8 @@ export function createLedger({
   ...deps
 }: LedgerDeps): Ledger {
   const { commit } = committer;
-  const limitOf = (job: Job): number | undefined => deps.executionTimeout(job.endpointId);
-  const save = (job: Job): void => jobs.save(job, dueAt(job, limitOf(job)));
+  const { dueAt, executionLimit, triggerDue } = deps.deadlines;
+  const save = (job: Job): void => jobs.save(job, dueAt(job));
   const runBy = (id: string, workerId: string): RunningJob | undefined => {
     const job = jobs.find(id);
     return job?.status === "IN_PROGRESS" && job.workerId === workerId ? job : undefined;
@@ -123,14 +122,13 @@ export function createLedger({
   const moved = async (work: () => Move | undefined): Promise<boolean> => (await commit(work, told)) !== undefined;
 
   function settle(job: Job): Move | undefined {
-    const trigger = triggerDue(job, limitOf(job), clock.now());
+    const trigger = triggerDue(job, clock.now());
     if (!trigger) {
       save(job);
       return undefined;
     }
     if (nextState(job.status, trigger) !== removed && job.status === "IN_PROGRESS") {
-      const limit = executionLimit(job, limitOf(job));
-      const error = `the job ran longer than its executionTimeout of ${limit} ms: raise policy.executionTimeout`;
+      const error = `the job ran longer than its executionTimeout of ${executionLimit(job)} ms: raise policy.executionTimeout`;
       return { before: job, after: finishAs(moves.timedOut(job, error, clock.now())) };
     }
     jobs.remove(job.id);
@@ -143,7 +141,7 @@ export function createLedger({
     return job?.endpointId === endpointId && !isGone(job) ? job : undefined;
   };
   const isGone = (job: Job): boolean => {
-    const trigger = triggerDue(job, limitOf(job), clock.now());
+    const trigger = triggerDue(job, clock.now());
     // A job that ran out of its own time is still there, unless its ttl is over as well.
     return job.expiresAt <= clock.now() || (trigger !== undefined && trigger !== "timeOut");
   };

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { createAlarm } from "./alarm";
-import { dueAt } from "./due";
+import type { JobDeadlines } from "./due";
 import type { JobEvents } from "./events";
 import type { Job } from "./job";
 import type { Ledger } from "./ledger";
@@ -20,13 +20,13 @@ export interface SupervisorDeps {
   events: JobEvents;
   clock: Clock;
   log: Pick<Logger, "error">;
-  executionTimeout(endpointId: string): number | undefined;
+  deadlines: Pick<JobDeadlines, "dueAt">;
 }
 
-export function createSupervisor({ ledger, events, clock, log, executionTimeout }: SupervisorDeps): Supervisor {
+export function createSupervisor({ ledger, events, clock, log, deadlines }: SupervisorDeps): Supervisor {
   const pass = (): Promise<number | undefined> => ledger.settleDue();
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "the supervisor's pass failed"));
-  const expect = (job: Job): void => alarm.by(dueAt(job, executionTimeout(job.endpointId)));
+  const expect = (job: Job): void => alarm.by(deadlines.dueAt(job));
   events.on("queued", expect);
   events.on("started", expect);
   events.on("ended", expect);

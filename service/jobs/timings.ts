@@ -1,4 +1,5 @@
-import { limits } from "serverless-compute-api/shapes";
+import { limits, showValue } from "serverless-compute-api/shapes";
+import { StartError } from "../errors";
 
 /** Waits of the job path that no client sets, in milliseconds. Tests take shorter ones. */
 export interface JobTimings {
@@ -31,6 +32,10 @@ export interface JobTimings {
   webhookAnswer: number;
   /** Wait between two attempts of a webhook. */
   webhookDelay: number;
+  /** How long the result of a `/run` job is kept after its end. */
+  runRetention: number;
+  /** How long the result of a `/runsync` or `/openai` job is kept after its end. */
+  runsyncRetention: number;
 }
 
 export const defaultTimings: JobTimings = {
@@ -49,7 +54,25 @@ export const defaultTimings: JobTimings = {
   startBackoffMax: 30_000,
   webhookAnswer: 10_000,
   webhookDelay: limits.webhook.delay,
+  runRetention: limits.retention.run,
+  runsyncRetention: limits.retention.runsync,
 };
+
+/** The longest wait: a week. Timers hold little more than three. */
+const longest = 7 * 24 * 3600 * 1000;
+
+/** All waits, those that are not given at their defaults; throws a StartError that names a wrong one, and what is allowed. */
+export function resolveTimings(given: Partial<JobTimings>): JobTimings {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in defaultTimings))
+      throw new StartError(`timings.${name}: is no wait, there are ${Object.keys(defaultTimings).join(", ")}`);
+    if (!Number.isSafeInteger(value) || value < 1 || value > longest) {
+      const allowed = `must be a whole number of milliseconds from 1 to ${longest}`;
+      throw new StartError(`timings.${name}: ${showValue(value)} is not allowed, ${allowed}`);
+    }
+  }
+  return { ...defaultTimings, ...given };
+}
 
 /** Crashes of a job's worker after which it is queued again; the next one fails it. */
 export const crashLimit = 2;

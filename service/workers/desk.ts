@@ -194,13 +194,14 @@ export function createWorkerDesk({
               await undelivered(worker, jobs);
               return [];
             }
-            if (jobs.length > 0) changed(worker.endpointId);
             if (jobs.length > 0 || !entry) return jobs;
           }
         });
       } finally {
         worker.asking--;
         worker.lastAskAt = clock.now();
+        // From now on its silence is watched.
+        changed(worker.endpointId);
       }
     },
 
@@ -241,8 +242,9 @@ export function createWorkerDesk({
     },
 
     ping(worker, jobIds, unwell) {
+      // From the first ping on its silence is watched.
+      if (!worker.pinged || worker.unwell !== unwell) changed(worker.endpointId);
       worker.pinged = true;
-      if (worker.unwell !== unwell) changed(worker.endpointId);
       worker.unwell = unwell;
       // Only a worker that names its jobs tells that another one is over.
       if (jobIds.length === 0) return;

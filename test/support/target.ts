@@ -75,8 +75,9 @@ async function logTails(folder: string): Promise<string> {
 async function localTarget(options: ServiceOptions): Promise<Target> {
   const dataFolder = await mkdtemp(join(tmpdir(), "conformance-"));
   const clock = new LeapingClock();
-  const images = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
-  const service = await createService({ port: 0, dataFolder, images, clock, logLevel: "info", ...options });
+  const own = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
+  const images = { ...own, ...options.images };
+  const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options, images });
   afterEach(async (context) => {
     if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
   });

@@ -1,9 +1,11 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { createCommitter } from "../../../service/jobs/commit";
+import { createDeadlines } from "../../../service/jobs/due";
 import { createJobEvents, type JobEvents } from "../../../service/jobs/events";
 import { createLedger, type Ledger } from "../../../service/jobs/ledger";
 import { createJobQueues, type JobQueues } from "../../../service/jobs/queues";
 import { createSupervisor, type Supervisor } from "../../../service/jobs/supervisor";
+import { defaultTimings } from "../../../service/jobs/timings";
 import type { Database } from "../../../service/store/database";
 import { createJobChunkStore } from "../../../service/store/job-chunks";
 import { createJobCounterStore, type JobCounterStore } from "../../../service/store/job-counters";
@@ -39,7 +41,7 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
       return database.transaction(work);
     },
   };
-  const executionTimeout = (endpointId: string): number | undefined => endpointLimits[endpointId];
+  const deadlines = createDeadlines((endpointId) => endpointLimits[endpointId], defaultTimings);
   const jobs = createJobStore(mortal);
   const counters = createJobCounterStore(mortal);
   const webhooks = createWebhookStore(mortal);
@@ -48,9 +50,9 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
   const exists = (endpointId: string): boolean => endpointId in endpointLimits;
   const queues = createJobQueues(jobs, events);
   const committer = createCommitter(mortal);
-  const ledger = createLedger({ ...stores, committer, events, clock, exists, executionTimeout });
+  const ledger = createLedger({ ...stores, committer, events, clock, exists, deadlines });
   const log = { error: (fault: unknown) => dead.signal.aborted || faults.push(fault) };
-  const supervisor = createSupervisor({ ledger, events, clock, log, executionTimeout });
+  const supervisor = createSupervisor({ ledger, events, clock, log, deadlines });
   mortal.transaction(() => ledger.recover());
   queues.rebuild();
   if (punctual) supervisor.start();

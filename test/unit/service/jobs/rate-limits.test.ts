@@ -36,6 +36,14 @@ test("in any 10 seconds no more than the limit is admitted", async () => {
   expect(admitted(limits, 100)).toBe(60);
 });
 
+test("a clock that is set back locks nobody out", async () => {
+  const clock = new ManualClock();
+  const limits = createRateLimits(clock, () => 0);
+  expect(admitted(limits, 101)).toBe(100);
+  await clock.advance(-3_600_000);
+  expect(admitted(limits, 101)).toBe(100);
+});
+
 test("many running workers raise the limit above the base (dynamic rule), few do not", () => {
   const clock = new ManualClock();
   let workers = 10;

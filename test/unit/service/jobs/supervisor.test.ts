@@ -8,7 +8,7 @@ const silent = { error: () => undefined };
 function rigOf() {
   const rig = openLedger();
   onTestFinished(() => rig.close());
-  const supervisor = createSupervisor({ ...rig, log: silent, executionTimeout: () => undefined });
+  const supervisor = createSupervisor({ ...rig, log: silent });
   const status = (id: string) => rig.ledger.find("endpoint", id)?.status;
   return { ...rig, supervisor, status };
 }

@@ -34,6 +34,22 @@ describe("createService", () => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
+  test.each([
+    [{ timings: { takeHold: 0 } }, "timings.takeHold: 0 is not allowed, must be a whole number of milliseconds from 1"],
+    [{ timings: { stopGrace: "5s" } }, 'timings.stopGrace: "5s" is not allowed'],
+    [{ timings: { startLimit: 604_800_001 } }, "timings.startLimit: 604800001 is not allowed, must be a whole number"],
+    [{ timings: { sleep: 1 } }, "timings.sleep: is no wait, there are takeHold, stopHold"],
+    [{ port: 65_536 }, "port: 65536 is not allowed, must be a whole number from 0 to 65535"],
+    [{ templateRelease: -1 }, "templateRelease: -1 is not allowed, must be a whole number of milliseconds, 0 or more"],
+    [{ stream: "list" }, 'stream: "list" is not allowed, must be "array" or "envelope"'],
+    [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
+  ])("refuses %j, makes nothing, and says what is allowed", async (options, message) => {
+    const refused = await start(options).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StartError);
+    expect(String(refused)).toContain(message);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test("makes no log file when it is to be silent", async () => {
     const service = await start();
     await service.stop();

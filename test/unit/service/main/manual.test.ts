@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { defaultTimings } from "../../../../service/jobs/timings";
 import { runLine } from "./command";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -36,4 +37,9 @@ test("the tests that docs/service.md cites are there, and so is every part that 
   expect(tests.filter((path) => !existsSync(root + path))).toEqual([]);
   const titles = all(manual, /^## (.+)$/gm).map((title) => title.toLowerCase().replaceAll(" ", "-"));
   expect(all(manual, /\]\(#([^)]+)\)/g).filter((part) => !titles.includes(part))).toEqual([]);
+});
+
+test("docs/service.md names every wait with its default", () => {
+  const told = [...manual.matchAll(/^\| `([a-zA-Z]+)` \| (\d+) \|/gm)].map(([, name, value]) => [name, Number(value)]);
+  expect(Object.fromEntries(told)).toEqual(defaultTimings);
 });

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "serverless-compute-api/shapes";
 import { createCommitter } from "../../../../../service/jobs/commit";
+import { createDeadlines } from "../../../../../service/jobs/due";
 import { createJobEvents } from "../../../../../service/jobs/events";
 import { createLedger } from "../../../../../service/jobs/ledger";
+import { defaultTimings } from "../../../../../service/jobs/timings";
 import { openDatabase } from "../../../../../service/store/database";
 import { createJobChunkStore } from "../../../../../service/store/job-chunks";
 import { createJobCounterStore } from "../../../../../service/store/job-counters";
@@ -25,17 +27,11 @@ export function openLedger() {
     counters: createJobCounterStore(database),
     webhooks: createWebhookStore(database),
   };
-  const ledger = createLedger({
-    ...stores,
-    committer,
-    events,
-    clock,
-    exists: () => true,
-    executionTimeout: () => undefined,
-  });
+  const deadlines = createDeadlines(() => undefined, defaultTimings);
+  const ledger = createLedger({ ...stores, committer, events, clock, exists: () => true, deadlines });
   let made = 0;
   return {
-    ...{ database, clock, committer, events, ledger },
+    ...{ database, clock, committer, events, deadlines, ledger },
     ...stores,
     /** A submission; what a test does not say is the interface's default. */
     newJob: (fields: Partial<NewJob> = {}): NewJob => ({

@@ -1,0 +1,181 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "serverless-compute-api/clock";
+import { describe, expect, onTestFinished, type TestContext, test, vi } from "vitest";
+import { askUntil, at, expectAnswer } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import type { JobApi } from "./support/job-api";
+import { joinAsWorker } from "./support/raw-worker";
+import { comesAfter, expectPassed } from "./support/real-time";
+
+// All at once: each test mostly waits.
+vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
+
+/** Waits for workers that a test plays. */
+const played = { takeHold: 600, stopHold: 500, pingSilence: 700, takeSilence: 700, secondLook: 100, lostJob: 500 };
+/** Waits for workers that the service starts. A loaded machine starts them late, so nothing short depends on their start. */
+const started = { pingInterval: 1234, stopGrace: 500, killGrace: 600, startBackoff: 300 };
+/** Waits for programs that never ask for a job. */
+const mute = { takeSilence: 400, startLimit: 700, secondLook: 100, startBackoff: 50 };
+
+/** A program that never asks for a job. */
+const deaf = "conformance/deaf:1";
+const deafProgram = fileURLToPath(new URL("programs/deaf.mjs", import.meta.url));
+const images = { [deaf]: `"${process.execPath}" "${deafProgram}"` };
+
+async function useService(timings: Record<string, number>) {
+  const target = await useTarget({ clock: systemClock, timings, images });
+  const account = useAccount(target);
+  return {
+    target,
+    account,
+    /** The job API of an endpoint whose workers never ask for a job. */
+    async deafJobs(context: TestContext, fields: object, env: Record<string, string> = {}): Promise<JobApi> {
+      target.localOnly(context, "the program and the waits are settings of the local service");
+      const entries = Object.entries(env).map(([key, value]) => ({ key, value }));
+      return account.jobsOn("echo", context, { workersMax: 1, ...fields }, { imageName: deaf, env: entries });
+    },
+  };
+}
+const [foreign, local, unready] = [await useService(played), await useService(started), await useService(mute)];
+
+const joined = (context: TestContext) => joinAsWorker(foreign.target, foreign.account, context);
+const workers = ({ json }: { json: unknown }, phase: string): number => Number(at(json, "workers", phase));
+
+describe.concurrent("Time-based rules of workers in real time", () => {
+  test("takeHold: a call for a job is held for that long", async (context) => {
+    const worker = await joined(context);
+    const since = Date.now();
+    expectAnswer(await worker.take(), 204);
+    expectPassed(since, played.takeHold, "job-take");
+  });
+
+  test("stopHold: a call for jobs to stop is held for that long", async (context) => {
+    const worker = await joined(context);
+    const since = Date.now();
+    expectAnswer(await worker.stop(), 204);
+    expectPassed(since, played.stopHold, "job-stop");
+  });
+
+  test("pingSilence and secondLook: the job of a worker that pinged and is silent is queued again", async (context) => {
+    const worker = await joined(context);
+    const id = await worker.jobs.submit({});
+    expectAnswer(await worker.take(), 200, { id });
+    const since = Date.now();
+    await worker.ping(id);
+    const again = ({ json }: { json: unknown }): boolean => at(json, "retries") === 1;
+    const wait = played.pingSilence + played.secondLook;
+    expectAnswer(await comesAfter(since, wait, () => worker.jobs.status(id), again), 200, { status: "IN_QUEUE" });
+  });
+
+  test("takeSilence: an idle worker that asks for no job any more is forgotten", async (context) => {
+    const worker = await joined(context);
+    const since = Date.now();
+    expectAnswer(await worker.take(), 204);
+    const wait = played.takeHold + played.takeSilence + played.secondLook;
+    const nobody = (answer: { json: unknown }): boolean => workers(answer, "idle") + workers(answer, "ready") === 0;
+    await comesAfter(since, wait, worker.jobs.health, nobody);
+  });
+
+  test("lostJob: a job whose worker asks for another one as if it had none is queued again", async (context) => {
+    const worker = await joined(context);
+    const id = await worker.jobs.submit({});
+    const since = Date.now();
+    expectAnswer(await worker.take(), 200, { id });
+    await comesAfter(
+      since,
+      played.lostJob,
+      () => worker.take(),
+      ({ status }) => status === 200,
+    );
+    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", retries: 1 });
+  });
+
+  test("pingInterval: workers are told how often to ping", async (context) => {
+    const jobs = await local.account.jobsOn("env", context);
+    local.target.localOnly(context, "the interval is a setting of the local service");
+    const answer = await jobs.runsync({ names: ["RUNPOD_PING_INTERVAL"] });
+    expectAnswer(answer, 200, { output: { RUNPOD_PING_INTERVAL: String(started.pingInterval) } });
+  });
+
+  test("stopGrace: a worker that goes on with a cancelled job is replaced after that long", async (context) => {
+    local.target.localOnly(context, "stopGrace is a setting of the local service");
+    const jobs = await local.account.jobsOn("slow", context);
+    const id = await jobs.submit({ ms: 120_000 });
+    await jobs.reaches(id, "IN_PROGRESS");
+    const since = Date.now();
+    await jobs.cancel(id);
+    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    expectPassed(since, started.stopGrace, "the end of the next job");
+  });
+
+  test("killGrace: a worker that does not hear SIGTERM is killed after that long", async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "real-time-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, "pid");
+    const pid = (): number => {
+      try {
+        return Number(readFileSync(file, "utf8"));
+      } catch {
+        return 0;
+      }
+    };
+    const runs = (): boolean => {
+      try {
+        return process.kill(pid(), 0);
+      } catch {
+        return false;
+      }
+    };
+    const jobs = await local.deafJobs(context, { workersMin: 1 }, { FILE: file });
+    await expect.poll(pid, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+    const since = Date.now();
+    await local.account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMin: 0, workersMax: 0 });
+    await expect.poll(runs, { timeout: 15_000, interval: 20 }).toBe(false);
+    expectPassed(since, started.killGrace, "the end of the worker");
+  });
+
+  test("startBackoff: the wait before the next worker doubles with each crash", async (context) => {
+    local.target.localOnly(context, "startBackoff is a setting of the local service");
+    const jobs = await local.account.jobsOn("crash", context);
+    const since = Date.now();
+    // The third crash fails it: two waits.
+    await jobs.reaches(await jobs.submit({}), "FAILED");
+    expectPassed(since, 3 * started.startBackoff, "the third crash");
+  });
+
+  test("idleTimeout of 1 s: a worker without a job is gone after 1 s", async (context) => {
+    const jobs = await local.account.jobsOn("echo", context, { idleTimeout: 1 });
+    const since = Date.now();
+    expectAnswer(await jobs.runsync({}), 200, { status: "COMPLETED" });
+    const nobody = (answer: { json: unknown }): boolean => workers(answer, "idle") + workers(answer, "running") === 0;
+    await comesAfter(since, 1000, jobs.health, nobody);
+  });
+
+  test("scalerValue of 1 s (QUEUE_DELAY): a job that waits for 1 s starts another worker", async (context) => {
+    const scaling = { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 };
+    const jobs = await local.account.jobsOn("slow", context, scaling);
+    await jobs.reaches(await jobs.submit({ ms: 120_000 }), "IN_PROGRESS");
+    const { json } = await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    expect(at(json, "delayTime")).toBeGreaterThanOrEqual(1000);
+  });
+
+  test("takeSilence: a worker that asked for no job yet is unhealthy after that long", async (context) => {
+    const since = Date.now();
+    const jobs = await foreign.deafJobs(context, { workersMin: 1 });
+    await comesAfter(since, played.takeSilence, jobs.health, (answer) => workers(answer, "unhealthy") === 1);
+  });
+
+  test("startLimit: three workers that ask for no job for that long fail the jobs that wait", async (context) => {
+    const jobs = await unready.deafJobs(context, {});
+    const since = Date.now();
+    const id = await jobs.submit({});
+    const { json } = await jobs.reaches(id, "FAILED");
+    expectPassed(since, 3 * (mute.startLimit + mute.secondLook), "the end of the third worker");
+    expect(at(json, "error")).toContain("it did not ask for a job within 0.7 s of its start");
+    await askUntil(jobs.health, (answer) => workers(answer, "initializing") + workers(answer, "unhealthy") === 0);
+  });
+});
