@@ -10,6 +10,9 @@ export interface LogFile {
   remove(): Promise<void>;
 }
 
+/** Bytes at which a log starts anew. */
+export const fullLog = 5 * 1024 * 1024;
+
 /** Older files that are kept. */
 const keptFiles = 2;
 
@@ -22,7 +25,7 @@ export const logFiles = (file: string, older = keptFiles): string[] => [
 /** What may wait to be written; a worker that writes faster than the disk loses lines, not the service its memory. */
 const bufferLimit = 4 * 1024 * 1024;
 
-export function createLogFile(file: string, maxBytes = 5 * 1024 * 1024, older = keptFiles): LogFile {
+export function createLogFile(file: string, maxBytes = fullLog, older = keptFiles): LogFile {
   let buffer = "";
   let dropped = 0;
   let size: number | undefined;
@@ -52,7 +55,7 @@ export function createLogFile(file: string, maxBytes = 5 * 1024 * 1024, older = 
         buffer = `(${dropped} lines were dropped: they came faster than they could be written)\n`;
         dropped = 0;
       }
-      if (size > 0 && size + text.length > maxBytes) await rotate();
+      if (size > 0 && size + Buffer.byteLength(text) > maxBytes) await rotate();
       await appendFile(file, text, { mode: 0o600 });
       size += Buffer.byteLength(text);
     }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +43,15 @@ test("a log goes on where an earlier service ended", async () => {
     await log.flush();
   }
   expect(readFileSync(file, "utf8")).toBe("first\nsecond\n");
+});
+
+test("a log that cannot be written is no error", async () => {
+  const file = join(folderOf(), "a.log");
+  symlinkSync("/dev/full", file);
+  const log = createLogFile(file);
+  log.write("lost");
+  await log.flush();
+  expect(statSync(file).isCharacterDevice()).toBe(true);
 });
 
 test("removing takes the older files too", async () => {
