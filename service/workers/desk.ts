@@ -6,7 +6,7 @@ import type { TakenJob } from "../jobs/job";
 import type { JobOutcome, Ledger } from "../jobs/ledger";
 import type { JobQueue, QueueEntry } from "../jobs/queue";
 import type { JobTimings } from "../jobs/timings";
-import { isBusy, type Roster, type Worker } from "./roster";
+import { isBusy, isLocalId, type Roster, type Worker } from "./roster";
 
 /** Where workers ask for jobs and hand in what they made of them; the wire is workers/channel.ts. */
 export interface WorkerDesk {
@@ -163,7 +163,7 @@ export function createWorkerDesk({
   return {
     greet(endpointId, workerId) {
       const known = roster.find(endpointId, workerId);
-      if (!known && roster.hasEnded(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
+      if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
       const worker = known ?? roster.add({ id: workerId, endpointId, local: false, now: clock.now() });
       if (!known) log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
       worker.lastSeenAt = clock.now();

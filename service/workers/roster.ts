@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { JobTimings } from "../jobs/timings";
 
 /** A worker as the service knows it: a process started here, or one elsewhere that signs in with the endpoint's token. */
@@ -48,16 +49,21 @@ export interface Roster {
   all(): Worker[];
   add(worker: { id: string; endpointId: string; local: boolean; now: number }): Worker;
   remove(worker: Worker): void;
-  /** Whether the id was that of a process that the service ended: it may still speak for a moment. */
-  hasEnded(id: string): boolean;
 }
 
-/** Ids of ended workers that are remembered. */
-const remembered = 1000;
+const localPrefix = "local-";
+
+/** A new id for a worker that the service starts. */
+export const newLocalId = (): string => `${localPrefix}${randomBytes(6).toString("hex")}`;
+
+/**
+ * Whether an id is that of a worker that this service or an earlier one on its data folder started. Such a worker is in the
+ * roster from its start to its end; at any other time it is one that was ended and still speaks for a moment.
+ */
+export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);
 
 export function createRoster(): Roster {
   const endpoints = new Map<string, Map<string, Worker>>();
-  const gone = new Set<string>();
   const of = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
   return {
     of,
@@ -90,13 +96,6 @@ export function createRoster(): Roster {
       if (workers?.get(worker.id) !== worker) return;
       workers.delete(worker.id);
       if (workers.size === 0) endpoints.delete(worker.endpointId);
-      if (!worker.local) return;
-      gone.add(worker.id);
-      for (const id of gone) {
-        if (gone.size <= remembered) break;
-        gone.delete(id);
-      }
     },
-    hasEnded: (id) => gone.has(id),
   };
 }

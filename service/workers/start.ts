@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
@@ -10,6 +9,7 @@ import type { LogFile } from "./log-file";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
+import { newLocalId } from "./roster";
 
 /** A started worker, or why none can be started until somebody changes something. */
 export type StartOutcome = { id: string; process: WorkerProcess; image: string; redact: Redact } | { error: string };
@@ -38,7 +38,7 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
     const found = endpoints.workerEnvironment(endpointId);
     const command = resolveCommand(images, found.image, found.dockerArgs);
     if ("error" in command) return command;
-    const id = randomBytes(7).toString("hex");
+    const id = newLocalId();
     const home = join(homes, endpointId);
     mkdirSync(home, { recursive: true, mode: 0o700 });
     const identity = {

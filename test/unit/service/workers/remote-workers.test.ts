@@ -20,10 +20,13 @@ const job = z.looseObject({ id: z.string(), input: z.unknown() });
 let rig: JobRig;
 let jobs: Jobs;
 let token: Record<string, string>;
+/** Id of a worker that the service started and ended. */
+let startedHere: string;
 beforeEach(async () => {
   rig = await useJobRig({ images, timings });
   jobs = await rig.endpoint("tool");
-  const { output } = await jobs.reaches(await jobs.run({ do: "env" }));
+  const { output, workerId } = await jobs.reaches(await jobs.run({ do: "env" }));
+  startedHere = String(workerId);
   token = { authorization: z.record(z.string(), z.string()).parse(output)["RUNPOD_AI_API_KEY"] ?? "" };
   await rig.rest("PATCH", `/endpoints/${jobs.id}`, { workersMin: 0, workersMax: 0 });
   await jobs.healthBecomes(({ workers }) => workers["idle"] === 0);
@@ -42,6 +45,19 @@ test("a worker from elsewhere joins by asking, gets jobs and hands in results", 
   expect((await jobs.health()).workers).toMatchObject({ running: 1 });
   await as("far").done(id, { output: [1] });
   expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: [1], workerId: "far" });
+});
+
+test("a worker that a service started and ended, this one or one before it, does not join with its last words", async () => {
+  // The one that told the token was ended by workersMax 0.
+  const ended = startedHere;
+  expect(ended).toMatch(/^local-/);
+  const id = await jobs.run({});
+  for (const worker of [ended, "local-0123456789ab"]) {
+    expect((await as(worker).take()).status).toBe(400);
+    expect((await as(worker).ping()).status).toBe(400);
+  }
+  await jobs.reaches(id, "IN_QUEUE");
+  expect((await jobs.health()).workers).toMatchObject({ idle: 0, running: 0, ready: 0 });
 });
 
 test("a worker that stops pinging loses its job to the next one, and its late result changes nothing", async () => {

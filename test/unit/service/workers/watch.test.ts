@@ -71,11 +71,3 @@ describe("a worker with a job", () => {
     });
   });
 });
-
-test("an ended process is remembered, so that its last words do not make it a new worker", () => {
-  const roster = createRoster();
-  const local = roster.add({ id: "w", endpointId: "e", local: true, now: start });
-  roster.remove(local);
-  expect(roster.hasEnded("w")).toBe(true);
-  expect(roster.all()).toEqual([]);
-});
