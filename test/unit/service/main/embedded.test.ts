@@ -73,7 +73,7 @@ describe("stop", () => {
     await send("GET", `${service.baseUrl}/endpoints`, { key: service.apiKey });
     const begun = Date.now();
     await service.stop(0);
-    expect(Date.now() - begun).toBeLessThan(1000);
+    expect(Date.now() - begun).toBeLessThan(3000);
   });
 
   test("right after the start works too", async () => {
