@@ -1,0 +1,23 @@
+import type { PackageSchema } from "../../provider/schema/package-schema";
+
+/** An example as a description in the package schema has it. */
+export interface ExampleText {
+  /** Of the resource or function. */
+  token: string;
+  title: string;
+  language: string;
+  text: string;
+}
+
+/** Every example of a package schema, in each language. */
+export function exampleTexts({ resources, functions }: Pick<PackageSchema, "resources" | "functions">): ExampleText[] {
+  return Object.entries({ ...resources, ...functions }).flatMap(([token, { description }]) =>
+    description.split("{{% example %}}").flatMap((part) => {
+      const title = /^### (.+)$/m.exec(part)?.[1];
+      const fences = part.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm);
+      return title === undefined
+        ? []
+        : [...fences].map(([, language = "", text = ""]) => ({ token, title, language, text }));
+    }),
+  );
+}

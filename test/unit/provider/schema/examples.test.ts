@@ -1,0 +1,106 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { typedProgram } from "../../../../provider/schema/examples/typed-program";
+import { sdkNames } from "../../../../provider/schema/languages";
+import { packageSchema } from "../../../../provider/schema/package-schema";
+import { type ExampleText, exampleTexts } from "../../../support/example-texts";
+
+const schema = packageSchema("0.1.0");
+const texts = exampleTexts(schema);
+const inLanguage = (language: string): ExampleText[] => texts.filter((one) => one.language === language);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "examples-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Writes the examples of a language as files, and answers their paths. */
+const written = (language: string, extension: string): string[] =>
+  inLanguage(language).map(({ text }, index) => {
+    const path = join(folder, `${language}-${index}.${extension}`);
+    writeFileSync(path, `${text}\n`);
+    return path;
+  });
+
+const isThere = (command: string, ...args: string[]): boolean => {
+  const there = spawnSync(command, args, { input: "" }).status === 0;
+  if (!there) console.warn(`The syntax of examples is not checked by ${command}: it is not there.`);
+  return there;
+};
+
+describe("examples in descriptions", () => {
+  it("there are of every resource and function, each in six languages", () => {
+    const languages = ["typescript", "python", "go", "csharp", "java", "yaml"];
+    for (const token of [...Object.keys(schema.resources), ...Object.keys(schema.functions)]) {
+      const found = texts.filter((one) => one.token === token).map(({ language }) => language);
+      expect(found.length, token).toBeGreaterThan(0);
+      expect(found, token).toEqual(Array.from({ length: found.length / 6 }, () => languages).flat());
+    }
+  });
+
+  it("are in the frame that Pulumi's documentation and SDKs look for", () => {
+    for (const { description } of [...Object.values(schema.resources), ...Object.values(schema.functions)])
+      expect(description).toMatch(
+        /^\S.*\.\n\n\{\{% examples %\}\}\n## Example Usage\n\n(\{\{% example %\}\}\n### .+\n\n[\s\S]+?\n\{\{% \/example %\}\}\n\n)+\{\{% \/examples %\}\}$/,
+      );
+  });
+
+  it("name only what the schema has", () => {
+    const vocabulary = { types: schema.types, args: () => ({ size: { type: "integer" } }) };
+    const example = (args: object, from = "models") => ({
+      title: "A volume",
+      steps: [{ variable: "models", member: "NetworkVolume", args: { ...args } }],
+      outputs: { size: { variable: from, property: ["size"] } },
+    });
+    expect(() => typedProgram(example({ size: 1 }), vocabulary)).not.toThrow();
+    expect(() => typedProgram(example({ sise: 1 }), vocabulary)).toThrow(
+      'the example "A volume" has sise, which NetworkVolume does not',
+    );
+    expect(() => typedProgram(example({ size: 1 }, "other"), vocabulary)).toThrow(/reads other before there is one/);
+  });
+
+  it("in TypeScript have the right types", () => {
+    const shim = fileURLToPath(new URL("../../../support/sdk-shape.ts", import.meta.url));
+    const root = fileURLToPath(new URL("../../../..", import.meta.url));
+    const base = ts.parseConfigFileTextToJson("", readFileSync(join(root, "tsconfig.base.json"), "utf8")).config;
+    const { options } = ts.convertCompilerOptionsFromJson(
+      {
+        ...base.compilerOptions,
+        ...{ composite: false, incremental: false, declaration: false, declarationMap: false, sourceMap: false },
+        ...{ noEmit: true, module: "esnext", moduleResolution: "bundler", isolatedModules: false },
+        typeRoots: [join(root, "node_modules/@types")],
+        paths: {
+          [sdkNames.nodejs]: [shim],
+          "@pulumi/pulumi": [join(root, "node_modules/@pulumi/pulumi")],
+        },
+      },
+      root,
+    );
+    const program = ts.createProgram(written("typescript", "ts"), options);
+    const host = {
+      getCanonicalFileName: (name: string) => name,
+      getCurrentDirectory: () => folder,
+      getNewLine: () => "\n",
+    };
+    expect(ts.formatDiagnostics(ts.getPreEmitDiagnostics(program), host)).toBe("");
+  }, 120_000);
+
+  it.skipIf(!isThere("python3", "--version"))("in Python parse", () => {
+    const check = "import ast, sys\nfor path in sys.argv[1:]: ast.parse(open(path).read(), path)";
+    const { status, stderr } = spawnSync("python3", ["-c", check, ...written("python", "py")], { encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+  });
+
+  it.skipIf(!isThere("gofmt"))("in Go are as gofmt has them", () => {
+    const { status, stdout, stderr } = spawnSync("gofmt", ["-d", ...written("go", "go")], { encoding: "utf8" });
+    expect(stdout + stderr).toBe("");
+    expect(status).toBe(0);
+  });
+});
