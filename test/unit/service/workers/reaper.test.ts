@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 30_000 });
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** Runs a program that is killed at this moment of the start of a worker; answers the worker's process id. */
+/** Runs a program that is killed at this moment of the start of a worker; answers the process id that it prints. */
 function killedWhen(moment: string, file: string, ...args: string[]): number {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
   const starter = ["--import", loader, program("killed-starter.ts"), moment, file, ...args];
@@ -30,4 +30,10 @@ test.each(["spawned", "told"])("a worker whose service is killed when it was jus
   const worker = killedWhen(moment, process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
   await expect.poll(() => isAlive(worker), { timeout: 20_000, interval: 20 }).toBe(false);
+});
+
+test("the shell that waits for the service's end ends itself when no worker came", async () => {
+  const shell = killedWhen("before", process.execPath, program("stays.mjs"), scratchFile());
+  expect(shell).toBeGreaterThan(0);
+  await expect.poll(() => isAlive(shell), { timeout: 20_000, interval: 20 }).toBe(false);
 });

@@ -7,7 +7,8 @@ import { createReaper } from "../../../../../service/workers/reaper";
 
 /**
  * Starts a worker (file, arguments) the way the service does, and dies by SIGKILL at the moment named by its first
- * argument: `spawned` when the worker runs and nobody was told, `told` once it was. Prints the worker's process id.
+ * argument: `spawned` when the worker runs and nobody was told, `told` once it was, `before` when there is none yet. Prints
+ * the process id of the worker, or of the shell that was told of it.
  */
 const [moment, file = "", ...args] = process.argv.slice(2);
 const mark = `RUNPOD_POD_ID=${process.pid}-${Date.now()}`;
@@ -18,9 +19,12 @@ function die(pid: number | undefined): void {
 }
 
 const { spawn } = childProcess;
+let last: number | undefined;
 Object.assign(childProcess, {
   spawn(...call: Parameters<typeof spawn>) {
+    if (moment === "before" && call[0] === file) die(last);
     const child = spawn(...call);
+    last = child.pid;
     if (moment === "spawned" && call[0] === file) die(child.pid);
     return child;
   },
