@@ -61,7 +61,9 @@ it.each(Object.keys(inputs))("imports a %s by its id with all that the service t
   ];
   const { code, output } = await stack.command(args);
   expect(code, output).toBe(0);
-  for (const value of Object.values(secrets)) expect(output).not.toContain(value);
+  for (const [place, text] of [["output", output], ...(await stack.files())]) {
+    for (const value of [...Object.values(secrets), service.service.apiKey]) expect(text, place).not.toContain(value);
+  }
   const [imported] = (await stack.resources()).filter(({ type }) => type.endsWith(`:${kind}`));
   expect(imported).toMatchObject({ id: ids[kind], inputs: inputs[kind], outputs: inputs[kind] });
 });
@@ -71,6 +73,13 @@ it("says so when there is no such object", async () => {
   const { code, output } = await stack.command(args);
   expect(code).not.toBe(0);
   expect(output).toContain("'nowhere' does not exist");
+});
+
+it("says that a job is no object", async () => {
+  const args = ["import", "serverless-compute:index:JobInvoke", "job", "sync-1", "--yes", "--generate-code=false"];
+  const { code, output } = await stack.command(args);
+  expect(code).not.toBe(0);
+  expect(output).toContain("job sync-1 cannot be imported: a JobInvoke runs a job of its own");
 });
 
 it("finds nothing to change in a program that says what was imported, but what cannot be read", async () => {

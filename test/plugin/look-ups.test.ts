@@ -1,54 +1,20 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { lookUpsThrough } from "../doors/look-ups";
+import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { pluginDoor } from "./support/door";
+
+lookUpsThrough(pluginDoor, (id) => `{ endpointId: ${id} }`);
 
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
   stack = await pluginDoor.createStack(service.environment);
-  await service.rest("POST", "/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
-  const template = { name: "chat", imageName: image("echo"), isServerless: true, volumeInGb: 0, env: { A: "1" } };
-  const made = await service.rest("POST", "/templates", template);
-  const { id } = Object(made);
-  await service.rest("POST", "/endpoints", { name: "chat", templateId: id, workersMax: 1 });
-  await service.graphql('mutation { secretCreate(input: { name: "token", value: "sesame-81cc" }) { id } }');
 });
 afterAll(() => stack.remove());
 
-it("finds each kind of object by its name, and an endpoint's health by its id", async () => {
-  await stack.program(`
-    const sc = require("${pluginDoor.module}");
-    module.exports = (async () => {
-      const template = await sc.getTemplate({ name: "chat" });
-      const endpoint = await sc.getServerlessEndpoint({ name: "chat" });
-      const volume = await sc.getNetworkVolume({ name: "models" });
-      const secret = await sc.getSecret({ name: "token" });
-      const health = await sc.getEndpointHealth({ endpointId: endpoint.id });
-      const again = await sc.getTemplate({ id: template.id });
-      return { template, endpoint, volume, secret, health, same: again.name };
-    })();
-  `);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
-  const outputs = await stack.command(["stack", "output", "--json"]);
-  const told: unknown = JSON.parse(outputs.output);
-  const [endpoint] = (await service.holdings()).endpoints;
-  expect(told).toMatchObject({
-    template: { name: "chat", imageName: image("echo"), env: { A: "1" }, revision: expect.any(String) },
-    endpoint: { id: endpoint?.id, workersMax: 1, url: `${service.proxy.origin}/v2/${endpoint?.id}` },
-    volume: { name: "models", size: 10, dataCenterId: "EU-RO-1" },
-    secret: { name: "token", reference: "{{ RUNPOD_SECRET_token }}" },
-    health: { jobs: { inQueue: 0 }, workers: { idle: expect.any(Number) } },
-    same: "chat",
-  });
-  expect(up.output).not.toContain("sesame-81cc");
-});
-
 it.each([
-  ["getTemplate", { name: "nobody" }, 'Template "nobody" does not exist'],
-  ["getTemplate", {}, "needs either an id or a name"],
   ["getSecret", { nmae: "token" }, 'getSecret takes no "nmae"; it takes id, name'],
   ["getEndpointHealth", { endpointId: "nowhere" }, 'endpoint "nowhere" is unknown to the service'],
 ])("%s of %j says what is wrong", async (name, args, message) => {

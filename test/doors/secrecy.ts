@@ -1,0 +1,137 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+/** Values that must not be found anywhere, and one that must be: it proves that the search works. */
+const secrets = {
+  value: "sesame-4d1f",
+  prompt: "whisper-77aa",
+  env: 'quoted"-line\n-9b2e',
+  password: "whisper-58e0",
+};
+const planted = "planted-c0ffee";
+
+/** Nothing that anybody can read has a key or a secret value. */
+export function secrecyThrough(door: Door): void {
+  let service: EngineService;
+  let stack: Stack;
+  /** Everything that any command printed or reported. */
+  let said = "";
+  beforeAll(async () => {
+    service = await useEngineService();
+    const { SERVERLESS_COMPUTE_API_KEY: _key, ...environment } = service.environment;
+    stack = await door.createStack(environment);
+  });
+  afterAll(() => stack.remove());
+
+  /** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in base64. */
+  function formsOf(value: string): string[] {
+    const inJson = JSON.stringify(value).slice(1, -1);
+    return [value, inJson, JSON.stringify(inJson).slice(1, -1), Buffer.from(value).toString("base64").slice(0, -4)];
+  }
+
+  async function placesOf(value: string): Promise<string[]> {
+    const logs = (await readdir(service.dataFolder, { recursive: true })).filter((file) => file.endsWith(".log"));
+    const places = new Map([["output", said], ...(await stack.files())]);
+    for (const log of logs) places.set(log, await readFile(join(service.dataFolder, log), "utf8"));
+    // The SDK's own debug messages dump every answer in plain; they are shown only to those who ask for them.
+    const shown = (text: string): string =>
+      text
+        .split("\n")
+        .filter((line) => !line.includes('"severity":"debug"'))
+        .join("\n");
+    const forms = formsOf(value);
+    return [...places].filter(([, text]) => forms.some((form) => shown(text).includes(form))).map(([place]) => place);
+  }
+
+  async function run(command: "up" | "preview" | "refresh" | "destroy", args: string[] = []): Promise<number | null> {
+    const { code, output, diagnostics, operations } = await stack[command]({ args });
+    said += output + JSON.stringify({ diagnostics, operations });
+    return code;
+  }
+
+  const program = (job: string): string => `
+  const pulumi = require("@pulumi/pulumi");
+  const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+  const config = new pulumi.Config();
+  const token = new Secret("token", { value: config.require("value").slice(1) });
+  const template = new Template("worker", {
+    imageName: "${image("echo")}", readme: "${planted}", env: { TOKEN: token.reference, RAW: config.requireSecret("env") },
+  });
+  new ContainerRegistryAuth("registry", { username: "me", password: config.require("password").slice(1) });
+  const endpoint = new ServerlessEndpoint("worker", { templateId: template.id, workersMax: 1 });
+  const job = new JobInvoke("echo", { endpointId: endpoint.id, input: { prompt: config.requireSecret("prompt") } ${job} });
+  exports.answer = job.output;
+  exports.revision = template.revision;
+`;
+
+  /** Only the program may have them, which the test wrote itself. */
+  async function expectNowhere(values: string[]): Promise<void> {
+    for (const value of values) {
+      const places = await placesOf(value);
+      expect(places.filter((place) => !place.endsWith("program/index.js"))).toEqual([]);
+    }
+  }
+
+  async function configure(config: Record<string, string>): Promise<void> {
+    for (const [key, value] of Object.entries(config)) {
+      const { code, output } = await stack.command(["config", "set", "--secret", key, value]);
+      expect(code, output).toBe(0);
+    }
+  }
+
+  it("neither the key nor a secret value appears in state, logs or output, also when things fail", async () => {
+    await configure({
+      // Values that the engine does not know as secrets: only the class or the plugin makes them that.
+      "shop:value": `x${secrets.value}`,
+      "shop:password": `x${secrets.password}`,
+      "shop:prompt": secrets.prompt,
+      "shop:env": secrets.env,
+      "serverless-compute:apiKey": service.service.apiKey,
+    });
+    await stack.program(program(""));
+    expect(await run("preview", ["--diff"]), said).toBe(0);
+    expect(await run("preview", ["--json"]), said).toBe(0);
+    expect(await run("up", ["--diff"]), said).toBe(0);
+    expect(await run("preview", ["--json", "--show-sames"]), said).toBe(0);
+    for (const args of [
+      ["stack", "export"],
+      ["stack", "output", "--json"],
+    ])
+      said += (await stack.command(args)).output;
+    expect(await run("refresh", ["--diff"]), said).toBe(0);
+    // The expectation fails: the message would like to show both sides.
+    await stack.program(program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!") } }`));
+    expect(await run("up", ["--diff"])).not.toBe(0);
+    expect(said).toContain("[secret]");
+
+    expect(await placesOf(planted)).toEqual(
+      expect.arrayContaining(["output", expect.stringMatching(/backend\/\.pulumi\/stacks\/shop\/dev\.json$/)]),
+    );
+    await expectNowhere([...Object.values(secrets), service.service.apiKey]);
+  });
+
+  it("nor does a secret that changed, in the program or behind its back", async () => {
+    const [template] = (await service.holdings()).templates;
+    const drifted = { RAW: "whisper-3c1e" };
+    await service.rest("PATCH", `/templates/${template?.id}`, { env: drifted });
+    expect(await run("refresh", ["--diff"]), said).toBe(0);
+    expect(await run("refresh", ["--json"]), said).toBe(0);
+    const later = { value: "sesame-99ab", password: "whisper-aa01", env: "whisper-bb02", prompt: "whisper-cc03" };
+    await configure({
+      "shop:value": `x${later.value}`,
+      "shop:password": `x${later.password}`,
+      "shop:env": later.env,
+      "shop:prompt": later.prompt,
+    });
+    await stack.program(program(""));
+    expect(await run("preview", ["--diff"]), said).toBe(0);
+    expect(await run("preview", ["--json"]), said).toBe(0);
+    expect(await run("up", ["--diff"]), said).toBe(0);
+    expect(await run("destroy", ["--diff"]), said).toBe(0);
+    await expectNowhere([...Object.values(later), ...Object.values(secrets), drifted.RAW]);
+  });
+}

@@ -1,0 +1,4 @@
+import { driftThrough } from "../doors/drift";
+import { dynamicDoor } from "./door";
+
+driftThrough(dynamicDoor);

@@ -1,0 +1,4 @@
+import { lookUpsThrough } from "../doors/look-ups";
+import { dynamicDoor } from "./door";
+
+lookUpsThrough(dynamicDoor, (id) => id);

@@ -1,0 +1,4 @@
+import { secrecyThrough } from "../doors/secrecy";
+import { pluginDoor } from "./support/door";
+
+secrecyThrough(pluginDoor);
