@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 
 const types: Record<string, string> = {
   string: "a string",
@@ -10,8 +10,25 @@ const types: Record<string, string> = {
   record: "an object",
 };
 
-/** What a shape allows where `issue` was found, as the end of a sentence: `must be 0 or more`. Never shows the value. */
-export function expectation(issue: z.core.$ZodIssue): string {
+/** What a number may be, both ends included. */
+export interface Bounds {
+  min: number;
+  max: number;
+}
+
+/** What is allowed of a whole number, as the end of a sentence. */
+export const within = ({ min, max }: Bounds): string => `must be a whole number from ${min} to ${max}`;
+
+/**
+ * What `shape` allows where it found `issue`, as the end of a sentence: `must be 0 or more`. A whole number that has two
+ * bounds is told with both, not only with the one that was passed. Never shows the value.
+ */
+export function expectation(issue: z.core.$ZodIssue, shape?: z.core.$ZodType): string {
+  const bounds = shape && boundsAt(shape, issue.path);
+  return bounds ? within(bounds) : ruleOf(issue);
+}
+
+function ruleOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
       return `must be ${types[issue.expected] ?? issue.expected}`;
@@ -25,7 +42,7 @@ export function expectation(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `must be ${issue.values.map((one) => JSON.stringify(one)).join(" or ")}`;
     case "invalid_union":
-      return issue.errors[0]?.[0] ? expectation(issue.errors[0][0]) : "must have another form";
+      return issue.errors[0]?.[0] ? ruleOf(issue.errors[0][0]) : "must have another form";
     case "invalid_format":
       return issue.message.startsWith("Invalid") ? `must be a valid ${issue.format}` : `must be ${issue.message}`;
     case "unrecognized_keys":
@@ -35,6 +52,30 @@ export function expectation(issue: z.core.$ZodIssue): string {
     default:
       return issue.message;
   }
+}
+
+function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefined {
+  let at: z.core.$ZodType | undefined = inner(root);
+  for (const step of path) {
+    if (at instanceof z.ZodObject) at = at.shape[String(step)];
+    else if (at instanceof z.ZodArray) at = at.element;
+    else return undefined;
+    at = at && inner(at);
+  }
+  if (!(at instanceof z.ZodNumber) || !at.isInt) return undefined;
+  const { minValue: min, maxValue: max } = at;
+  // Every whole number has the bounds that numbers have themselves; those are worth no word.
+  if (min === null || max === null || min <= Number.MIN_SAFE_INTEGER || max >= Number.MAX_SAFE_INTEGER)
+    return undefined;
+  return { min, max };
+}
+
+/** The shape without what only says that it may be absent, null or converted. */
+function inner(shape: z.core.$ZodType): z.core.$ZodType {
+  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable || shape instanceof z.ZodDefault) {
+    return inner(shape.def.innerType);
+  }
+  return shape instanceof z.ZodPipe ? inner(shape.def.out) : shape;
 }
 
 /** A value as a message shows it: JSON, cut after 80 characters. Not for values that may be secret. */

@@ -82,7 +82,7 @@ function checkValue(
   if (hasUnknown(value)) return checkPartly(inner, value, place, failures);
   const result = z.safeParse(inner, value);
   if (result.success) return toValue(result.data);
-  failures.push(...result.error.issues.map((issue) => failureOf(issue, value, place)));
+  failures.push(...result.error.issues.map((issue) => failureOf(issue, value, place, inner)));
   return value;
 }
 
@@ -117,7 +117,7 @@ function brokenRules(shape: z.ZodObject, values: Properties, unreadable: Set<str
   return issues;
 }
 
-function failureOf(issue: z.core.$ZodIssue, value: Value, at: Place): Failure {
+function failureOf(issue: z.core.$ZodIssue, value: Value, at: Place, shape?: z.core.$ZodType): Failure {
   const inside = issue.path.map(String);
   let found: Value | undefined = value;
   for (const step of inside) {
@@ -125,7 +125,7 @@ function failureOf(issue: z.core.$ZodIssue, value: Value, at: Place): Failure {
     else found = isProperties(found) ? found[step] : undefined;
   }
   const shown = at.hidden || found === undefined || typeof found === "object" ? "" : `is ${showValue(found)}; `;
-  return { path: [...at.path, ...inside].join("."), reason: `${shown}${expectation(issue)}` };
+  return { path: [...at.path, ...inside].join("."), reason: `${shown}${expectation(issue, shape)}` };
 }
 
 /** What can only grow must not shrink, unless the object is replaced anyway. */

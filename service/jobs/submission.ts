@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { jobSubmission, limits } from "serverless-compute-api/shapes";
+import { type Bounds, jobSubmission, limits } from "serverless-compute-api/shapes";
 import type { NewJob } from "../store/jobs";
-import { type Bounds, outOfBounds, parseInput } from "../validation";
+import { outOfBounds, parseInput } from "../validation";
 import type { JobOperation } from "./job";
 
 /** Reads a number of ms from a query; undefined when it is absent. */

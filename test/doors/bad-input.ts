@@ -47,7 +47,7 @@ export function badInputThrough(door: Door): void {
       expect(run.code).not.toBe(0);
       expect(complaints(run, "JobInvoke smoke")).toEqual([
         'expect.status: is "DONE"; must be "COMPLETED" or "FAILED" or "CANCELLED" or "TIMED_OUT"',
-        "policy.ttl: is 5; must be 10000 or more",
+        "policy.ttl: is 5; must be a whole number from 10000 to 604800000",
       ]);
     });
 

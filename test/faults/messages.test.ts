@@ -168,7 +168,7 @@ const golden: [fault: string, work: () => unknown, message: string][] = [
   [
     "a number out of bounds",
     failures("ServerlessEndpoint", { templateId: "t", idleTimeout: 5000 }),
-    "idleTimeout: is 5000; must be 3600 or less",
+    "idleTimeout: is 5000; must be a whole number from 1 to 3600",
   ],
   [
     "a typo in a property",

@@ -24,13 +24,13 @@ describe("a bad input is refused with its path, its value and what is allowed", 
       "a number out of bounds",
       serverlessEndpointInputs,
       { templateId: "t", idleTimeout: 5000 },
-      ["idleTimeout: is 5000; must be 3600 or less"],
+      ["idleTimeout: is 5000; must be a whole number from 1 to 3600"],
     ],
     [
       "a fraction where whole numbers go",
       networkVolumeInputs,
       { size: 1.5, dataCenterId: "EU-RO-1" },
-      ["size: is 1.5; must be a whole number"],
+      ["size: is 1.5; must be a whole number from 0 to 4000"],
     ],
     [
       "a word that is none of the allowed ones",
@@ -54,7 +54,7 @@ describe("a bad input is refused with its path, its value and what is allowed", 
       "a nested property",
       jobInvokeInputs,
       { endpointId: "e", input: {}, policy: { ttl: 1 } },
-      ["policy.ttl: is 1; must be 10000 or more"],
+      ["policy.ttl: is 1; must be a whole number from 10000 to 604800000"],
     ],
     [
       "a rule over two properties",
@@ -138,7 +138,7 @@ describe("what is unknown before deployment", () => {
       "gpuTypeIds.1: is 4; must be a string",
     ]);
     expect(linesOf(jobInvokeInputs, { endpointId: unknown, input: { a: unknown }, policy: { ttl: 1 } })).toEqual([
-      "policy.ttl: is 1; must be 10000 or more",
+      "policy.ttl: is 1; must be a whole number from 10000 to 604800000",
     ]);
   });
 

@@ -90,7 +90,7 @@ describe("from a script", () => {
 
   test("arguments that do not do are refused before anything is sent", async () => {
     await expect(invokeJob({ endpointId: "", input: {}, timeout: 0 }, { settings })).rejects.toThrow(
-      'endpointId: is ""; must not be empty\ntimeout: is 0; must be 1 or more',
+      'endpointId: is ""; must not be empty\ntimeout: is 0; must be a whole number from 1 to 604800',
     );
     expect(bench.asked()).toEqual([]);
   });
