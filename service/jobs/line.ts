@@ -54,8 +54,10 @@ export function createLine<Entry extends Placed>(): Line<Entry> {
       // A copy, so that what left the line and comes back is not there twice.
       const own = { ...entry };
       present.set(own.id, own);
-      const index = behind(own.place);
-      if (index === head && head > 0) sorted[--head] = own;
+      const last = sorted.at(-1);
+      const index = last && last.place > own.place ? behind(own.place) : sorted.length;
+      if (index === sorted.length) sorted.push(own);
+      else if (index === head && head > 0) sorted[--head] = own;
       else sorted.splice(index, 0, own);
     },
     remove(id) {
