@@ -8,20 +8,34 @@ import { lastLines, run } from "./child.mjs";
 const provider = fileURLToPath(new URL("../provider", import.meta.url));
 const executable = "pulumi-resource-serverless-compute";
 
+/** On Windows Pulumi starts nothing but .exe and .cmd files. */
+const windowsLauncher = `@echo off\r\nnode "%~dp0${executable}" %*\r\n`;
+
 /**
- * Packs the built plugin as `pulumi plugin install … --file` wants it: the executable on top. Every platform's archive is
- * the same, since the plugin is JavaScript; the code cache stays out, for the Node it meets is not known.
+ * A platform as Pulumi names it in the archives that it downloads.
+ * @typedef {{ os: "linux" | "darwin" | "windows", arch: "amd64" | "arm64" }} Platform
+ */
+
+/**
+ * Packs the built plugin as `pulumi plugin install` wants it: the executable on top. The plugin is JavaScript, so the
+ * archives differ by name, and by the file that Windows starts; the code cache stays out, for the Node it meets is not
+ * known. Without a platform the archive is for all of them.
  * @param {string} target Folder for the archive.
+ * @param {Platform} [platform]
  * @returns {Promise<string>} Path of the archive.
  */
-export async function archivePlugin(target) {
+export async function archivePlugin(target, platform) {
   const { version } = createRequire(import.meta.url)("../provider/package.json");
   const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
   try {
     const launcher = await readFile(join(provider, "bin", executable), "utf8");
     await writeFile(join(draft, executable), launcher.replace("../dist/", "./dist/"));
     await chmod(join(draft, executable), 0o755);
+    if (platform?.os !== "linux" && platform?.os !== "darwin") {
+      await writeFile(join(draft, `${executable}.cmd`), windowsLauncher);
+    }
     for (const file of [
+      "LICENSE",
       "dist/plugin/launch.js",
       "dist/plugin/run-bundle.js",
       "dist/plugin/code-cache.js",
@@ -32,7 +46,8 @@ export async function archivePlugin(target) {
       await copyFile(join(provider, file), join(draft, file));
     }
     await mkdir(target, { recursive: true });
-    const archive = join(target, `${executable}-v${version}.tar.gz`);
+    const name = [`${executable}-v${version}`, ...(platform ? [platform.os, platform.arch] : [])].join("-");
+    const archive = join(target, `${name}.tar.gz`);
     const packed = await run("tar", ["-czf", archive, "-C", draft, ...(await readdir(draft))]);
     if (packed.code !== 0) throw new Error(`the plugin could not be packed: ${lastLines(packed)}`);
     return archive;

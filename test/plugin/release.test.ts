@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { run } from "../../scripts/child.mjs";
+import { makeReleaseAssets } from "../../scripts/release-assets.mjs";
+import { listenOnLoopback, shut } from "../support/loopback";
+
+const version = "0.1.0";
+const archive = (os: string, arch: string): string =>
+  `pulumi-resource-serverless-compute-v${version}-${os}-${arch}.tar.gz`;
+const platforms = ["linux", "darwin", "windows"].flatMap((os) => ["amd64", "arm64"].map((arch) => [os, arch] as const));
+
+/** The release's files, and beside them a Pulumi home for each test. */
+let folder: string;
+let assets: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(inject("packed"), "release-"));
+  assets = join(folder, "assets");
+  await makeReleaseAssets(assets, `v${version}`);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it("has the plugin for each platform, the packages and the schema", async () => {
+  const packages = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];
+  expect((await readdir(assets)).sort()).toEqual(
+    [
+      "SHA256SUMS",
+      "schema.json",
+      ...packages.map((name) => `${name}-${version}.tgz`),
+      ...platforms.map(([os, arch]) => archive(os, arch)),
+    ].sort(),
+  );
+});
+
+it("has the checksum of each file", async () => {
+  const lines = (await readFile(join(assets, "SHA256SUMS"), "utf8")).trimEnd().split("\n");
+  const named = lines.map((line) => line.split("  "));
+  expect(named.map(([, name]) => name)).toEqual((await readdir(assets)).filter((name) => name !== "SHA256SUMS").sort());
+  for (const [sum, name = ""] of named) {
+    expect(
+      createHash("sha256")
+        .update(await readFile(join(assets, name)))
+        .digest("hex"),
+      name,
+    ).toBe(sum);
+  }
+});
+
+it.each(platforms)("the archive for %s on %s has what that system starts", async (os, arch) => {
+  const { code, stdout } = await run("tar", ["-tzf", join(assets, archive(os, arch))]);
+  expect(code).toBe(0);
+  const files = stdout.split("\n");
+  expect(files).toEqual(expect.arrayContaining(["pulumi-resource-serverless-compute", "dist/plugin.js", "LICENSE"]));
+  expect(files.includes("pulumi-resource-serverless-compute.cmd")).toBe(os === "windows");
+});
+
+it.each(["api", "provider", "service"])("the package %s has its compiled code", async (name) => {
+  const { name: full } = JSON.parse(await readFile(new URL(`../../${name}/package.json`, import.meta.url), "utf8"));
+  const { stdout } = await run("tar", ["-tzf", join(assets, `${full}-${version}.tgz`)]);
+  expect(stdout.split("\n")).toContain("package/dist/index.js");
+});
+
+/** The CLI with a home of its own, which has no plugin yet. */
+async function pulumi(home: string, args: string[]) {
+  const env = {
+    ...process.env,
+    PULUMI_HOME: join(folder, home),
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+  };
+  return run(inject("cli").command, args, { cwd: folder, timeout: 60_000, env });
+}
+
+async function expectToServe(home: string): Promise<void> {
+  const { code, stdout, stderr } = await pulumi(home, ["package", "get-schema", `serverless-compute@${version}`]);
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ name: "serverless-compute", version });
+}
+
+const install = ["plugin", "install", "resource", "serverless-compute", version];
+/** This machine as Pulumi names it. */
+const os = process.platform === "win32" ? "windows" : process.platform;
+const arch = process.arch === "arm64" ? "arm64" : "amd64";
+
+it("the archive for this machine installs from its file, and serves its schema", async () => {
+  const installed = await pulumi("from-file", [...install, "--file", join(assets, archive(os, arch))]);
+  expect(installed.code, installed.stderr).toBe(0);
+  await expectToServe("from-file");
+});
+
+it("Pulumi finds it by its name where the release's files are served", async () => {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    const name = request.url?.slice(1) ?? "";
+    asked.push(name);
+    const file = (await readdir(assets)).includes(name) ? await readFile(join(assets, name)) : undefined;
+    response.writeHead(file ? 200 : 404, { "content-length": file?.length ?? 0 }).end(file);
+  });
+  const origin = await listenOnLoopback(server);
+  try {
+    const installed = await pulumi("from-server", [...install, "--server", origin]);
+    expect(installed.code, installed.stderr).toBe(0);
+    expect(asked).toEqual([archive(os, arch)]);
+    await expectToServe("from-server");
+  } finally {
+    await shut(server);
+  }
+});
+
+it("refuses a tag of another version, and a folder that has something in it", async () => {
+  await expect(makeReleaseAssets(join(folder, "other"), "v9.9.9")).rejects.toThrow(
+    "the tag is v9.9.9, but api/package.json has version 0.1.0: its tag is v0.1.0",
+  );
+  await expect(makeReleaseAssets(assets)).rejects.toThrow("is not empty");
+});
