@@ -47,4 +47,29 @@ describe("schema.json", () => {
       "serverless-compute:index:JobInvoke": ["endpointId", "input"],
     });
   });
+
+  it("has every setting, with type, default and environment variable, for the stack's config and for a provider", () => {
+    expect(schema.provider.inputProperties).toEqual(schema.config.variables);
+    const settings = Object.entries(schema.config.variables).map(([name, spec]) => {
+      const [variable] = spec.defaultInfo?.environment ?? [];
+      return [name, spec.type, spec.default, variable];
+    });
+    expect(settings).toEqual([
+      ["apiKey", "string", undefined, undefined],
+      ["baseUrl", "string", "http://127.0.0.1:7337/v1", "SERVERLESS_COMPUTE_BASE_URL"],
+      ["graphqlUrl", "string", "http://127.0.0.1:7337/graphql", "SERVERLESS_COMPUTE_GRAPHQL_URL"],
+      ["serverlessUrl", "string", "http://127.0.0.1:7337", "SERVERLESS_COMPUTE_SERVERLESS_URL"],
+      ["callLimit", "number", 120, "SERVERLESS_COMPUTE_CALL_LIMIT"],
+      ["maxInFlight", "integer", 16, "SERVERLESS_COMPUTE_MAX_IN_FLIGHT"],
+      ["templateReleaseLimit", "number", 150, "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT"],
+    ]);
+  });
+
+  it("names a nested type after what it belongs to", () => {
+    expect(Object.keys(schema.types)).toEqual(
+      ["JobInvokePolicy", "JobInvokeExpect", "EndpointHealthJobs", "EndpointHealthWorkers"].map(
+        (name) => `serverless-compute:index:${name}`,
+      ),
+    );
+  });
 });

@@ -27,7 +27,6 @@ export const languages = {
   go: {
     importBasePath: sdkNames.go,
     rootPackageName: "serverlesscompute",
-    generateResourceContainerTypes: false,
     respectSchemaVersion: true,
   },
   csharp: {
@@ -39,6 +38,5 @@ export const languages = {
   java: {
     basePackage: "com.pulumi",
     buildFiles: "gradle",
-    dependencies: { "com.pulumi:pulumi": "1.16.3" },
   },
 } as const;
