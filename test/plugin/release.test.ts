@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { makeReleaseAssets } from "../../scripts/release-assets.mjs";
 import { listenOnLoopback, shut } from "../support/loopback";
 
-const version = "0.1.0";
+const { version }: { version: string } = createRequire(import.meta.url)("../../provider/package.json");
 const archive = (os: string, arch: string): string =>
   `pulumi-resource-serverless-compute-v${version}-${os}-${arch}.tar.gz`;
 const platforms = ["linux", "darwin", "windows"].flatMap((os) => ["amd64", "arm64"].map((arch) => [os, arch] as const));
@@ -69,6 +70,8 @@ async function pulumi(home: string, args: string[]) {
     PULUMI_HOME: join(folder, home),
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    // It would ask its registry on the internet for the name first.
+    PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
   };
   return run(inject("cli").command, args, { cwd: folder, timeout: 60_000, env });
 }
@@ -111,7 +114,7 @@ it("Pulumi finds it by its name where the release's files are served", async () 
 
 it("refuses a tag of another version, and a folder that has something in it", async () => {
   await expect(makeReleaseAssets(join(folder, "other"), "v9.9.9")).rejects.toThrow(
-    "the tag is v9.9.9, but api/package.json has version 0.1.0: its tag is v0.1.0",
+    `the tag is v9.9.9, but api/package.json has version ${version}: its tag is v${version}`,
   );
   await expect(makeReleaseAssets(assets)).rejects.toThrow("is not empty");
 });

@@ -44,7 +44,8 @@ it("prints the port and nothing else, and ends when the engine says so", async (
 
 it("answers whoever connects as soon as the port is there", async () => {
   const { ask } = await start();
-  expect((await ask("GetPluginInfo")).toString()).toContain("0.1.0");
+  const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  expect((await ask("GetPluginInfo")).toString()).toContain(version);
 });
 
 /** Milliseconds of the fastest start up to the port, and of the fastest bare Node from start to end. */
