@@ -1,5 +1,5 @@
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { lastLines, run } from "./child.mjs";
 import { isOlder, parts } from "./cli-folder.mjs";
 
@@ -9,10 +9,17 @@ import { isOlder, parts } from "./cli-folder.mjs";
  * @property {string} executable
  * @property {string} module
  * @property {string} version
- * @property {string} package Path of its main package below the module.
+ * @property {string} [package] Path of its main package below the module.
+ * @property {string} [source] Instead: a Go file of ours that uses the module.
+ * @property {string} [beside] A file of the module that has to be beside the executable.
  * @property {string[]} [replace] Replace lines that `go install` would refuse.
  * @property {string} [versionVariable] The variable that `pulumi version` prints.
  */
+
+/** What every module that has the engine's packages needs, since `go` takes replace lines only from the main module. */
+export const engineReplacements = [
+  "github.com/atotto/clipboard => github.com/tgummerer/clipboard v0.0.0-20241001131231-d02d263e614e",
+];
 
 /** Lowest Go version that the modules build with. */
 const lowestGo = "1.25.0";
@@ -30,7 +37,7 @@ function recipesFor(version) {
       module: "github.com/pulumi/pulumi/pkg/v3",
       version: `v${version}`,
       package: "cmd/pulumi",
-      replace: ["github.com/atotto/clipboard => github.com/tgummerer/clipboard v0.0.0-20241001131231-d02d263e614e"],
+      replace: engineReplacements,
       versionVariable: "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version",
     },
     {
@@ -42,13 +49,23 @@ function recipesFor(version) {
   ];
 }
 
-/** Language hosts that only some programs need, by the `runtime` of a project. */
+/**
+ * Language hosts that only some programs need, by the `runtime` of a project.
+ * @type {Record<"yaml" | "python", Recipe>}
+ */
 const moreHosts = {
   yaml: {
     executable: "pulumi-language-yaml",
     module: "github.com/pulumi/pulumi-yaml",
     version: "v1.10.0",
     package: "cmd/pulumi-language-yaml",
+  },
+  python: {
+    executable: "pulumi-language-python",
+    module: "github.com/pulumi/pulumi/sdk/v3",
+    version: "v3.70.0",
+    package: "python/cmd/pulumi-language-python",
+    beside: "python/cmd/pulumi-language-python-exec",
   },
 };
 
@@ -63,16 +80,27 @@ export const hostExecutable = (runtime) => moreHosts[runtime].executable;
 /**
  * Builds one more language host into `<folder>/bin`.
  * @param {MoreHosts} runtime
- * @param {object} request
- * @param {string} request.folder An empty folder.
- * @param {string} request.go The `go` command.
- * @param {NodeJS.ProcessEnv} request.env
+ * @param {BuildRequest} request
  */
-export async function buildHost(runtime, { folder, go, env }) {
+export const buildHost = (runtime, request) => buildExecutable(moreHosts[runtime], request);
+
+/**
+ * @typedef {object} BuildRequest
+ * @property {string} folder An empty folder.
+ * @property {string} go The `go` command.
+ * @property {NodeJS.ProcessEnv} env
+ */
+
+/**
+ * Builds an executable into `<folder>/bin`.
+ * @param {Recipe} recipe
+ * @param {BuildRequest} request
+ */
+export async function buildExecutable(recipe, { folder, go, env }) {
   await checkGo(go, env);
   const bin = join(folder, "bin");
   await mkdir(bin);
-  await buildOne(moreHosts[runtime], { folder, bin, go, env });
+  await buildOne(recipe, { folder, bin, go, env });
 }
 
 /**
@@ -122,18 +150,30 @@ async function buildOne(recipe, { folder, bin, go, env }) {
   await mkdir(module);
   const lines = ["module build", "go 1.25", ...(recipe.replace ?? []).map((line) => `replace ${line}`), ""];
   await writeFile(join(module, "go.mod"), lines.join("\n"));
-  const target = `${recipe.module}/${recipe.package}`;
+  const target = recipe.package === undefined ? recipe.module : `${recipe.module}/${recipe.package}`;
+  if (recipe.source) await copyFile(recipe.source, join(module, basename(recipe.source)));
+  const main = recipe.source ? "." : target;
   const flags = ["-s", "-w", ...(recipe.versionVariable ? [`-X ${recipe.versionVariable}=${recipe.version}`] : [])];
   const steps = [
     ["get", `${target}@${recipe.version}`],
-    ["build", "-trimpath", "-ldflags", flags.join(" "), "-o", join(bin, recipe.executable), target],
+    ["build", "-trimpath", "-ldflags", flags.join(" "), "-o", join(bin, recipe.executable), main],
   ];
   const settings = { ...env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-mod=mod" };
-  for (const args of steps) {
+  /** @param {string[]} args */
+  const step = async (args) => {
     const finished = await run(go, args, { cwd: module, env: settings });
     if (finished.code !== 0) {
       throw new Error(`\`go ${args[0]}\` of ${recipe.executable} failed: ${lastLines(finished) || finished.code}`);
     }
+    return finished.stdout.trim();
+  };
+  for (const args of steps) await step(args);
+  if (recipe.beside) {
+    const sources = await step(["list", "-m", "-f", "{{.Dir}}", recipe.module]);
+    const copy = join(bin, basename(recipe.beside));
+    await copyFile(join(sources, recipe.beside), copy);
+    // Modules are kept read-only, and not as executables.
+    await chmod(copy, 0o755);
   }
   await rm(module, { recursive: true });
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { buildHost, hostExecutable } from "./cli-build.mjs";
 import { folderOnPath } from "./cli-folder.mjs";
@@ -35,7 +35,11 @@ export async function findHost(runtime, cli, { go = "go", env = process.env, pro
     try {
       await buildHost(runtime, { folder: draft, go, env });
       await mkdir(cli.folder, { recursive: true });
-      await rename(join(draft, "bin", name), join(cli.folder, name));
+      const files = await readdir(join(draft, "bin"));
+      // The host comes last: whoever finds it finds what it needs as well.
+      for (const file of [...files.filter((other) => other !== name), name]) {
+        await rename(join(draft, "bin", file), join(cli.folder, file));
+      }
       return { folder: cli.folder };
     } finally {
       step.done();

@@ -1,0 +1,113 @@
+// Writes the SDKs of a package schema, one folder for each language: `sdk-codegen <schema.json> <folder> <language>...`.
+// It is for machines whose language hosts are older than `pulumi package gen-sdk --local`, and calls what is behind that
+// command.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/go"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
+)
+
+// tool is what the generated files say they were written by.
+const tool = "the Pulumi SDK generator"
+
+// alone is the loader of a schema that refers to no other package; the generators want one in any case.
+type alone struct{}
+
+func (alone) LoadPackage(name string, _ *semver.Version) (*schema.Package, error) {
+	return nil, fmt.Errorf("the schema refers to the package %s, which is not at hand", name)
+}
+
+func (a alone) LoadPackageV2(_ context.Context, wanted *schema.PackageDescriptor) (*schema.Package, error) {
+	return a.LoadPackage(wanted.Name, wanted.Version)
+}
+
+func (a alone) LoadPackageReference(name string, version *semver.Version) (schema.PackageReference, error) {
+	_, err := a.LoadPackage(name, version)
+	return nil, err
+}
+
+func (a alone) LoadPackageReferenceV2(_ context.Context, wanted *schema.PackageDescriptor) (schema.PackageReference, error) {
+	return a.LoadPackageReference(wanted.Name, wanted.Version)
+}
+
+func generate(language string, pkg *schema.Package) (map[string][]byte, error) {
+	switch language {
+	case "nodejs":
+		return nodejs.GeneratePackage(tool, pkg, nil, nil, true, alone{})
+	case "python":
+		return python.GeneratePackage(tool, pkg, nil, alone{})
+	case "go":
+		return gen.GeneratePackage(tool, pkg, nil)
+	}
+	return nil, fmt.Errorf("there is no generator for %q: it is nodejs, python or go", language)
+}
+
+// bind reads the schema anew for every language, because generators write notes of theirs into what they are given.
+func bind(text []byte) (*schema.Package, error) {
+	var spec schema.PackageSpec
+	if err := json.Unmarshal(text, &spec); err != nil {
+		return nil, err
+	}
+	pkg, problems, err := schema.BindSpec(spec, alone{}, schema.ValidationOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if problems.HasErrors() {
+		return nil, problems
+	}
+	return pkg, nil
+}
+
+func write(folder string, files map[string][]byte) error {
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func run(args []string) error {
+	if len(args) < 3 {
+		return fmt.Errorf("usage: sdk-codegen <schema.json> <folder> <language>...")
+	}
+	text, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	for _, language := range args[2:] {
+		pkg, err := bind(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		files, err := generate(language, pkg)
+		if err != nil {
+			return fmt.Errorf("%s: %w", language, err)
+		}
+		if err := write(filepath.Join(args[1], language), files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

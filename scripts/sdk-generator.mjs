@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lastLines, run } from "./child.mjs";
+import { withCliOnPath } from "./cli.mjs";
+import { buildExecutable, engineReplacements } from "./cli-build.mjs";
+import { root } from "./entry.mjs";
+import { withLock } from "./lock.mjs";
+import { silent } from "./progress.mjs";
+
+/** @typedef {"nodejs" | "python" | "go"} SdkLanguage */
+
+/** The languages that SDKs are generated for. @type {readonly SdkLanguage[]} */
+export const sdkLanguages = ["nodejs", "python", "go"];
+
+/** Version of the module whose generators are built where the CLI's own cannot be used. */
+const generatorVersion = "v3.250.0";
+
+/**
+ * Where the SDK is, or the reason why there is none.
+ * @typedef {{ folder: string, source: "cli" | "build" } | { reason: string }} GeneratedSdk
+ */
+
+/**
+ * Generates one language's SDK from the package schema: with the CLI's own command where its language hosts can, else
+ * with Pulumi's published generators, built once with Go and kept beside the CLI.
+ * @param {SdkLanguage} language
+ * @param {object} request
+ * @param {string} request.schema Path of the package schema.
+ * @param {string} request.target Folder for the SDKs; the SDK is in its folder of the language's name, made anew.
+ * @param {import("./cli-folder.mjs").Cli} request.cli
+ * @param {string} [request.go] The `go` command.
+ * @param {NodeJS.ProcessEnv} [request.env]
+ * @param {import("./progress.mjs").Progress} [request.progress]
+ * @returns {Promise<GeneratedSdk>}
+ */
+export async function generateSdk(language, { schema, target, cli, go = "go", env = process.env, progress = silent }) {
+  const draft = await mkdtemp(join(tmpdir(), "sdk-"));
+  try {
+    const args = ["package", "gen-sdk", schema, "--language", language, "--local", "--out", join(draft, "cli")];
+    const settings = { ...withCliOnPath(cli, env), PULUMI_SKIP_UPDATE_CHECK: "true" };
+    const official = await run(cli.command, args, { env: settings, timeout: 120_000 });
+    const byCli = join(draft, "cli", language);
+    const source = official.code === 0 && existsSync(byCli) ? "cli" : "build";
+    if (source === "build") {
+      const generator = await findGenerator(cli, { go, env, progress });
+      const finished = await run(generator, [schema, join(draft, "build"), language], { env, timeout: 120_000 });
+      if (finished.code !== 0) throw new Error(lastLines(finished));
+    }
+    const folder = join(target, language);
+    await rm(folder, { recursive: true, force: true });
+    await cp(source === "cli" ? byCli : join(draft, "build", language), folder, { recursive: true });
+    if (language === "go") await completeGoModule(folder, schema);
+    return { folder, source };
+  } catch (error) {
+    return { reason: `the SDK for ${language} cannot be generated: ${error instanceof Error ? error.message : error}` };
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The generators leave it to the publisher to say what module the files are; programs need to know.
+ * @param {string} folder
+ * @param {string} schema
+ */
+async function completeGoModule(folder, schema) {
+  const file = join(folder, "go.mod");
+  if (existsSync(file)) return;
+  const { language } = JSON.parse(await readFile(schema, "utf8"));
+  const lines = [
+    `module ${language.go.importBasePath}`,
+    "",
+    "go 1.25",
+    "",
+    `require github.com/pulumi/pulumi/sdk/v3 ${generatorVersion}`,
+    "",
+  ];
+  await writeFile(file, lines.join("\n"));
+}
+
+/**
+ * The path of the generator that is built from scripts/sdk-codegen. Its name has the checksum of what it is built from.
+ * @param {import("./cli-folder.mjs").Cli} cli
+ * @param {{ go: string, env: NodeJS.ProcessEnv, progress: import("./progress.mjs").Progress }} options
+ * @returns {Promise<string>}
+ */
+async function findGenerator(cli, { go, env, progress }) {
+  const source = fileURLToPath(new URL("sdk-codegen/main.go", import.meta.url));
+  const checksum = createHash("sha256")
+    .update(generatorVersion)
+    .update(await readFile(source));
+  const executable = `sdk-codegen-${checksum.digest("hex").slice(0, 12)}`;
+  // A CLI on PATH belongs to the person, and so does the folder it is in.
+  const keep = cli.source === "path" ? join(root, ".serverless-compute") : dirname(cli.folder);
+  const path = join(keep, executable);
+  if (existsSync(path)) return path;
+  return withLock(`${path}.lock`, async () => {
+    if (existsSync(path)) return path;
+    const step = progress.start("Building the SDK generator from its Go module, about 2 minutes, once");
+    await mkdir(keep, { recursive: true });
+    const draft = await mkdtemp(join(keep, ".draft-sdk-codegen-"));
+    try {
+      const module = "github.com/pulumi/pulumi/pkg/v3";
+      const recipe = { executable, module, version: generatorVersion, source, replace: engineReplacements };
+      await buildExecutable(recipe, { folder: draft, go, env });
+      await rename(join(draft, "bin", executable), path);
+      return path;
+    } finally {
+      step.done();
+      await rm(draft, { recursive: true, force: true });
+    }
+  });
+}
