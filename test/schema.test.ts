@@ -27,13 +27,18 @@ describe("schema.json", () => {
     });
   });
 
-  it("describes every input and output", () => {
-    const undescribed = Object.entries(schema.resources).flatMap(([token, resource]) =>
-      Object.entries({ ...resource.properties, ...resource.inputProperties })
-        .filter(([, property]) => !property.description)
-        .map(([name]) => `${token}.${name}`),
-    );
-    expect(undescribed).toEqual([]);
+  it("describes every input and output, those of look-ups and nested types too", () => {
+    const missing = (owner: string, specs: Record<string, { description?: string }>): string[] =>
+      Object.entries(specs).flatMap(([name, { description }]) => (description ? [] : [`${owner}.${name}`]));
+    expect([
+      ...Object.entries(schema.resources).flatMap(([token, { properties, inputProperties }]) =>
+        missing(token, { ...properties, ...inputProperties }),
+      ),
+      ...Object.entries(schema.functions).flatMap(([token, { inputs, outputs }]) =>
+        missing(token, { ...inputs.properties, ...outputs.properties }),
+      ),
+      ...Object.entries(schema.types).flatMap(([token, type]) => missing(token, { ...type.properties, itself: type })),
+    ]).toEqual([]);
   });
 
   it("requires only what has no default", () => {

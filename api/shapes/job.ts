@@ -75,23 +75,27 @@ export const streamAnswer = z.union([
 /** Answer of /purge-queue. */
 export const purgeAnswer = z.looseObject({ removed: z.int(), status: z.string() });
 
-const counter = z.int().default(0);
+const counter = (text: string) => z.int().default(0).describe(text);
 /** Answer of /health. */
 export const endpointHealth = z.looseObject({
-  jobs: z.looseObject({
-    completed: counter,
-    failed: counter,
-    inProgress: counter,
-    inQueue: counter,
-    retried: counter,
-  }),
-  workers: z.looseObject({
-    idle: counter,
-    running: counter,
-    initializing: counter,
-    ready: counter,
-    throttled: counter,
-    unhealthy: counter,
-  }),
+  jobs: z
+    .looseObject({
+      completed: counter("Jobs that were completed."),
+      failed: counter("Jobs that failed or ran out of time."),
+      inProgress: counter("Jobs that a worker has."),
+      inQueue: counter("Jobs that wait for a worker."),
+      retried: counter("Jobs that were queued again."),
+    })
+    .describe("Jobs of the endpoint, by what became of them."),
+  workers: z
+    .looseObject({
+      idle: counter("Workers that wait for a job."),
+      running: counter("Workers that have a job."),
+      initializing: counter("Workers that start."),
+      ready: counter("Idle workers that ask for a job at this moment."),
+      throttled: counter("Workers that the service wants to start and has no room for."),
+      unhealthy: counter("Workers that did not come up or report a fault."),
+    })
+    .describe("Workers of the endpoint, by what they do."),
 });
 export type EndpointHealth = z.output<typeof endpointHealth>;

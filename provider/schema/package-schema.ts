@@ -52,7 +52,14 @@ function properties(
   owner: string,
   types: TypeSpecs,
 ): { specs: Record<string, PropertySpec>; required: string[] } {
-  const schema = z.toJSONSchema(shape, { io, unrepresentable: "any" });
+  const schema = z.toJSONSchema(shape, {
+    io,
+    unrepresentable: "any",
+    // A default is what people may leave out; nothing to say of what is told.
+    override: ({ jsonSchema }) => {
+      if (io === "output") delete jsonSchema.default;
+    },
+  });
   const specs: Record<string, PropertySpec> = {};
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const member = shape.shape[name];
