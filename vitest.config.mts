@@ -6,6 +6,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 /** Tests read the sources, not the build: the package names lead to the TypeScript files. */
 const alias = [
   { find: /^serverless-compute-api$/, replacement: here("api/index.ts") },
+  { find: /^serverless-compute-api\/address$/, replacement: here("api/address.ts") },
   { find: /^serverless-compute-api\/clock$/, replacement: here("api/clock.ts") },
   { find: /^serverless-compute-api\/shapes$/, replacement: here("api/shapes/index.ts") },
   { find: /^pulumi-serverless-compute$/, replacement: here("provider/index.ts") },

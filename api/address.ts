@@ -19,6 +19,12 @@ export function pathSegment(id: string, subject: string, request: { method: stri
   return encodeURIComponent(id);
 }
 
+/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` is as `parseAddress` answers it. */
+export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
+  const root = `${serverlessUrl}/v2`;
+  return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;
+}
+
 /**
  * An address of the settings, without slashes at its end.
  * Throws a TypeError that names the setting, its value (never the key or a password) and what is allowed.

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { pathSegment, requestFacts } from "./address";
+import { jobApiRoot, pathSegment, requestFacts } from "./address";
 import { parseAnswer, parseJson } from "./answer";
 import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
@@ -49,11 +49,7 @@ type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
 
 /** Speaks the job API. `serverlessUrl` is the host address without `/v2`, with no slash at its end. */
 export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
-  const root = `${serverlessUrl}/v2`;
-
-  function url(endpointId: string): string {
-    return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;
-  }
+  const url = (endpointId: string): string => jobApiRoot(serverlessUrl, endpointId);
 
   async function ask<Shape extends z.ZodType>(
     [method, operation]: ["GET" | "POST", Operation],

@@ -1,6 +1,8 @@
-import { type ClientSettings, parseAddress } from "serverless-compute-api";
+import type { ClientSettings } from "serverless-compute-api";
+// The whole of the api package would load the clients into every program, which makes no call.
+import { parseAddress } from "serverless-compute-api/address";
+import { keySources, localKeyHint } from "./lifecycle/key-hints";
 import type { LifecycleSettings } from "./lifecycle/lifecycle";
-import { keySources, localKeyHint } from "./lifecycle/messages";
 import { type SettingName, settingNames, settingTable } from "./setting-table";
 
 /** Looks up one configuration key, namespace included: `serverless-compute:apiKey`. */
@@ -51,6 +53,15 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/**
+ * Host address of the job API in the form that the clients use; undefined when it is not usable. Needs no key: a program
+ * tells by it what an endpoint's address will be.
+ */
+export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
+  const text = textOf("serverlessUrl", config, environment) ?? String(settingTable.serverlessUrl.fallback);
+  return judge("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
 }
 
 /**

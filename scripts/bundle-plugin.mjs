@@ -68,6 +68,7 @@ export async function bundlePlugin() {
     alias: {
       "serverless-compute-api": inRepository("api/index.ts"),
       "serverless-compute-api/shapes": inRepository("api/shapes/index.ts"),
+      "serverless-compute-api/address": inRepository("api/address.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
     plugins: [loadLate, littleZod],

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { SecretArgs, SecretOutputs } from "../args";
+import { foreseenReference } from "./foresight";
 import { registration } from "./registration";
 import { typeToken } from "./stub";
 
@@ -32,5 +33,6 @@ export class Secret extends pulumi.CustomResource implements SecretOutputs {
     // Left alone when it is missing, so that the check says so.
     const guarded = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
     super(typeToken("Secret"), name, registration("Secret", name, guarded, opts), opts);
+    this.reference = foreseenReference(this);
   }
 }

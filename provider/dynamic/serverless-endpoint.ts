@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
+import { foreseenUrl } from "./foresight";
 import { registration } from "./registration";
 import { typeToken } from "./stub";
 
@@ -62,5 +63,6 @@ export class ServerlessEndpoint extends pulumi.CustomResource implements Serverl
 
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
     super(typeToken("ServerlessEndpoint"), name, registration("ServerlessEndpoint", name, args, opts), opts);
+    this.url = foreseenUrl(this);
   }
 }

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { TemplateArgs, TemplateOutputs } from "../args";
+import { foreseenRevision } from "./foresight";
 import { registration } from "./registration";
 import { typeToken } from "./stub";
 
@@ -49,5 +50,6 @@ export class Template extends pulumi.CustomResource implements TemplateOutputs {
 
   constructor(name: string, args: TemplateArgs, opts?: pulumi.CustomResourceOptions) {
     super(typeToken("Template"), name, registration("Template", name, args, opts), opts);
+    this.revision = foreseenRevision(this, args);
   }
 }

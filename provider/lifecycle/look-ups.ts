@@ -11,7 +11,7 @@ import { callOptions } from "./calls";
 import type { Context } from "./lifecycle";
 import { explained } from "./messages";
 import { readsOf } from "./reads";
-import { revisionOf } from "./template";
+import { revisionOf } from "./template-revision";
 
 /** Which existing object is meant: by its id, or by a name that no other one of its kind has. */
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { CallOptions, SaveTemplateInput, TemplatePatch, TemplateRecord } from "serverless-compute-api";
 import { templateInputs, templateOutputs } from "serverless-compute-api/shapes";
 import { z } from "zod";
@@ -6,31 +5,18 @@ import { callOptions } from "./calls";
 import type { Update } from "./creation";
 import { defineLifecycle, type Told } from "./definition";
 import type { DiffRules } from "./diff";
-import type { Context, Value } from "./lifecycle";
+import type { Context } from "./lifecycle";
 import { readsOf } from "./reads";
 import { createOnce } from "./reconcile";
 import { releaseTemplate } from "./template-release";
+import { content, packedPorts, revisionOf } from "./template-revision";
 
 /** What the verbs get: checked inputs, the name filled in. */
 const filled = z.object({ ...templateInputs.shape, name: z.string() });
 type Inputs = z.output<typeof filled>;
 type Outputs = z.output<typeof templateOutputs>;
 
-/** What workers run; a change of any of these is a new revision. */
-const content = ["imageName", "dockerArgs", "env", "ports", "containerDiskInGb", "containerRegistryAuthId"] as const;
-
-const packed = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");
-const rules: DiffRules = { same: { ports: (was, is) => packed(was) === packed(is) } };
-
-/** Hash of what workers run: equal for equal content, however it is written. */
-export function revisionOf(template: Pick<Inputs, (typeof content)[number]>): string {
-  const parts = content.map((key) => {
-    if (key === "env") return Object.entries(template.env).sort(([a], [b]) => (a < b ? -1 : 1));
-    if (key === "ports") return packed(template.ports);
-    return template[key] ?? "";
-  });
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
-}
+const rules: DiffRules = { same: { ports: (was, is) => packedPorts(was) === packedPorts(is) } };
 
 function toldBy(record: TemplateRecord): Told<Inputs, Outputs> {
   const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = record;

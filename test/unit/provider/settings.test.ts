@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ConfigLookup, resolveSettings, settingMistakes } from "../../../provider/settings";
+import { type ConfigLookup, resolveServerlessUrl, resolveSettings, settingMistakes } from "../../../provider/settings";
 
 const lookup =
   (values: Record<string, string>): ConfigLookup =>
@@ -115,4 +115,20 @@ test("every mistake is found at once, and a missing key is none", () => {
   const config = lookup({ "serverless-compute:callLimit": "soon", "serverless-compute:maxInFlight": "0" });
   expect(settingMistakes(config, {}).map(({ name }) => name)).toEqual(["callLimit", "maxInFlight"]);
   expect(settingMistakes(lookup({}), {})).toEqual([]);
+});
+
+describe("the address of the job API alone", () => {
+  const config = { "serverless-compute:serverlessUrl": "https://JOBS.example.com/api//" };
+
+  test("needs no key, and has the form that clients use", () => {
+    expect(resolveServerlessUrl(lookup(config), {})).toBe("https://jobs.example.com/api");
+    expect(resolveServerlessUrl(lookup({}), { SERVERLESS_COMPUTE_SERVERLESS_URL: "http://[::1]:80/" })).toBe(
+      "http://[::1]",
+    );
+    expect(resolveServerlessUrl(lookup({}), {})).toBe("http://127.0.0.1:7337");
+  });
+
+  test("is none where the setting does not do", () => {
+    expect(resolveServerlessUrl(lookup({ "serverless-compute:serverlessUrl": "not a URL" }), {})).toBeUndefined();
+  });
 });

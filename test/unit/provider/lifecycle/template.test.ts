@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../../../provider/lifecycle/kinds";
 import type { Properties } from "../../../../provider/lifecycle/lifecycle";
-import { revisionOf } from "../../../../provider/lifecycle/template";
+import { revisionOf } from "../../../../provider/lifecycle/template-revision";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 
 const bench = await useLifecycleBench();

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deployedEnv, foresightThrough, plan } from "../doors/foresight";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { dynamicDoor } from "./door";
+
+foresightThrough(dynamicDoor);
+
+describe("what the classes tell before the provider does", () => {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    const { SERVERLESS_COMPUTE_SERVERLESS_URL: _own, ...environment } = service.environment;
+    stack = await dynamicDoor.createStack(environment);
+  });
+  afterAll(() => stack.remove());
+
+  const program = (parts: { args?: object; idle?: number; options?: string } = {}): string => `
+  const pulumi = require("@pulumi/pulumi");
+  const { ServerlessEndpoint, Template } = require("${dynamicDoor.module}");
+  class Account extends pulumi.ProviderResource {
+    constructor(name, settings) { super("pulumi-nodejs", name, settings); }
+  }
+  class Group extends pulumi.ComponentResource {
+    constructor(name, options) { super("shop:index:Group", name, {}, options); }
+  }
+  const worker = new Template("worker", { imageName: "${image("echo")}", ...${JSON.stringify(parts.args ?? {})} });
+  const api = new ServerlessEndpoint("api", {
+    templateId: worker.id, workersMax: 0, idleTimeout: ${parts.idle ?? 5},
+  }, ${parts.options ?? "{}"});
+  new Template("watcher", { imageName: "${image("echo")}", env: { URL: api.url, REVISION: worker.revision } });
+`;
+
+  it("a new revision is known before it is deployed, and is the very same then", async () => {
+    await stack.command(["config", "set", "serverless-compute:serverlessUrl", `${service.proxy.origin}///`]);
+    await stack.program(program());
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    await stack.program(program({ args: { env: { B: "b", A: "a" }, ports: "80/http, 22/tcp" } }));
+    const { env } = await plan(stack);
+    expect(env).toMatchObject({ REVISION: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    const changed = await stack.up();
+    expect(changed.operations, changed.output).toMatchObject({
+      "Template worker": ["update"],
+      "Template watcher": ["update"],
+    });
+    expect(await deployedEnv(stack)).toEqual(env);
+  });
+
+  it("the address follows the stack's config, in the form that the provider gives it", async () => {
+    await stack.program(program({ idle: 6 }));
+    const { steps, env } = await plan(stack);
+    expect(steps).toMatchObject({ api: "update" });
+    expect(env).toMatchObject({ URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)) });
+  });
+
+  it("an endpoint that stays as it is keeps the address that the state has, whatever the config says now", async () => {
+    const before = await deployedEnv(stack);
+    await stack.command(["config", "set", "serverless-compute:serverlessUrl", "http://127.0.0.1:9"]);
+    await stack.program(program({ idle: 6 }));
+    const { steps, env } = await plan(stack);
+    expect(steps).toMatchObject({ api: "update", watcher: "update" });
+    expect(env).toMatchObject({ URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:9\/v2\/\w+$/) });
+    await stack.program(program({ args: { env: { B: "b", A: "a" }, ports: "80/http, 22/tcp" } }));
+    expect(await plan(stack)).toEqual({ steps: { worker: "same", api: "same", watcher: "same" }, env: before });
+  });
+
+  it("an endpoint of an explicit provider, its own or a parent's, is left to that provider", async () => {
+    const settings = JSON.stringify({
+      "serverless-compute:apiKey": service.service.apiKey,
+      "serverless-compute:serverlessUrl": service.proxy.origin,
+    });
+    const account = `new Account("own", ${settings})`;
+    for (const options of [`{ provider: ${account} }`, `{ parent: new Group("group", { providers: [${account}] }) }`]) {
+      await stack.program(program({ options }));
+      const up = await stack.up();
+      expect(up.code, up.output).toBe(0);
+      await stack.program(program({ options, idle: 7 }));
+      // Unknown: the program cannot see the other provider's address.
+      expect((await plan(stack)).steps).toMatchObject({ api: "update", watcher: "update" });
+      const changed = await stack.up();
+      expect(changed.operations, changed.output).toMatchObject({ "Template watcher": ["same"] });
+      expect(await deployedEnv(stack)).toMatchObject({
+        URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)),
+      });
+    }
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+  });
+
+  it("a resource that is refused is refused with its own message alone", async () => {
+    await stack.command(["config", "set", "serverless-compute:serverlessUrl", "not a URL"]);
+    await stack.program(program({ args: { imageName: "" } }));
+    const preview = await stack.preview();
+    expect(preview.code).not.toBe(0);
+    const errors = preview.diagnostics.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ about }) => about)).toEqual(["Template worker"]);
+  });
+});

@@ -1,0 +1,4 @@
+import { foresightThrough } from "../doors/foresight";
+import { pluginDoor } from "./support/door";
+
+foresightThrough(pluginDoor);
