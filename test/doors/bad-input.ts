@@ -74,4 +74,15 @@ export function badInputThrough(door: Door): void {
       expect(run.diagnostics.filter(({ severity }) => severity === "error")).toHaveLength(1);
     });
   });
+
+  it("good input passes, with nobody there to ask and without a key", async () => {
+    await stack.program(`
+      const sc = require("${door.module}");
+      const template = new sc.Template("chat", { imageName: "acme/chat:1" });
+      new sc.ServerlessEndpoint("chat", { templateId: template.id });
+    `);
+    const run = await stack.preview({ env: { SERVERLESS_COMPUTE_API_KEY: "" } });
+    expect(run.code, run.output).toBe(0);
+    expect(run.operations).toMatchObject({ "Template chat": ["create"], "ServerlessEndpoint chat": ["create"] });
+  });
 }
