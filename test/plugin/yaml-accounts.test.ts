@@ -1,0 +1,66 @@
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+
+const host = inject("yamlHost");
+
+describe.skipIf("reason" in host)("two accounts in one program in YAML", () => {
+  let east: EngineService;
+  let west: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    east = await useEngineService();
+    west = await useEngineService();
+    const { PATH = "" } = process.env;
+    const path = "folder" in host ? `${host.folder}${delimiter}${PATH}` : PATH;
+    const plugin = join("..", "..", "..", "node_modules", "pulumi-serverless-compute", "bin");
+    stack = await createStack({ PATH: path }, { plugin, runtime: "yaml" });
+  });
+  afterAll(() => stack.remove());
+
+  const account = (name: string, { environment }: EngineService): string => `
+  ${name}:
+    type: pulumi:providers:serverless-compute
+    properties:
+      apiKey: "\${${name}Key}"
+      baseUrl: ${environment["SERVERLESS_COMPUTE_BASE_URL"]}
+      graphqlUrl: ${environment["SERVERLESS_COMPUTE_GRAPHQL_URL"]}
+      serverlessUrl: ${environment["SERVERLESS_COMPUTE_SERVERLESS_URL"]}
+  ${name}Models:
+    type: serverless-compute:NetworkVolume
+    properties: { size: 10, dataCenterId: EU-RO-1 }
+    options: { provider: "\${${name}}" }`;
+
+  it("each resource is made in the account of its provider, and the keys are encrypted in state", async () => {
+    for (const [key, { service }] of Object.entries({ eastKey: east, westKey: west })) {
+      const set = await stack.command(["config", "set", "--secret", key, service.apiKey]);
+      expect(set.code, set.output).toBe(0);
+    }
+    const keys = ["eastKey", "westKey"].map((key) => `  ${key}: { type: string, secret: true }\n`).join("");
+    await stack.program(`configuration:\n${keys}resources:${account("east", east)}${account("west", west)}\n`);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(await east.holdings()).toMatchObject({ volumes: [{ name: "eastModels-dev" }] });
+    expect(await west.holdings()).toMatchObject({ volumes: [{ name: "westModels-dev" }] });
+    for (const [path, text] of await stack.files()) {
+      const shown = text.split("\n").filter((line) => !line.includes('"severity":"debug"'));
+      for (const { service } of [east, west]) {
+        expect(
+          shown.filter((line) => line.includes(service.apiKey)),
+          path,
+        ).toEqual([]);
+      }
+    }
+  });
+
+  it("changes nothing the second time, and destroys each in its account", async () => {
+    for (const { proxy } of [east, west]) proxy.clear();
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect([...east.proxy.requests, ...west.proxy.requests]).toEqual([]);
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+    for (const { holdings } of [east, west]) expect(await holdings()).toMatchObject({ volumes: [] });
+  });
+});

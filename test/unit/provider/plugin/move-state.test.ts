@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { moveState } from "../../../../provider/plugin/move-state";
+
+const urn = (type: string, name: string): string => `urn:pulumi:dev::shop::${type}::${name}`;
+const provider = (name: string, inputs: object = {}) => {
+  const type = "pulumi:providers:pulumi-nodejs";
+  return { urn: urn(type, name), type, custom: true, id: `id-of-${name}`, inputs, outputs: inputs };
+};
+const object = (kind: string, name: string, by: string, others: object = {}) => {
+  const type = `pulumi-nodejs:dynamic/${kind}`;
+  const reference = `${urn("pulumi:providers:pulumi-nodejs", by)}::id-of-${by}`;
+  return { urn: urn(type, name), type, custom: true, id: name, provider: reference, inputs: { a: 1 }, ...others };
+};
+
+/** Types, names and providers of what a move makes. */
+function moved(resources: object[]): string[] {
+  const { deployment } = JSON.parse(moveState(JSON.stringify({ version: 3, deployment: { resources } })).text);
+  return deployment.resources.map((one: { urn: string; provider?: string }) => {
+    const [type, name] = one.urn.split("::").slice(2);
+    const [of, by] = one.provider?.split("::").slice(2) ?? [];
+    return `${type} ${name}${of ? ` of ${of} ${by}` : ""}`;
+  });
+}
+
+describe("moving a stack's state to the plugin", () => {
+  it("makes one default provider of several, before the first resource that it has", () => {
+    const plugin = "pulumi:providers:serverless-compute";
+    expect(
+      moved([
+        provider("default"),
+        object("serverless:Template", "a", "default"),
+        provider("default_3_248_0"),
+        object("serverless:Secret", "b", "default_3_248_0"),
+      ]),
+    ).toEqual([
+      "pulumi:providers:pulumi-nodejs default",
+      `${plugin} default`,
+      `serverless-compute:index:Template a of ${plugin} default`,
+      "pulumi:providers:pulumi-nodejs default_3_248_0",
+      `serverless-compute:index:Secret b of ${plugin} default`,
+    ]);
+  });
+
+  it("leaves other people's dynamic resources with their provider", () => {
+    const plugin = "pulumi:providers:serverless-compute";
+    expect(
+      moved([
+        provider("west", { "serverless-compute:apiKey": "x", region: "w" }),
+        object("serverless:Template", "a", "west"),
+        object("other:Thing", "b", "west"),
+        provider("default-east"),
+        object("serverless:Template", "c", "default-east"),
+      ]),
+    ).toEqual([
+      "pulumi:providers:pulumi-nodejs west",
+      `${plugin} west`,
+      `serverless-compute:index:Template a of ${plugin} west`,
+      "pulumi-nodejs:dynamic/other:Thing b of pulumi:providers:pulumi-nodejs west",
+      `${plugin} default-east`,
+      `serverless-compute:index:Template c of ${plugin} default-east`,
+    ]);
+  });
+
+  it("takes the hidden properties out, and keeps the settings of an explicit provider", () => {
+    const hidden = { inputs: { a: 1, __provider: "text" }, outputs: { a: 1, __provider: "text", b: 2 } };
+    const resources = [
+      provider("west", { "serverless-compute:baseUrl": "http://a" }),
+      object("serverless:Template", "a", "west", hidden),
+    ];
+    const { text, moved: count } = moveState(JSON.stringify({ version: 3, deployment: { resources } }));
+    expect(count).toBe(1);
+    expect(JSON.parse(text).deployment.resources).toMatchObject([
+      { id: "id-of-west", inputs: { baseUrl: "http://a" } },
+      { id: "a", inputs: { a: 1 }, outputs: { a: 1, b: 2 } },
+    ]);
+    expect(text).not.toContain("__");
+  });
+});
