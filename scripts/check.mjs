@@ -28,9 +28,11 @@ await runScript(async () => {
   return failed === 0 ? 0 : 1;
 });
 
-/** The folders beside the packages that have types to check. */
+/** The folders beside the packages that have types to check. One example needs a generated SDK: its test compiles it. */
 function projects() {
-  const examples = readdirSync(join(root, "examples")).map((name) => join("examples", name));
+  const examples = readdirSync(join(root, "examples"))
+    .filter((name) => name !== "typescript-plugin")
+    .map((name) => join("examples", name));
   return ["test", "scripts", ...examples].filter((folder) => existsSync(join(root, folder, "tsconfig.json")));
 }
 

@@ -1,10 +1,11 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { inject } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { withCliOnPath } from "../../scripts/cli.mjs";
 import { type Events, readEvents } from "./engine-events";
+import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
 
 /** What one command of the CLI did. */
 export interface Run extends Events {
@@ -61,14 +62,24 @@ export interface Stack {
   files(): Promise<Map<string, string>>;
   /** Gives this program a package of its own, changed by `edit` in its folder. */
   upgrade(name: string, edit: (folder: string) => Promise<void>): Promise<void>;
+  /** Removes it; fails when a secret is in what it printed or wrote, its own program left out. */
   remove(): Promise<void>;
 }
+
+/** The SDK's own debug messages dump every answer in plain; they are shown only to those who ask for them. */
+export const shown = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => !line.includes('"severity":"debug"'))
+    .join("\n");
 
 /** How a stack's project is set up, where it is no ordinary Node program with dynamic resources. */
 export interface Project {
   /** Folder of the plugin that serves the resources. */
   plugin?: string;
   runtime?: "nodejs" | "yaml";
+  /** Folder of an example that is the project as it stands, instead of one made here; `program` is of no use then. */
+  example?: string;
 }
 
 /** Makes a stack; `environment` is what its commands see besides PATH and Pulumi's own settings. */
@@ -81,12 +92,19 @@ export async function createStack(environment: Record<string, string>, project: 
   const backend = join(folder, "backend");
   const temporary = join(folder, "tmp");
   await Promise.all([mkdir(programFolder), mkdir(backend), mkdir(temporary)]);
-  const { plugin, runtime = "nodejs" } = project;
+  const { plugin, runtime = "nodejs", example } = project;
   const plugins = plugin ? `plugins:\n  providers:\n    - name: serverless-compute\n      path: ${plugin}\n` : "";
   const header = `name: shop\nruntime: ${runtime}\n${plugins}`;
   const programFile = runtime === "yaml" ? "Pulumi.yaml" : "index.js";
-  await writeFile(join(programFolder, "Pulumi.yaml"), header);
-  await writeFile(join(programFolder, "package.json"), '{ "name": "shop", "private": true }\n');
+  if (example) {
+    // What a person who tried the example may have left in its folder.
+    const left = /[\\/](node_modules|sdks|venv|__pycache__|Pulumi\.\w+\.yaml)$/;
+    await cp(example, programFolder, { recursive: true, filter: (path) => !left.test(path) });
+  } else {
+    await writeFile(join(programFolder, "Pulumi.yaml"), header);
+    await writeFile(join(programFolder, "package.json"), '{ "name": "shop", "private": true }\n');
+  }
+  const [, name = ""] = /^name: (\S+)$/m.exec(await readFile(join(programFolder, "Pulumi.yaml"), "utf8")) ?? [];
 
   const { PATH = "", HOME = folder } = process.env;
   const env = withCliOnPath(cli, {
@@ -105,6 +123,8 @@ export async function createStack(environment: Record<string, string>, project: 
     ...environment,
   });
 
+  noteSecret(environment["SERVERLESS_COMPUTE_API_KEY"] ?? "", "the API key");
+  const printed: Artefact[] = [];
   let count = 0;
   const command = async (args: string[], options: RunOptions = {}, logs = false): Promise<Run> => {
     count += 1;
@@ -121,6 +141,7 @@ export async function createStack(environment: Record<string, string>, project: 
       },
     );
     const output = `${stdout}${stderr}`;
+    printed.push([`the output of pulumi ${args[0]}`, output]);
     if (timedOut) throw new Error(`pulumi ${args.join(" ")} did not end within 120 s:\n${output}`);
     const events = logs ? await readFile(log, "utf8").catch(() => "") : "";
     return { code, output, started, ended: Date.now(), ...readEvents(events, args[0] === "preview") };
@@ -128,6 +149,13 @@ export async function createStack(environment: Record<string, string>, project: 
 
   const init = await command(["stack", "init", "dev"]);
   if (init.code !== 0) throw new Error(`the stack could not be made:\n${init.output}`);
+
+  const files = async (): Promise<Map<string, string>> => {
+    const paths = await readdir(folder, { recursive: true, withFileTypes: true });
+    const all = paths.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const texts = all.map(async (file): Promise<[string, string]> => [file, await readFile(file, "latin1")]);
+    return new Map(await Promise.all(texts));
+  };
 
   return {
     folder,
@@ -138,21 +166,24 @@ export async function createStack(environment: Record<string, string>, project: 
     destroy: (options) => command(["destroy", "--yes", "--skip-preview"], options, true),
     command: (args, options) => command(args, options),
     resources: async () => {
-      const text = await readFile(join(backend, ".pulumi", "stacks", "shop", "dev.json"), "utf8");
+      const text = await readFile(join(backend, ".pulumi", "stacks", name, "dev.json"), "utf8");
       const { resources } = stateShape.parse(JSON.parse(text)).checkpoint.latest;
       return (resources ?? []).filter(({ type }) => /dynamic\/serverless|^serverless-compute:index:/.test(type));
     },
-    files: async () => {
-      const paths = await readdir(folder, { recursive: true, withFileTypes: true });
-      const files = paths.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-      const texts = files.map(async (file): Promise<[string, string]> => [file, await readFile(file, "latin1")]);
-      return new Map(await Promise.all(texts));
-    },
+    files,
     upgrade: async (name, edit) => {
       const own = join(programFolder, "node_modules", name);
       await cp(join(packed, "node_modules", name), own, { recursive: true });
       await edit(own);
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
+    remove: async () => {
+      try {
+        const own = (path: string): boolean => !/[\\/]program[\\/](?!Pulumi\.\w+\.yaml$)/.test(path);
+        const left = [...(await files())].filter(([path]) => own(path));
+        expectNoSecretIn([...printed, ...left.map(([path, text]): Artefact => [relative(folder, path), shown(text)])]);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
   };
 }

@@ -1,0 +1,39 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { lastLines, run } from "../../scripts/child.mjs";
+import { exampleTexts } from "../support/example-texts";
+import { repository, sdkFor } from "./support/sdk";
+
+const sdk = await sdkFor("go");
+const version = await run("go", ["version"]).catch(() => undefined);
+if (version?.code !== 0) console.warn("The Go SDK is not compiled: there is no `go` on PATH.");
+
+describe.skipIf("reason" in sdk || version?.code !== 0)("the generated SDK for Go", () => {
+  const module = join(inject("packed"), "go-programs");
+  afterAll(() => rm(module, { recursive: true, force: true }));
+
+  const go = async (...args: string[]): Promise<void> => {
+    const env = { ...process.env, GOFLAGS: "-mod=mod", GOWORK: "off", CGO_ENABLED: "0" };
+    const finished = await run("go", args, { cwd: module, env });
+    expect(finished.code, lastLines(finished, 40)).toBe(0);
+  };
+
+  // From nothing, the modules are downloaded and compiled first.
+  it("compiles, and so do the examples of the schema that use it", { timeout: 600_000 }, async () => {
+    const schema = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
+    const path: string = schema.language.go.importBasePath;
+    await mkdir(module, { recursive: true });
+    const lines = ["module programs", "go 1.25", `require ${path} v0.0.0`, `replace ${path} => ../sdk-go/go`, ""];
+    await writeFile(join(module, "go.mod"), lines.join("\n"));
+    const examples = exampleTexts(schema).filter(({ language }) => language === "go");
+    expect(examples.length).toBeGreaterThan(5);
+    for (const [index, { text }] of examples.entries()) {
+      const folder = join(module, `example${index}`);
+      await mkdir(folder);
+      await writeFile(join(folder, "main.go"), text);
+    }
+    await go("mod", "tidy");
+    await go("vet", "./...", `${path}/...`);
+  });
+});
