@@ -1,0 +1,87 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { run } from "../../scripts/child.mjs";
+import { generateSdk, type SdkLanguage } from "../../scripts/sdk-generator.mjs";
+import { exampleTexts } from "../support/example-texts";
+import { typeFaults } from "../support/type-check";
+
+const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
+/** A generator is built once for all; that takes minutes where nothing of it is there yet. */
+const patience = 600_000;
+
+describe("the examples of the schema fit the generated SDKs", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "example-types-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const sdkOf = async (language: SdkLanguage): Promise<string | undefined> => {
+    const made = await generateSdk(language, { schema: schemaPath, target: folder, cli: inject("cli") });
+    if ("folder" in made) return made.folder;
+    console.warn(`Examples are not checked: ${made.reason}`);
+    return undefined;
+  };
+
+  /** Writes the examples of a language, each into a folder of its own, and answers their paths. */
+  const written = async (language: string, name: string): Promise<string[]> => {
+    const schema = JSON.parse(await readFile(schemaPath, "utf8"));
+    const texts = exampleTexts(schema).filter((one) => one.language === language);
+    const paths = texts.map((_, index) => join(folder, "programs", `${language}-${index}`));
+    for (const [index, path] of paths.entries()) {
+      await mkdir(path, { recursive: true });
+      await writeFile(join(path, name), `${texts[index]?.text}\n`);
+    }
+    return paths.map((path) => join(path, name));
+  };
+
+  it(
+    "in TypeScript",
+    async ({ skip }) => {
+      const sdk = await sdkOf("nodejs");
+      if (sdk === undefined) return skip("there is no SDK");
+      const { name } = JSON.parse(await readFile(join(sdk, "package.json"), "utf8"));
+      const programs = await written("typescript", "index.ts");
+      expect(programs.length).toBeGreaterThan(10);
+      const modules = { [name]: join(sdk, "index.ts") };
+      expect(typeFaults(programs, modules)).toBe("");
+      const wrong = join(folder, "programs", "wrong.ts");
+      await writeFile(wrong, `import { Secret } from "${name}";\nnew Secret("token", { value: 1 });\n`);
+      expect(typeFaults([wrong], modules)).toContain("'number' is not assignable");
+    },
+    patience,
+  );
+
+  it(
+    "in Go",
+    async ({ skip }) => {
+      const sdk = await sdkOf("go");
+      const go = await run("go", ["version"]).catch(() => undefined);
+      if (sdk === undefined || go?.code !== 0) return skip("there is no SDK, or no Go");
+      await written("go", "main.go");
+      const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1];
+      const lines = [
+        "module programs",
+        "",
+        "go 1.25",
+        "",
+        `require ${module} v0.0.0`,
+        "",
+        `replace ${module} => ${sdk}`,
+        "",
+      ];
+      await writeFile(join(folder, "programs", "go.mod"), lines.join("\n"));
+      for (const args of [
+        ["mod", "tidy"],
+        ["vet", "./..."],
+      ]) {
+        const { code, stdout, stderr } = await run("go", args, { cwd: join(folder, "programs"), timeout: patience });
+        expect(code, `go ${args.join(" ")}:\n${stdout}${stderr}`).toBe(0);
+      }
+    },
+    patience,
+  );
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/**
+ * What the compiler finds wrong with files outside the repository, as strict as it is with the repository's own. Modules
+ * come from the repository's packages, those in `modules` from where they are named to be.
+ */
+export function typeFaults(files: string[], modules: Record<string, string>): string {
+  const text = readFileSync(join(root, "tsconfig.base.json"), "utf8");
+  const { compilerOptions } = ts.parseConfigFileTextToJson("tsconfig.base.json", text).config;
+  const paths = Object.entries({ "@pulumi/pulumi": join(root, "node_modules", "@pulumi", "pulumi"), ...modules });
+  const { options } = ts.convertCompilerOptionsFromJson(
+    {
+      ...compilerOptions,
+      ...{ composite: false, incremental: false, declaration: false, declarationMap: false, sourceMap: false },
+      ...{ noEmit: true, module: "esnext", moduleResolution: "bundler", isolatedModules: false },
+      typeRoots: [join(root, "node_modules", "@types")],
+      paths: Object.fromEntries(paths.map(([name, path]) => [name, [path]])),
+    },
+    root,
+  );
+  const program = ts.createProgram(files, options);
+  const wanted = new Set(files);
+  // Of the modules only what the files use of them counts, not how strict they are with themselves.
+  const faults = ts.getPreEmitDiagnostics(program).filter(({ file }) => !file || wanted.has(file.fileName));
+  return ts.formatDiagnostics(faults, {
+    getCanonicalFileName: (name) => name,
+    getCurrentDirectory: () => root,
+    getNewLine: () => "\n",
+  });
+}
