@@ -51,10 +51,13 @@ async function plugin() {
     process.platform === "linux" ? readFileSync(`/proc/${child.pid}/${name}`, "utf8") : "";
   const rss = Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1]) / 1024;
   const [user, system] = read("stat").split(") ").at(-1)?.split(" ").slice(11, 13).map(Number) ?? [];
-  client.close();
-  child.kill("SIGKILL");
+  // As at the end of a command, which waits for that.
+  const asked = performance.now();
+  child.kill("SIGINT");
   await once(child, "exit");
-  return { port, answer, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
+  const end = performance.now() - asked;
+  client.close();
+  return { port, answer, end, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
 }
 
 // The first of each finds cold files.
@@ -72,6 +75,7 @@ console.log(
     `plugin's port   ${median(measured.map(({ port }) => port)).toFixed(0)} ms`,
     `ratio           ${median(ratios).toFixed(2)} (half of the pairs ${quartile(0.25)} to ${quartile(0.75)})`,
     `first answer    ${median(measured.map(({ answer }) => answer)).toFixed(0)} ms`,
+    `end at SIGINT   ${median(measured.map(({ end }) => end)).toFixed(0)} ms`,
     `its processor   ${median(measured.map(({ cpu }) => cpu)).toFixed(0)} ms up to the first answer`,
     `its memory      ${median(measured.map(({ rss }) => rss)).toFixed(0)} MB at the first answer`,
   ].join("\n"),

@@ -11,8 +11,8 @@ export interface Cancellation {
   cancel(): void;
   /** A new deployment begins in this process, as under a debugger: verbs run again. */
   renew(): void;
-  /** Resolves once nothing runs. */
-  idle(): Promise<void>;
+  /** Resolves once nothing runs; to whether anything had to be waited for. */
+  idle(): Promise<boolean>;
 }
 
 export function createCancellation(): Cancellation {
@@ -40,7 +40,9 @@ export function createCancellation(): Cancellation {
       cancelled = false;
     },
     idle: async () => {
+      const waited = running.size > 0;
       while (running.size > 0) await Promise.allSettled(running.keys());
+      return waited;
     },
   };
 }
@@ -64,7 +66,10 @@ export function obeyEngine(cancellation: Cancellation, address: string | undefin
     stopWatching();
     cancellation.cancel();
     const tired = new Promise((resolve) => setTimeout(resolve, limit).unref());
-    const done = cancellation.idle().then(() => new Promise((resolve) => setTimeout(resolve, lastAnswers)));
+    const done = cancellation.idle().then((waited) => {
+      // The engine waits for this process at the end of every command: what is idle has nothing left to send.
+      return new Promise<void>((resolve) => void (waited ? setTimeout(resolve, lastAnswers) : setImmediate(resolve)));
+    });
     await Promise.race([tired, done]);
     process.kill(process.pid, "SIGINT");
   };
