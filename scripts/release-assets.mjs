@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { archivePlugin } from "./archive-plugin.mjs";
 import { lastLines, run } from "./child.mjs";
 import { root, runScript } from "./entry.mjs";
@@ -20,17 +21,21 @@ const checksums = "SHA256SUMS";
 
 /**
  * Makes everything that is attached to a release, of packages that are built (`npm run build`): the plugin for each
- * platform, the npm packages, the schema, and the checksums of all of them.
+ * platform, the npm packages, the schema, the SDKs, and the checksums of all of them.
  * @param {string} target An empty or missing folder.
- * @param {string} [tag] The release's tag, `v<version>`; another version in a package is refused.
+ * @param {object} [options]
+ * @param {string} [options.tag] The release's tag, `v<version>`; another version in a package is refused.
+ * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/sdks.mjs), each packed to an archive.
  * @returns {Promise<string[]>} The names of the files in it.
  */
-export async function makeReleaseAssets(target, tag) {
+export async function makeReleaseAssets(target, { tag, sdks } = {}) {
   const require = createRequire(import.meta.url);
+  const { version } = require("../provider/package.json");
   for (const name of packages) {
-    const { version } = require(`../${name}/package.json`);
-    if (tag !== undefined && tag !== `v${version}`) {
-      throw new Error(`the tag is ${tag}, but ${name}/package.json has version ${version}: its tag is v${version}`);
+    const own = require(`../${name}/package.json`).version;
+    const expected = tag ?? `v${version}`;
+    if (expected !== `v${own}`) {
+      throw new Error(`the release is ${expected}, but ${name}/package.json has version ${own}`);
     }
   }
   await mkdir(target, { recursive: true });
@@ -43,10 +48,16 @@ export async function makeReleaseAssets(target, tag) {
   const packed = await run("npm", args, { cwd: root });
   if (packed.code !== 0) throw new Error(`the packages could not be packed: ${lastLines(packed)}`);
 
+  for (const language of sdks === undefined ? [] : await readdir(sdks)) {
+    const archive = join(target, `pulumi-serverless-compute-sdk-${language}-v${version}.tar.gz`);
+    const { code, stderr } = await run("tar", ["-czf", archive, "-C", join(sdks ?? "", language), "."]);
+    if (code !== 0) throw new Error(`the SDK for ${language} could not be packed: ${stderr}`);
+  }
+
   const names = (await readdir(target)).sort();
   const lines = names.map(async (name) => {
     const sum = createHash("sha256").update(await readFile(join(target, name)));
-    return `${sum.digest("hex")}  ${basename(name)}\n`;
+    return `${sum.digest("hex")}  ${name}\n`;
   });
   await writeFile(join(target, checksums), (await Promise.all(lines)).join(""));
   return [...names, checksums];
@@ -54,9 +65,15 @@ export async function makeReleaseAssets(target, tag) {
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   await runScript(async () => {
-    const [target, tag] = process.argv.slice(2);
-    if (target === undefined) throw new Error("Usage: node scripts/release-assets.mjs <folder> [<tag>]");
-    for (const name of await makeReleaseAssets(target, tag)) console.log(name);
+    const { values, positionals } = parseArgs({
+      options: { tag: { type: "string" }, sdks: { type: "string" } },
+      allowPositionals: true,
+    });
+    const [target] = positionals;
+    if (target === undefined || positionals.length > 1) {
+      throw new Error("Usage: node scripts/release-assets.mjs <folder> [--tag v<version>] [--sdks <folder>]");
+    }
+    for (const name of await makeReleaseAssets(resolve(target), values)) console.log(name);
     return 0;
   });
 }

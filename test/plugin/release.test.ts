@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -19,16 +19,20 @@ let assets: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(inject("packed"), "release-"));
   assets = join(folder, "assets");
-  await makeReleaseAssets(assets, `v${version}`);
+  const sdks = join(folder, "sdks");
+  await mkdir(join(sdks, "go"), { recursive: true });
+  await writeFile(join(sdks, "go", "go.mod"), "module sdk\n");
+  await makeReleaseAssets(assets, { tag: `v${version}`, sdks });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it("has the plugin for each platform, the packages and the schema", async () => {
+it("has the plugin for each platform, the packages, the schema and the SDKs", async () => {
   const packages = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];
   expect((await readdir(assets)).sort()).toEqual(
     [
       "SHA256SUMS",
       "schema.json",
+      `pulumi-serverless-compute-sdk-go-v${version}.tar.gz`,
       ...packages.map((name) => `${name}-${version}.tgz`),
       ...platforms.map(([os, arch]) => archive(os, arch)),
     ].sort(),
@@ -113,8 +117,8 @@ it("Pulumi finds it by its name where the release's files are served", async () 
 });
 
 it("refuses a tag of another version, and a folder that has something in it", async () => {
-  await expect(makeReleaseAssets(join(folder, "other"), "v9.9.9")).rejects.toThrow(
-    `the tag is v9.9.9, but api/package.json has version ${version}: its tag is v${version}`,
+  await expect(makeReleaseAssets(join(folder, "other"), { tag: "v9.9.9" })).rejects.toThrow(
+    `the release is v9.9.9, but api/package.json has version ${version}`,
   );
   await expect(makeReleaseAssets(assets)).rejects.toThrow("is not empty");
 });
