@@ -48,11 +48,11 @@ test(
     ]);
     expect(cells(id)).toEqual([id, "busy", "acme/slow:1", "1", "0–1", "2", "1", "0", "0", "0"]);
     expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
-    expect(told.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\n[0-9a-f]+ +busy +running +\d+ s\n/);
+    expect(told.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
     expect(told.stdout).not.toContain(key);
 
     expect((await runLine("logs", "busy", "--data", data)).out).toMatch(
-      /^\S+ [0-9a-f]+ worker starts for the image acme\/slow:1/,
+      /^\S+ local-[0-9a-f]+ worker starts for the image acme\/slow:1/,
     );
 
     const token = (await runLine("token", idleId, "--data", data)).out;
