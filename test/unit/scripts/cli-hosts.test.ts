@@ -1,0 +1,60 @@
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import type { Cli } from "../../../scripts/cli.mjs";
+import { findHost } from "../../../scripts/cli-hosts.mjs";
+import { temporaryFolder, writeCli, writeExecutable } from "./fake-cli";
+
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+/** A CLI in a folder of its own, and a `go` that builds an empty program out of a module with a file beside it. */
+function machine() {
+  const root = temporaryFolder();
+  const cli: Cli = {
+    command: join(root, "bin", "pulumi"),
+    folder: join(root, "bin"),
+    version: "3.250.0",
+    source: "cache",
+  };
+  writeCli(cli.folder);
+  const commands = join(root, "module", "python", "cmd");
+  mkdirSync(commands, { recursive: true });
+  writeFileSync(join(commands, "pulumi-language-python-exec"), "runs programs", { mode: 0o444 });
+  const go = join(root, "tools", "go");
+  writeExecutable(
+    go,
+    `echo "$1" >> "${root}/calls"`,
+    '[ "$1" = version ] && echo "go version go1.26.0 linux/amd64"',
+    `[ "$1" = list ] && echo "${root}/module"`,
+    '[ "$1" = build ] || exit 0',
+    'while [ "$1" != -o ]; do shift; done',
+    `echo '#!/bin/sh' > "$2"; chmod 755 "$2"`,
+  );
+  const calls = () => readFileSync(join(root, "calls"), "utf8").trim().split("\n");
+  return {
+    root,
+    cli,
+    calls,
+    find: (command = go) => findHost("python", cli, { go: command, env: { PATH: "/bin:/usr/bin" } }),
+  };
+}
+
+test("a host is built once, with the file that it needs beside it", async () => {
+  const { root, cli, calls, find } = machine();
+  const found = { folder: cli.folder };
+  expect(await Promise.all([find(), find()])).toEqual([found, found]);
+  for (const name of ["pulumi-language-python", "pulumi-language-python-exec"]) {
+    accessSync(join(cli.folder, name), constants.X_OK);
+  }
+  expect(readFileSync(join(cli.folder, "pulumi-language-python-exec"), "utf8")).toBe("runs programs");
+  expect(calls().filter((call) => call === "build")).toHaveLength(1);
+  expect(readdirSync(root).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+test("where it cannot be built, the reason is told", async () => {
+  const { find } = machine();
+  expect(await find("/nowhere/go")).toEqual({
+    reason: expect.stringMatching(/python is missing and cannot be built: there is no/),
+  });
+});
