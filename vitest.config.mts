@@ -16,6 +16,7 @@ const alias = [
 export default defineConfig({
   resolve: { alias },
   test: {
+    reporters: ["default", here("test/support/secrecy-reporter.ts")],
     // Many tests start processes of their own, so more workers than this only wait for each other.
     maxWorkers: 2,
     projects: [

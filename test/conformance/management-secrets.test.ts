@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { giveAway } from "../support/secret-scan";
 import { useTarget } from "../support/target";
 import { literal, uniqueName, useAccount } from "./support/account";
 
+// Workers that have these answer with them.
+for (const told of ["told-by-worker", "new-and-quiet"]) giveAway(told);
 const target = await useTarget();
 const account = useAccount(target);
 const listSecrets = () => account.graphql("{ myself { secrets { id name description } } }");
@@ -88,14 +91,14 @@ describe("GraphQL API: secrets", () => {
 
   test("a template env value {{ RUNPOD_SECRET_<name> }} reaches the worker as the secret's value", async (context) => {
     const name = uniqueName("secret");
-    await account.secret({ name, value: "very-quiet" });
+    await account.secret({ name, value: "told-by-worker" });
     const env = [
       { key: "TOKEN", value: `{{ RUNPOD_SECRET_${name} }}` },
       { key: "PLAIN", value: "as it is" },
     ];
     const jobs = await account.jobsOn("env", context, {}, { env });
     const answer = await jobs.runsync({ names: ["TOKEN", "PLAIN"] });
-    expectAnswer(answer, 200, { status: "COMPLETED", output: { TOKEN: "very-quiet", PLAIN: "as it is" } });
+    expectAnswer(answer, 200, { status: "COMPLETED", output: { TOKEN: "told-by-worker", PLAIN: "as it is" } });
   });
 
   test("secretValueUpdate changes what workers that start later get", async (context) => {

@@ -20,7 +20,10 @@ describe("what the classes tell before the provider does", () => {
   const pulumi = require("@pulumi/pulumi");
   const { ServerlessEndpoint, Template } = require("${dynamicDoor.module}");
   class Account extends pulumi.ProviderResource {
-    constructor(name, settings) { super("pulumi-nodejs", name, settings); }
+    constructor(name, settings) {
+      // What an explicit provider of dynamic resources is given is in the state as it is given.
+      super("pulumi-nodejs", name, { ...settings, "serverless-compute:apiKey": pulumi.secret(settings["serverless-compute:apiKey"]) });
+    }
   }
   class Group extends pulumi.ComponentResource {
     constructor(name, options) { super("shop:index:Group", name, {}, options); }

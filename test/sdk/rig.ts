@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Clients, createClients } from "serverless-compute-api";
 import { createService, type Service } from "serverless-compute-local";
 import { inject, type TestContext } from "vitest";
+import { discardServiceFolder } from "../support/service-artefacts";
 
 const handlerFile = (name: string): string => fileURLToPath(new URL(`handlers/${name}.py`, import.meta.url));
 const handlers = ["plain", "generator", "async", "refresh"] as const;
@@ -49,7 +50,7 @@ export async function startRig(): Promise<SdkRig> {
     async [Symbol.asyncDispose]() {
       await clients.close();
       await service.stop(0);
-      await rm(dataFolder, { recursive: true, force: true });
+      await discardServiceFolder(dataFolder);
     },
   };
 }

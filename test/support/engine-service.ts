@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,8 @@ import { createService, type Service, type ServiceOptions } from "serverless-com
 import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
+import { noteSecret } from "./secret-scan";
+import { discardServiceFolder } from "./service-artefacts";
 
 const handlers = ["echo", "fail", "slow", "env"] as const;
 /** Image name that runs a handler of test/conformance/handlers. */
@@ -66,13 +68,14 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
     templateRelease: 0,
     ...options,
   });
+  noteSecret(service.apiKey, "the API key");
   const proxy = await startRecordingProxy(service.serverlessUrl);
   running.push({
     dataFolder,
     stop: async () => {
       await proxy.close();
       await service.stop(0);
-      await rm(dataFolder, { recursive: true, force: true });
+      await discardServiceFolder(dataFolder);
     },
   });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,8 @@ import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
 import { LeapingClock } from "./leaping-clock";
 import { type Answer, at, expectAnswer, send } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
+import { expectNoSecretIn, noteSecret } from "./secret-scan";
+import { discardServiceFolder } from "./service-artefacts";
 
 /** A local service behind a recording proxy, for the lifecycles under test; its data is looked at by raw HTTP. */
 export interface LifecycleBench {
@@ -61,7 +63,9 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
   const clock = new LeapingClock();
   const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options });
   const proxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
+  noteSecret(service.apiKey, "the API key");
   const closing: (() => Promise<void>)[] = [];
+  const told: string[] = [];
   afterEach(async ({ task }) => {
     for (const close of closing.splice(0)) await close();
     proxy.clear();
@@ -71,7 +75,8 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
   afterAll(async () => {
     await proxy.close();
     await service.stop(0);
-    await rm(dataFolder, { recursive: true, force: true });
+    expectNoSecretIn([["what verbs told", told.join("\n")]]);
+    await discardServiceFolder(dataFolder);
   });
 
   const moved = (url: string): string => url.replace(service.serverlessUrl, proxy.origin);
@@ -104,7 +109,10 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
         clients,
         clock: time,
         signal: new AbortController().signal,
-        progress: (text) => void shown.push(text),
+        progress: (text) => {
+          shown.push(text);
+          told.push(text);
+        },
         settings: { templateReleaseLimit: 150_000 },
         shown,
         ...overrides,

@@ -8,6 +8,7 @@ import {
 } from "node:http";
 import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
 import { listenOnLoopback, shut } from "./loopback";
+import { noteSentSecrets } from "./secret-scan";
 
 /** What goes wrong with one request. */
 export type Fault =
@@ -61,6 +62,8 @@ export interface RecordingProxy {
   readonly requests: RecordedRequest[];
   /** Does this to the next `times` requests that fit (default 1); faults that fit the same request are used up in order. */
   inject(match: Match, fault: Fault, times?: number): void;
+  /** The most requests that were under way at one moment, since the start or the last `clear`. */
+  mostAtOnce(): number;
   /** Faults that no request has come for yet. */
   pendingFaults(): number;
   /** Whether a request came for the fault `clientGone`. */
@@ -126,6 +129,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
   let planned: Planned[] = [];
   let target = origin;
   let gone = false;
+  let [underWay, most] = [0, 0];
 
   function takeFault(method: string, path: string, body: string): Fault | undefined {
     const found = planned.find(({ match }) => fits(match, method, path, body));
@@ -155,9 +159,16 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     const path = new URL(request.url ?? "/", "http://any").pathname;
     const record: RecordedRequest = { method, path, fault: undefined, carriedOut: false, status: undefined };
     requests.push(record);
+    underWay += 1;
+    most = Math.max(most, underWay);
+    response.once("close", () => {
+      underWay -= 1;
+    });
     if (gone) return hangUp(request);
     const body = await readBody(request);
-    const fault = takeFault(method, path, body.toString("utf8"));
+    const text = body.toString("utf8");
+    noteSentSecrets(text);
+    const fault = takeFault(method, path, text);
     record.fault = fault?.kind;
     if (fault?.kind === "clientGone") gone = true;
 
@@ -186,11 +197,13 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     requests,
     inject: (match, fault, times = 1) => void planned.push({ match, fault, left: times }),
     clientIsGone: () => gone,
+    mostAtOnce: () => most,
     pendingFaults: () => planned.reduce((sum, { left }) => sum + left, 0),
     clear() {
       requests.length = 0;
       planned = [];
       gone = false;
+      most = underWay;
     },
     pointAt(other) {
       target = other;

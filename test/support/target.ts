@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach, type TestContext } from "vitest";
 import { LeapingClock } from "./leaping-clock";
+import { discardServiceFolder } from "./service-artefacts";
 
 /** Handlers that the conformance tests run jobs on; test/conformance/handlers says what each one does. */
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
@@ -83,7 +84,7 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
   });
   afterAll(async () => {
     await service.stop(0);
-    await rm(dataFolder, { recursive: true, force: true });
+    await discardServiceFolder(dataFolder);
   });
   return {
     baseUrl: service.baseUrl,

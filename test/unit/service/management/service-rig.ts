@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { ManualClock } from "../../../support/manual-clock";
 import { type Answer, send, stringAt } from "../../../support/raw-http";
+import { discardServiceFolder } from "../../../support/service-artefacts";
 
 /** Fields of a request body. */
 export type Fields = Record<string, unknown>;
@@ -43,7 +44,7 @@ export async function useService(options: ServiceOptions = {}): Promise<ServiceR
   });
   afterAll(async () => {
     await service.stop(0);
-    await rm(folder, { recursive: true, force: true });
+    await discardServiceFolder(folder);
   });
 
   const rest: ServiceRig["rest"] = (method, path, json) =>

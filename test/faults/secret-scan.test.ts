@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createService } from "serverless-compute-local";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { run } from "../../scripts/child.mjs";
+import { send } from "../support/raw-http";
+import { expectNoSecretIn, formsOf, giveAway, leaksIn, noteSecret, noteSentSecrets } from "../support/secret-scan";
+import { discardServiceFolder, serviceArtefacts } from "../support/service-artefacts";
+
+const secretValue = (): string => `planted-${randomBytes(9).toString("hex")}`;
+
+describe("the scan of a service's folder", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "secret-scan-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** Runs a service with a secret in it and, beside it, a template whose readme is `readme`. */
+  async function serve(secret: string, readme: string): Promise<void> {
+    const { apiKey: key, baseUrl, graphqlUrl, stop } = await createService({ port: 0, dataFolder: folder });
+    const query = `mutation { secretCreate(input: { name: "a", value: "${secret}" }) { id } }`;
+    expect((await send("POST", graphqlUrl, { key, json: { query } })).status).toBe(200);
+    const template = { name: "a", imageName: "a:1", readme, isServerless: true, volumeInGb: 0 };
+    expect((await send("POST", `${baseUrl}/templates`, { key, json: template })).status).toBeLessThan(300);
+    await stop(0);
+  }
+
+  test("takes the secret store and the key file as the places that they are", async () => {
+    await serve(secretValue(), "harmless");
+    await discardServiceFolder(folder);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test("finds a secret in a table of the store, and removes the folder all the same", async () => {
+    const secret = secretValue();
+    await serve(secret, `it is ${secret}`);
+    await expect(discardServiceFolder(folder)).rejects.toThrow(
+      /^a test left secrets behind:\na secret value is in table templates$/,
+    );
+    expect(existsSync(folder)).toBe(false);
+    giveAway(secret);
+  });
+
+  test("finds a secret in a log and in a file of any other name, at any depth", async () => {
+    const secret = secretValue();
+    await serve(secret, "harmless");
+    await appendFile(join(folder, "service.log"), JSON.stringify({ msg: JSON.stringify({ secret }) }));
+    await writeFile(join(folder, "left-behind"), Buffer.from(`key ${secret} key`).toString("base64"));
+    const places = leaksIn(await serviceArtefacts(folder), new Map([[secret, "it"]]));
+    expect(places).toContain("it is in service.log");
+    await expect(discardServiceFolder(folder)).rejects.toThrow("a secret value is in service.log");
+    giveAway(secret);
+  });
+});
+
+describe("the scan of texts", () => {
+  const awkward = 'sesame "4d1f"\n&9b2e';
+
+  test.each([
+    ["as it is", awkward],
+    ["in JSON", JSON.stringify({ a: [awkward] })],
+    ["in JSON within JSON", JSON.stringify({ a: JSON.stringify({ b: awkward }) })],
+    ["in an address", `http://127.0.0.1/?key=${encodeURIComponent(awkward)}`],
+    ["in base64", Buffer.from(awkward).toString("base64")],
+  ])("finds a secret %s and names its place, not itself", (_how, text) => {
+    const known = new Map([[awkward, "the API key"]]);
+    expect(
+      leaksIn(
+        [
+          ["nowhere", "harmless"],
+          ["here", text],
+        ],
+        known,
+      ),
+    ).toEqual(["the API key is in here"]);
+  });
+
+  test("has no form so short that it is anywhere", () => {
+    expect(formsOf("short!").every((form) => form.length >= 6)).toBe(true);
+  });
+
+  test.each([
+    [
+      "variables",
+      {
+        query: "mutation a($v: String!) { secretCreate(input: { value: $v }) { id } }",
+        variables: { v: 1, value: "V" },
+      },
+    ],
+    ["an input", { query: "mutation { updateRegistryAuth(input: $i) { id } }", variables: { i: { password: "V" } } }],
+    ["the document", { query: 'mutation { secretCreate(input: { name: "n", value: "V" }) { id } }' }],
+  ])("knows the secrets that requests carry in %s", (_where, body) => {
+    const secret = secretValue();
+    noteSentSecrets(JSON.stringify(body).replace(/V(?=\\?")/, secret));
+    expect(() => expectNoSecretIn([["a log", `so ${secret} it is`]])).toThrow("a secret value is in a log");
+    giveAway(secret);
+    expect(() => expectNoSecretIn([["a log", `so ${secret} it is`]])).not.toThrow();
+  });
+});
+
+test("a run whose own output repeats a secret fails", async () => {
+  const folder = await mkdtemp(join(process.cwd(), ".serverless-compute", "secret-run-"));
+  try {
+    const scan = JSON.stringify(join(process.cwd(), "test", "support", "secret-scan"));
+    const spoken = (say: string): string => `
+      import { test } from "vitest";
+      import { noteSecret } from ${scan};
+      test("speaks", () => { noteSecret("planted-5e1f00d", "the API key"); ${say} });
+    `;
+    const reporter = join(process.cwd(), "test", "support", "secrecy-reporter.ts");
+    await writeFile(
+      join(folder, "vitest.config.mts"),
+      `export default { test: { include: ["*.test.ts"], reporters: ["default", ${JSON.stringify(reporter)}] } };`,
+    );
+    const vitest = join(process.cwd(), "node_modules", "vitest", "vitest.mjs");
+    const speak = async (say: string) => {
+      await writeFile(join(folder, "speaks.test.ts"), spoken(say));
+      return run(process.execPath, [vitest, "run", "--root", folder], { cwd: folder, timeout: 60_000 });
+    };
+    const quiet = await speak('console.log("planted-nothing")');
+    expect(quiet.code, quiet.stdout + quiet.stderr).toBe(0);
+    const logged = await speak('console.log("it is planted-5e1f00d")');
+    expect([logged.code, logged.stderr]).toEqual([1, expect.stringContaining("the API key is in the output of")]);
+    const thrown = await speak('throw new Error("planted-5e1f00d is wrong")');
+    expect(thrown.stderr).toContain('the API key is in the failure of "speaks"');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("a secret that is too short to be told from chance is not looked for", () => {
+  noteSecret("abc", "the API key");
+  expect(() => expectNoSecretIn([["a log", "abc"]])).not.toThrow();
+});

@@ -1,0 +1,45 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SerializedError, UserConsoleLog } from "vitest";
+import type { Reporter, TestModule } from "vitest/node";
+import { z } from "zod";
+import { type Artefact, leaksIn, secretsFolderVariable } from "./secret-scan";
+
+const noted = z.tuple([z.string(), z.string()]);
+
+/** What a failure says of itself: its text, its stack, its causes. */
+const told = (error: unknown): string => JSON.stringify(error) ?? "";
+
+/** Fails a run whose own output, tests' logs or failures among it, repeats a secret that a test made. */
+export default class SecrecyReporter implements Reporter {
+  readonly #folder = mkdtempSync(join(tmpdir(), "run-secrets-"));
+  readonly #seen: Artefact[] = [];
+
+  onInit(): void {
+    // Test files run in processes of their own, which get it from here.
+    process.env[secretsFolderVariable] = this.#folder;
+  }
+
+  onUserConsoleLog({ content, taskId }: UserConsoleLog): void {
+    this.#seen.push([`the output of ${taskId ?? "the run"}`, content]);
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    for (const module of modules) {
+      this.#seen.push([`a failure of ${module.relativeModuleId}`, told(module.errors())]);
+      for (const test of module.children.allTests())
+        this.#seen.push([`the failure of "${test.fullName}"`, told(test.result().errors)]);
+    }
+    this.#seen.push(["an error outside of tests", told(errors)]);
+    const lines = readdirSync(this.#folder).flatMap((file) =>
+      readFileSync(join(this.#folder, file), "utf8").trim().split("\n"),
+    );
+    const secrets = new Map(lines.map((line) => noted.parse(JSON.parse(line))));
+    rmSync(this.#folder, { recursive: true, force: true });
+    const leaks = leaksIn(this.#seen, secrets);
+    if (leaks.length === 0) return;
+    console.error(`the run's own output repeats secrets:\n${leaks.join("\n")}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,73 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where something may be read, and what is written there. */
+export type Artefact = readonly [place: string, text: string];
+
+/** Shorter values are in any text by chance. */
+const shortest = 6;
+
+/** Folder that the run collects its secrets in, for the scan of its own output; one file per process. */
+export const secretsFolderVariable = "TEST_RUN_SECRETS";
+
+/** Secrets that this test file made, and what each is. They must be in no artefact of the run. */
+const secrets = new Map<string, string>();
+
+/** Remembers a secret that a test made. */
+export function noteSecret(value: string, what: string): void {
+  if (value.length < shortest || secrets.has(value)) return;
+  secrets.set(value, what);
+  const folder = process.env[secretsFolderVariable];
+  if (folder) appendFileSync(join(folder, String(process.pid)), `${JSON.stringify([value, what])}\n`, { mode: 0o600 });
+}
+
+/** Forgets a secret that a test gives away on purpose, such as by a handler that answers with what it knows. */
+export function giveAway(value: string): void {
+  secrets.set(value, "");
+}
+
+/** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in an address, in base64. */
+export function formsOf(value: string): string[] {
+  const inJson = JSON.stringify(value).slice(1, -1);
+  const encoded = Buffer.from(value).toString("base64").slice(0, -4);
+  const forms = [value, inJson, JSON.stringify(inJson).slice(1, -1), encodeURIComponent(value), encoded];
+  return [...new Set(forms)].filter((form) => form.length >= shortest);
+}
+
+/** Where secrets are that must not be there, as lines for a message that repeats none of them. */
+export function leaksIn(artefacts: Iterable<Artefact>, known: ReadonlyMap<string, string> = secrets): string[] {
+  const wanted = [...known].filter(([, what]) => what !== "").map(([value, what]) => ({ what, forms: formsOf(value) }));
+  const leaks = new Set<string>();
+  for (const [place, text] of artefacts) {
+    for (const { what, forms } of wanted) {
+      if (forms.some((form) => text.includes(form))) leaks.add(`${what} is in ${place}`);
+    }
+  }
+  return [...leaks];
+}
+
+/** Fails where a secret of this test file is in an artefact. */
+export function expectNoSecretIn(artefacts: Iterable<Artefact>): void {
+  const leaks = leaksIn(artefacts);
+  if (leaks.length > 0) throw new Error(`a test left secrets behind:\n${leaks.join("\n")}`);
+}
+
+const secretMutation = /\b(secretCreate|secretValueUpdate|saveRegistryAuth|updateRegistryAuth)\b/;
+const inDocument = /\b(?:value|password)\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+/** Remembers the secrets in the body of a GraphQL request: values of secrets, passwords of registry credentials. */
+export function noteSentSecrets(body: string): void {
+  if (!secretMutation.test(body)) return;
+  const keep = (key: string, value: unknown): unknown => {
+    if ((key === "value" || key === "password") && typeof value === "string") noteSecret(value, "a secret value");
+    if (key === "query" && typeof value === "string") {
+      for (const [, quoted = '""'] of value.matchAll(inDocument)) keep("value", JSON.parse(quoted));
+    }
+    return value;
+  };
+  try {
+    JSON.parse(body, keep);
+  } catch {
+    // A broken body is what some tests send; the service reads none of it either.
+  }
+}

@@ -1,0 +1,52 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { z } from "zod";
+import { lookIntoStore } from "../../service/store/database";
+import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
+
+/** Where the service keeps secrets, and nowhere else: two tables of its store and its key file. */
+const secretTables = { secrets: "value", registry_auths: "password" } as const;
+const keyFile = "api-key";
+
+const anyRow = z.record(z.string(), z.unknown());
+const cell = (_key: string, value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
+
+/** Remembers the secrets that a service holds now. */
+export async function noteHeldSecrets(dataFolder: string): Promise<void> {
+  const key = await readFile(join(dataFolder, keyFile), "utf8").catch(() => "");
+  noteSecret(key.trim(), "the API key");
+  for (const [table, column] of Object.entries(secretTables)) {
+    const rows = lookIntoStore(dataFolder, `SELECT ${column} AS held FROM ${table}`, z.object({ held: z.string() }));
+    for (const { held } of rows ?? []) noteSecret(held, "a secret value");
+  }
+}
+
+/** What a service has written in its folder, but for its secret store: logs, other files, tables row by row. */
+export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> {
+  const entries = await readdir(dataFolder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const open = paths.filter((path) => !/(^|[\\/])(service\.db[^\\/]*|api-key)$/.test(path));
+  const files = open.map(
+    async (path): Promise<Artefact> => [relative(dataFolder, path), await readFile(path, "latin1")],
+  );
+  const named = z.object({ name: z.string() });
+  const tables = lookIntoStore(dataFolder, "SELECT name FROM sqlite_master WHERE type = 'table'", named) ?? [];
+  const rows = tables
+    .filter(({ name }) => !Object.hasOwn(secretTables, name))
+    .map(({ name }): Artefact => {
+      const all = lookIntoStore(dataFolder, `SELECT * FROM "${name}"`, anyRow);
+      return [`table ${name}`, JSON.stringify(all, cell)];
+    });
+  return [...(await Promise.all(files)), ...rows];
+}
+
+/** Removes the folder of a service that has stopped; fails when it wrote a secret anywhere but where it keeps them. */
+export async function discardServiceFolder(dataFolder: string): Promise<void> {
+  try {
+    await noteHeldSecrets(dataFolder);
+    expectNoSecretIn(await serviceArtefacts(dataFolder));
+  } finally {
+    await rm(dataFolder, { recursive: true, force: true });
+  }
+}
