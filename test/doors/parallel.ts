@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+/** Resources of each of the four kinds. */
+const each = 20;
+/** Calls at once, by the setting; what is under way when the service says "too many" is at most this. */
+const inFlight = 8;
+
+/** Eighty resources with everything the engine may do at once. */
+export function parallelThrough(door: Door): void {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    const limit = { SERVERLESS_COMPUTE_MAX_IN_FLIGHT: String(inFlight) };
+    stack = await door.createStack({ ...service.environment, ...limit });
+    await stack.program(`
+    const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+    for (let i = 0; i < ${each}; i++) {
+      const template = new Template("t" + i, { imageName: "${image("echo")}" });
+      new ServerlessEndpoint("e" + i, { templateId: template.id, workersMax: 0 });
+      new NetworkVolume("v" + i, { size: 10, dataCenterId: "EU-RO-1" });
+      new Secret("s" + i, { value: "sesame-of-" + i });
+    }
+  `);
+  });
+  afterAll(() => stack.remove());
+
+  const args = ["--parallel", "100"];
+  /** Requests of each method and path, the ids left out. */
+  const counted = (): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const { method, path } of service.proxy.requests) {
+      const what = `${method} ${path.split("/").slice(0, 3).join("/")}`;
+      counts[what] = (counts[what] ?? 0) + 1;
+    }
+    return counts;
+  };
+  const made = async (): Promise<number[]> => {
+    const { endpoints, volumes, templates, secrets } = await service.holdings();
+    return [endpoints, volumes, templates, secrets].map((list) => new Set(list.map(({ name }) => name)).size);
+  };
+
+  it("are created by a request each and a list per kind, with no more calls at once than the setting allows", async () => {
+    const up = await stack.up({ args });
+    expect(up.code, up.output).toBe(0);
+    expect(await made()).toEqual([each, each, each, each]);
+    expect(counted()).toEqual({
+      "GET /v1/endpoints": 1,
+      "GET /v1/networkvolumes": 1,
+      "POST /v1/endpoints": each,
+      "POST /v1/networkvolumes": each,
+      // Templates and secrets, and their lists.
+      "POST /graphql": 2 * each + 2,
+    });
+    expect(service.proxy.mostAtOnce()).toBe(inFlight);
+  });
+
+  it("are refreshed by a list per kind", async () => {
+    service.proxy.clear();
+    const refresh = await stack.refresh({ args });
+    expect(refresh.code, refresh.output).toBe(0);
+    expect(Object.values(refresh.operations).flat()).toEqual(Array(4 * each).fill("same"));
+    expect(service.proxy.requests.length).toBeLessThanOrEqual(4);
+  });
+
+  it("are destroyed by a request each", async () => {
+    service.proxy.clear();
+    const destroy = await stack.destroy({ args });
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(await made()).toEqual([0, 0, 0, 0]);
+    expect(service.proxy.requests).toHaveLength(4 * each);
+    expect(service.proxy.mostAtOnce()).toBeLessThanOrEqual(inFlight);
+  });
+
+  it("all wait when the service says that it is too much, and start no herd afterwards", async () => {
+    service.proxy.clear();
+    service.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "delay", ms: 0 }, each / 2);
+    service.proxy.inject(
+      { method: "POST", path: "/v1/networkvolumes" },
+      { kind: "status", status: 429, retryAfter: "1" },
+    );
+    const up = await stack.up({ args });
+    expect(up.code, up.output).toBe(0);
+    expect(await made()).toEqual([each, each, each, each]);
+    const refused = service.proxy.requests.findIndex(({ status }) => status === 429);
+    expect(refused).toBeGreaterThan(0);
+    // The refused one comes again, and so may those that were under way. Nobody else asks twice.
+    expect(service.proxy.requests.length).toBeLessThanOrEqual(4 * each + 4 + inFlight);
+    expect(service.proxy.mostAtOnce()).toBeLessThanOrEqual(inFlight);
+    const destroy = await stack.destroy({ args });
+    expect(destroy.code, destroy.output).toBe(0);
+  });
+}

@@ -1,0 +1,4 @@
+import { parallelThrough } from "../doors/parallel";
+import { dynamicDoor } from "./door";
+
+parallelThrough(dynamicDoor);

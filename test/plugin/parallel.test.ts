@@ -1,0 +1,4 @@
+import { parallelThrough } from "../doors/parallel";
+import { pluginDoor } from "./support/door";
+
+parallelThrough(pluginDoor);
