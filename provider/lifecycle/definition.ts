@@ -26,8 +26,8 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   outputs: z.ZodObject;
   /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
   alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
-  /** What a replacement loses, where no property's own mark says so. */
-  replaceWarning?: string;
+  /** What a replacement loses or needs, where no property's own mark says so; `changed` are the properties that do. */
+  replaceWarning?: (changed: ReadonlySet<string>) => string | undefined;
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
   read(id: string, olds: Properties, context: Context): Promise<Told<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
@@ -165,7 +165,11 @@ function marksOfShapes(...shapes: z.ZodObject[]): Record<string, Marks> {
   return marks;
 }
 
-function warningsOf(shape: z.ZodObject, changes: Change[], replaceWarning: string | undefined): string[] {
+function warningsOf(
+  shape: z.ZodObject,
+  changes: Change[],
+  replaceWarning: Definition<object, object>["replaceWarning"],
+): string[] {
   const byText = new Map<string, Set<string>>();
   for (const { path } of changes) {
     const key = path[0] ?? "";
@@ -174,6 +178,7 @@ function warningsOf(shape: z.ZodObject, changes: Change[], replaceWarning: strin
     if (text) byText.set(text, (byText.get(text) ?? new Set()).add(key));
   }
   const warnings = [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
-  const replaced = changes.some(({ replace }) => replace);
-  return replaced && replaceWarning ? [...warnings, replaceWarning] : warnings;
+  if (!changes.some(({ replace }) => replace)) return warnings;
+  const lost = replaceWarning?.(new Set(changes.map(({ path }) => path[0] ?? "")));
+  return lost === undefined ? warnings : [...warnings, lost];
 }

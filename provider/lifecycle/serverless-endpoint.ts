@@ -135,7 +135,7 @@ export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
   filled,
   outputs: serverlessEndpointOutputs,
   alters: { url: [], version: ["templateId"] },
-  replaceWarning: "replacing an endpoint removes its configuration, logs and job history for good",
+  replaceWarning: () => "replacing an endpoint removes its configuration, logs and job history for good",
   ...rules,
 
   async create(inputs, context) {

@@ -71,7 +71,8 @@ async function refuseWhileBound(id: string, name: string, context: Context): Pro
   if (bound.length === 0) return;
   throw new Error(
     `template "${name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
-      "is not being deleted here. Delete it or give it another template, then try again.",
+      "is not being deleted here. Delete it or give it another template, then try again. " +
+      "A template that is being replaced needs another name, too: then the new one is made first.",
   );
 }
 

@@ -57,6 +57,11 @@ export const template = defineLifecycle<Inputs, Outputs>({
   filled,
   outputs: templateOutputs,
   alters: { revision: content },
+  replaceWarning: (changed) =>
+    changed.has("name")
+      ? undefined
+      : "replacing a template under its name deletes the old one first, which fails while an endpoint uses it: " +
+        "change its name, too, and the new one is made first",
   ...rules,
 
   async create(inputs, context) {

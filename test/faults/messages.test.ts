@@ -144,7 +144,7 @@ const golden: [fault: string, work: () => unknown, message: string][] = [
       await made("/endpoints", { name: "user", templateId: id });
       return kinds.Template.delete(id, { name: "used" }, bench.context());
     },
-    'template "used" cannot be deleted: endpoint "user" (ID) still uses it and is not being deleted here. Delete it or give it another template, then try again.',
+    'template "used" cannot be deleted: endpoint "user" (ID) still uses it and is not being deleted here. Delete it or give it another template, then try again. A template that is being replaced needs another name, too: then the new one is made first.',
   ],
   [
     "a template that is not released in time",

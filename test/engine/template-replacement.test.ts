@@ -1,0 +1,4 @@
+import { templateReplacementThrough } from "../doors/template-replacement";
+import { dynamicDoor } from "./door";
+
+templateReplacementThrough(dynamicDoor);
