@@ -41,6 +41,8 @@ export async function archivePlugin(target, platform) {
       "dist/plugin/code-cache.js",
       "dist/plugin.js",
       "dist/plugin.js.LEGAL.txt",
+      "dist/plugin-late.js",
+      "dist/plugin-late.js.LEGAL.txt",
     ]) {
       await mkdir(dirname(join(draft, file)), { recursive: true });
       await copyFile(join(provider, file), join(draft, file));

@@ -11,22 +11,30 @@ const inRepository = (path) => fileURLToPath(new URL(`../${path}`, import.meta.u
 
 const folder = inRepository("provider/dist");
 
-/** Packages that only a call to the service needs: a command that makes none does not wait for them to load. */
+/**
+ * Packages that only a call to the service needs. They are in a file of their own, which is read at the first one: a
+ * command that makes none has neither the time nor the memory for them.
+ */
 const late = ["undici", "graphql-request"];
+const lateFile = "plugin-late.js";
 
 /** @type {import("esbuild").Plugin} */
 const loadLate = {
   name: "load-late",
   setup(build) {
-    build.onResolve({ filter: new RegExp(`^(${late.join("|")})$`) }, async ({ path, importer, kind, resolveDir }) => {
-      const found = createRequire(importer).resolve(path);
-      return kind === "require-call" ? undefined : { path: found, namespace: "late", pluginData: resolveDir };
-    });
+    build.onResolve({ filter: new RegExp(`^(${late.join("|")})$`) }, ({ path, importer }) => ({
+      path: createRequire(importer).resolve(path),
+      namespace: "late",
+      pluginData: path,
+    }));
+    // As seen from provider/dist/plugin/run-bundle.js, whose `require` the bundle gets.
+    build.onResolve({ filter: new RegExp(`^../${lateFile}$`) }, ({ path }) => ({ path, external: true }));
     build.onLoad({ filter: /./, namespace: "late" }, ({ path, pluginData }) => {
       const names = JSON.stringify(Object.keys(require(path)));
+      const one = JSON.stringify(pluginData);
       const contents = `for (const name of ${names})
-        Object.defineProperty(exports, name, { enumerable: true, get: () => require(${JSON.stringify(path)})[name] });`;
-      return { contents, resolveDir: pluginData };
+        Object.defineProperty(exports, name, { enumerable: true, get: () => require("../${lateFile}")[${one}][name] });`;
+      return { contents, resolveDir: folder };
     });
   },
 };
@@ -55,14 +63,28 @@ export async function bundlePlugin() {
   const { build } = require("esbuild");
   const { packageSchema } = require("../provider/dist/schema/package-schema.js");
   const { version } = require("../provider/package.json");
-  /** @type {import("esbuild").BuildResult<{ write: false }>} */
-  const { outputFiles } = await build({
-    entryPoints: [inRepository("provider/plugin/serve.ts")],
-    outfile: join(folder, "plugin.js"),
+  /** @satisfies {import("esbuild").BuildOptions} */
+  const options = {
     bundle: true,
     write: false,
     platform: "node",
     target: "node20",
+    minify: true,
+    legalComments: "linked",
+    logLevel: "warning",
+  };
+  const lateText = late
+    .map((name) => `exports[${JSON.stringify(name)}] = require(${JSON.stringify(name)});`)
+    .join("\n");
+  const { outputFiles: lateFiles } = await build({
+    ...options,
+    stdin: { contents: lateText, resolveDir: inRepository("api") },
+    outfile: join(folder, lateFile),
+  });
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: [inRepository("provider/plugin/serve.ts")],
+    outfile: join(folder, "plugin.js"),
     // ES modules first: of those only what is used gets in.
     mainFields: ["module", "main"],
     alias: {
@@ -74,15 +96,15 @@ export async function bundlePlugin() {
     plugins: [loadLate, littleZod],
     // For grpc's own monitoring service, which the plugin does not offer.
     external: ["@grpc/proto-loader"],
-    minify: true,
-    legalComments: "linked",
     define: {
       packageVersion: JSON.stringify(version),
       packageSchemaText: JSON.stringify(JSON.stringify(packageSchema(version))),
     },
-    logLevel: "warning",
   });
-  const texts = outputFiles.map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text }));
+  const texts = [
+    ...lateFiles,
+    ...outputFiles.map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
+  ];
   const changed = texts.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   for (const { path, text } of changed) {
     const draft = `${path}.${process.pid}`;
@@ -90,19 +112,24 @@ export async function bundlePlugin() {
     writeFileSync(draft, text);
     renameSync(draft, path);
   }
-  const caches = readdirSync(folder).filter((name) => /^plugin-.*\.cache$/.test(name));
-  if (changed.length === 0 && caches.length > 0) return;
-  for (const name of caches) rmSync(join(folder, name), { force: true });
+  const caches = cachesIn(folder);
+  if (changed.length === 0 && caches.some((name) => name.includes(process.version))) return;
+  if (changed.length > 0) for (const name of caches) rmSync(join(folder, name), { force: true });
   await runOnce();
 }
 
 /**
- * The code cache is kept under this checksum: V8 itself would take the cache of another text of the same length.
+ * The code cache is kept under this checksum: V8 itself would take the cache of another text of the same length. The text
+ * is a function already, because putting one around it at every start would copy it.
  * @param {string} text
  */
 function signed(text) {
-  return `//${createHash("sha256").update(text).digest("hex")}\n${text}`;
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
+  return `//${createHash("sha256").update(wrapped).digest("hex")}\n${wrapped}\n`;
 }
+
+/** @param {string} path */
+const cachesIn = (path) => readdirSync(path).filter((name) => /^plugin-.*\.cache$/.test(name));
 
 /** Starts the plugin as the engine would: at its first run it makes the code cache for this version of Node. */
 async function runOnce() {
@@ -115,7 +142,7 @@ async function runOnce() {
   });
   if (!started) throw new Error("the bundled plugin does not start; what it printed is above");
   const deadline = Date.now() + 10_000;
-  const isThere = () => readdirSync(folder).some((name) => /^plugin-.*\.cache$/.test(name));
+  const isThere = () => cachesIn(folder).some((name) => name.includes(process.version));
   // Without it the plugin starts slower, and makes it later: nothing to fail for.
   while (!isThere() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
   child.kill();

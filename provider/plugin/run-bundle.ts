@@ -15,10 +15,7 @@ export function runBundle(bundle: string): object {
   const source = readFileSync(bundle, "latin1");
   const places = cachePlaces(bundle, source.slice(2, 66));
   const cachedData = readCache(places);
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
-    filename: bundle,
-    ...(cachedData ? { cachedData } : {}),
-  });
+  const script = new Script(source, { filename: bundle, ...(cachedData ? { cachedData } : {}) });
   const run: unknown = script.runInThisContext();
   if (typeof run !== "function") throw new Error(`${bundle} is no plugin`);
   const module: { exports: object } = { exports: {} };

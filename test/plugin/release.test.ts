@@ -57,7 +57,9 @@ it.each(platforms)("the archive for %s on %s has what that system starts", async
   const { code, stdout } = await run("tar", ["-tzf", join(assets, archive(os, arch))]);
   expect(code).toBe(0);
   const files = stdout.split("\n");
-  expect(files).toEqual(expect.arrayContaining(["pulumi-resource-serverless-compute", "dist/plugin.js", "LICENSE"]));
+  expect(files).toEqual(
+    expect.arrayContaining(["pulumi-resource-serverless-compute", "dist/plugin.js", "dist/plugin-late.js", "LICENSE"]),
+  );
   expect(files.includes("pulumi-resource-serverless-compute.cmd")).toBe(os === "windows");
 });
 

@@ -29,7 +29,7 @@ const caches = async (): Promise<string[]> =>
   (await readdir(join(folder, "dist"))).filter((name) => name.endsWith(".cache"));
 
 it("comes with a code cache for the Node that it was built with", async () => {
-  expect(await caches()).toEqual([expect.stringContaining(process.version)]);
+  expect(await caches()).toContainEqual(expect.stringContaining(process.version));
 });
 
 it("prints the port and nothing else, and ends when the engine says so", async () => {
@@ -87,16 +87,19 @@ it("says what is wrong when the installation is damaged", async () => {
   }
 });
 
-it.runIf(process.platform === "linux")("needs less than 70 MB", async () => {
+/** Megabytes. A bare Node 22 has 4 more than Node 20, and its compilers some more. */
+const allowed = process.versions.node.startsWith("20.") ? 70 : 77;
+
+it.runIf(process.platform === "linux")(`needs less than ${allowed} MB`, async () => {
   const { ask, pid } = await start();
   // Once everything is loaded, which is after the port was printed.
   await ask("GetPluginInfo");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
-  expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(70);
+  expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(allowed);
 });
 
 it("starts without a cache, makes one, and makes it again when it is broken", async () => {
-  const [name = ""] = await caches();
+  const name = (await caches()).find((one) => one.includes(process.version)) ?? "";
   const path = join(folder, "dist", name);
   for (const spoil of [() => rm(path), () => writeFile(path, "no cache")]) {
     await spoil();
@@ -112,7 +115,7 @@ it("several that start at once without a cache all answer, and leave one whole c
   for (const name of await caches()) await rm(join(folder, "dist", name));
   const plugins = await Promise.all(Array.from({ length: 4 }, () => start()));
   for (const { ask } of plugins) expect((await ask("GetPluginInfo")).length).toBeGreaterThan(0);
-  await expect.poll(caches, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(caches, { timeout: 10_000 }).toEqual([expect.stringContaining(process.version)]);
   const drafts = async () => (await readdir(join(folder, "dist"))).filter((name) => name.startsWith(".plugin-"));
   await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
 });
