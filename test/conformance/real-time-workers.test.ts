@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api/clock";
-import { describe, expect, onTestFinished, type TestContext, test, vi } from "vitest";
+import { describe, expect, type TestContext, test, vi } from "vitest";
 import { askUntil, at, expectAnswer } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
@@ -11,7 +11,8 @@ import type { JobApi } from "./support/job-api";
 import { joinAsWorker } from "./support/raw-worker";
 import { comesAfter, expectPassed } from "./support/real-time";
 
-// All at once: each test mostly waits.
+// All at once: each test mostly waits. What belongs to a test comes from its context, since the runner does not know which
+// one of them asks.
 vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
 /** Waits for workers that a test plays. */
@@ -114,7 +115,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
 
   test("killGrace: a worker that does not hear SIGTERM is killed after that long", async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "real-time-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, "pid");
     const pid = (): number => {
       try {
@@ -131,10 +132,10 @@ describe.concurrent("Time-based rules of workers in real time", () => {
       }
     };
     const jobs = await local.deafJobs(context, { workersMin: 1 }, { FILE: file });
-    await expect.poll(pid, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+    await context.expect.poll(pid, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
     const since = Date.now();
     await local.account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMin: 0, workersMax: 0 });
-    await expect.poll(runs, { timeout: 15_000, interval: 20 }).toBe(false);
+    await context.expect.poll(runs, { timeout: 15_000, interval: 20 }).toBe(false);
     expectPassed(since, started.killGrace, "the end of the worker");
   });
 
