@@ -12,7 +12,10 @@ await runScript(async () => {
   const full = args.length < process.argv.length - 2;
   await (needsEngine(args) ? setUp() : setUpWithoutCli());
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  return handOver(process.execPath, [vitest, "run", ...args], {
+  // Reporters that are chosen here replace those of vitest.config.mts, and this one has to hear of every run.
+  const chosen = args.some((arg) => arg.startsWith("--reporter"));
+  const secrecy = chosen ? ["--reporter=./test/support/secrecy-reporter.ts"] : [];
+  return handOver(process.execPath, [vitest, "run", ...args, ...secrecy], {
     cwd: root,
     env: { ...process.env, ...(full ? { FULL: "1" } : {}) },
   });

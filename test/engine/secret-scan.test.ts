@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import { appendFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createStack } from "../support/pulumi";
+import { noteSecret } from "../support/secret-scan";
+
+it("the removal of a stack finds a secret in what was printed, in the state and in any file of it, the program left out", async () => {
+  const stack = await createStack({});
+  const value = `planted-${randomBytes(9).toString("hex")}`;
+  noteSecret(value, "the planted one");
+  await stack.program(`
+    const pulumi = require("@pulumi/pulumi");
+    exports.open = "${value}";
+    exports.hidden = pulumi.secret("${value}");
+  `);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  await writeFile(join(stack.folder, "log"), Buffer.from(value).toString("base64"));
+  await appendFile(join(stack.folder, "program", "Pulumi.dev.yaml"), `# ${value}\n`);
+  const outcome = await stack.remove().then(
+    () => "nothing was found",
+    (error: Error) => error.message,
+  );
+  for (const place of [
+    "the output of pulumi up",
+    "backend/.pulumi/stacks/shop/dev.json",
+    "events-2.json",
+    "log",
+    "program/Pulumi.dev.yaml",
+  ])
+    expect(outcome.split("\n")).toContain(`the planted one is in ${place}`);
+  expect(outcome).not.toContain(value);
+  expect(outcome).not.toContain("index.js");
+});
+
+it("what the engine keeps encrypted is not found", async () => {
+  const stack = await createStack({});
+  const value = `planted-${randomBytes(9).toString("hex")}`;
+  noteSecret(value, "the hidden one");
+  await stack.program(`exports.hidden = require("@pulumi/pulumi").secret("${value}");`);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  await stack.remove();
+});
