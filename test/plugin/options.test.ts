@@ -44,6 +44,33 @@ it("where autonaming is off, a name must be given", async () => {
   await stack.command(["config", "rm", "--path", "pulumi:autonaming"]);
 });
 
+it("a create and an update end when their custom time-outs are over, and the next deployment does them", async () => {
+  const options = { customTimeouts: { create: "1s", update: "2s" } };
+  const withVolume = (size: number): string => `${program({ customTimeouts: { delete: "3s" } })}
+    const { NetworkVolume } = require("${pluginDoor.module}");
+    new NetworkVolume("models", { size: ${size}, dataCenterId: "EU-RO-1" }, ${JSON.stringify(options)});
+  `;
+  const steps = [
+    { operation: "create", size: 10, method: "POST" },
+    { operation: "update", size: 20, method: "PATCH" },
+  ];
+  for (const { operation, size, method } of steps) {
+    await stack.program(withVolume(size));
+    service.proxy.clear();
+    // Without the time-out it would wait as long as it is asked to, and then go through.
+    const busy = { kind: "status", status: 503, retryAfter: "5" } as const;
+    service.proxy.inject({ method, path: /networkvolumes/ }, busy);
+    const late = await stack.up();
+    expect(late.code).not.toBe(0);
+    expect(late.output).toContain(`NetworkVolume "models-dev"`);
+    service.proxy.clear();
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect((await service.holdings()).volumes).toMatchObject([{ name: "models-dev", size }]);
+    expect(up.operations, up.output).toMatchObject({ "NetworkVolume models": [operation] });
+  }
+});
+
 it("a delete ends when its custom time-out is over, and keeps the resource", async () => {
   const destroy = await stack.destroy();
   expect(destroy.code).not.toBe(0);
