@@ -1,5 +1,6 @@
 import type { InvokeJobOptions } from "./lifecycle/invoke-job";
 import type { JobInvokeOptions } from "./lifecycle/job-order";
+import { inOneLine } from "./one-line-errors";
 
 export type { InvokeJobOptions, JobInvokeOptions };
 
@@ -13,5 +14,9 @@ export type { InvokeJobOptions, JobInvokeOptions };
  */
 export const invokeJob: typeof import("./lifecycle/invoke-job").invokeJob = async (args, options) => {
   const { invokeJob: run } = await import("./lifecycle/invoke-job.js");
-  return run(args, options);
+  try {
+    return await run(args, options);
+  } catch (thrown) {
+    throw inOneLine(thrown);
+  }
 };

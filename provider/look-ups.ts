@@ -7,6 +7,7 @@ import type {
   TemplateRecord,
 } from "serverless-compute-api";
 import type { LookUp } from "./lifecycle/look-ups";
+import { inOneLine } from "./one-line-errors";
 import { programConfig } from "./program-config";
 import { resolveSettings, type Settings } from "./settings";
 
@@ -27,20 +28,6 @@ interface LookUpContext {
 }
 
 type LookUps = typeof import("./lifecycle/look-ups");
-
-/**
- * Prepares an error for Pulumi, which prints one with this mark, as its own RunError has it, without its stack. It colours
- * the stack all the same, and Node 20 can take half a minute for that when it leads through installed packages: only
- * the places in the user's own program stay.
- */
-function inOneLine(thrown: unknown): unknown {
-  for (let one = thrown; one instanceof Error; one = one.cause) {
-    const places = one.stack?.split("\n").filter((line) => !/^\s+at .*[/\\]node_modules[/\\]/.test(line));
-    if (places) one.stack = places.join("\n");
-  }
-  if (thrown instanceof Error) Object.defineProperty(thrown, "__pulumiRunError", { value: true });
-  return thrown;
-}
 
 /** Runs one look-up over clients of its own. They are loaded here, so that a program without look-ups starts without them. */
 async function look<Found>(
