@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
-import type { Stack } from "../support/pulumi";
+import type { Run, Stack } from "../support/pulumi";
 import type { Door } from "./door";
 
 /** One Ctrl-C while something waits. */
@@ -13,9 +13,22 @@ export function cancellationThrough(door: Door): void {
   });
   afterAll(() => stack.remove());
 
-  /** Waits until the proxy saw a request that fits, then aborts. */
-  async function interruptAfter(controller: AbortController, method: string, path: RegExp): Promise<number> {
+  /** Waits until the proxy saw a request that fits, then aborts; fails with what was printed when the run ends before. */
+  async function interruptAfter(
+    controller: AbortController,
+    running: Promise<Run>,
+    method: string,
+    path: RegExp,
+  ): Promise<number> {
+    let over: Run | undefined;
+    running.then(
+      (ended) => {
+        over = ended;
+      },
+      () => {},
+    );
     while (!service.proxy.requests.some((one) => one.method === method && path.test(one.path) && one.status)) {
+      if (over) throw new Error(`it ended before ${method} ${path}:\n${over.output}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     controller.abort();
@@ -35,7 +48,7 @@ export function cancellationThrough(door: Door): void {
     );
     const controller = new AbortController();
     const running = stack.up({ interrupt: controller.signal });
-    const interrupted = await interruptAfter(controller, "GET", /\/status\//);
+    const interrupted = await interruptAfter(controller, running, "GET", /\/status\//);
     const up = await running;
     expect(up.code).not.toBe(0);
     expect(up.ended - interrupted, up.output).toBeLessThan(1000);
@@ -62,7 +75,7 @@ export function cancellationThrough(door: Door): void {
     service.proxy.clear();
     const controller = new AbortController();
     const running = stack.destroy({ interrupt: controller.signal });
-    const interrupted = await interruptAfter(controller, "DELETE", /\/endpoints\//);
+    const interrupted = await interruptAfter(controller, running, "DELETE", /\/endpoints\//);
     const destroy = await running;
     expect(destroy.ended - interrupted, destroy.output).toBeLessThan(1000);
     expect(await stack.resources()).toMatchObject([{ type: expect.stringContaining(":Template") }]);
