@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SerializedError, UserConsoleLog } from "vitest";
@@ -19,6 +19,11 @@ export default class SecrecyReporter implements Reporter {
   onInit(): void {
     // Test files run in processes of their own, which get it from here.
     process.env[secretsFolderVariable] = this.#folder;
+  }
+
+  onTestRunStart(): void {
+    // The end of a run removes it, and a watching run begins again.
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   onUserConsoleLog({ content, taskId }: UserConsoleLog): void {
