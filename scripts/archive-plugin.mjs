@@ -34,15 +34,16 @@ export async function archivePlugin(target, platform) {
     if (platform?.os !== "linux" && platform?.os !== "darwin") {
       await writeFile(join(draft, `${executable}.cmd`), windowsLauncher);
     }
+    // Which of the bundled files have licences of others to show, the bundler knows.
+    const notices = (await readdir(join(provider, "dist"))).filter((name) => /^plugin.*\.LEGAL\.txt$/.test(name));
     for (const file of [
       "LICENSE",
       "dist/plugin/launch.js",
       "dist/plugin/run-bundle.js",
       "dist/plugin/code-cache.js",
       "dist/plugin.js",
-      "dist/plugin.js.LEGAL.txt",
       "dist/plugin-late.js",
-      "dist/plugin-late.js.LEGAL.txt",
+      ...notices.map((name) => `dist/${name}`),
     ]) {
       await mkdir(dirname(join(draft, file)), { recursive: true });
       await copyFile(join(provider, file), join(draft, file));

@@ -44,6 +44,8 @@ export function parallelThrough(door: Door): void {
   };
 
   it("are created by a request each and a list per kind, with no more calls at once than the setting allows", async () => {
+    // Slow answers, so that more than the setting allows would be under way at once.
+    service.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "delay", ms: 400 }, each);
     const up = await stack.up({ args });
     expect(up.code, up.output).toBe(0);
     expect(await made()).toEqual([each, each, each, each]);
@@ -55,7 +57,8 @@ export function parallelThrough(door: Door): void {
       // Templates and secrets, and their lists.
       "POST /graphql": 2 * each + 2,
     });
-    expect(service.proxy.mostAtOnce()).toBe(inFlight);
+    expect(service.proxy.mostAtOnce()).toBeLessThanOrEqual(inFlight);
+    expect(service.proxy.mostAtOnce()).toBeGreaterThan(1);
   });
 
   it("are refreshed by a list per kind", async () => {
