@@ -172,48 +172,6 @@ export function classifyAnswer(
   });
 }
 
-/** Connection faults by what Node and undici call them. */
-const faults: Record<string, string> = {
-  ECONNREFUSED: "connection_refused",
-  ENOTFOUND: "unknown_host",
-  EAI_AGAIN: "unknown_host",
-  EHOSTUNREACH: "unreachable",
-  ENETUNREACH: "unreachable",
-  UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
-  UND_ERR_CLOSED: "closed",
-  UND_ERR_DESTROYED: "closed",
-  UND_ERR_INVALID_ARG: "invalid_request",
-  HTTPParserError: "not_http",
-};
-
-const certificateFault = /^(ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|ERR_SSL|EPROTO)/;
-/** Faults that trying again cannot mend. */
-const hopeless = new Set(["tls", "not_tls", "not_http", "closed", "invalid_request"]);
-
-function faultName(error: unknown): string {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if (at instanceof AggregateError && at.errors.length > 0) return faultName(at.errors[0]);
-    // undici's parser leaves its code empty. An early end is a connection that broke, not another protocol.
-    if (at.name === "HTTPParserError" && !/EOF/.test(at.message)) return "HTTPParserError";
-    if ("code" in at && typeof at.code === "string") return at.code;
-  }
-  return "UNKNOWN";
-}
-
-/** Turns a connection fault into the error that policy reads. `sent`: whether any of the request went out. */
-export function classifyFault(error: unknown, request: RequestFacts, sent: boolean): ApiError {
-  const fault = faultName(error);
-  const message = error instanceof Error && error.message ? error.message : fault;
-  const withoutTls = /wrong version number|packet length too long/.test(message);
-  const named = certificateFault.test(fault) ? (withoutTls ? "not_tls" : "tls") : faults[fault];
-  const code = named ?? (sent ? "connection_lost" : "connection_failed");
-  return new ApiError(
-    message,
-    { category: "network", code, request, retryable: !hopeless.has(code), ambiguous: sent },
-    { cause: error },
-  );
-}
-
 /** An error of a request that can safely be sent twice: what became of it matters to nobody. */
 export const certain = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;

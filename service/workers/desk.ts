@@ -6,6 +6,7 @@ import type { TakenJob } from "../jobs/job";
 import type { JobOutcome, Ledger } from "../jobs/ledger";
 import type { JobQueue, QueueEntry } from "../jobs/queue";
 import type { JobTimings } from "../jobs/timings";
+import { aborted, createHolds } from "./holds";
 import { isBusy, isLocalId, type Roster, type Worker } from "./roster";
 
 /** Where workers ask for jobs and hand in what they made of them; the wire is workers/channel.ts. */
@@ -59,44 +60,11 @@ export function createWorkerDesk({
   changed,
 }: DeskDeps): WorkerDesk {
   let closed = false;
-  /** Ends the held calls of a worker. */
-  const holds = new Map<Worker, Set<AbortController>>();
+  const { held, wake, wakeAll } = createHolds(clock);
   const freed = (worker: Worker): void => {
     if (!isBusy(worker)) worker.idleSince = clock.now();
     changed(worker.endpointId);
   };
-
-  /** Holds a call until `ms` have passed, somebody wakes the worker, or the caller is gone. */
-  async function held<Result>(
-    worker: Worker,
-    ms: number,
-    signal: AbortSignal,
-    call: (until: AbortSignal) => Promise<Result>,
-  ) {
-    const until = new AbortController();
-    const end = (): void => until.abort();
-    const all = holds.get(worker) ?? new Set();
-    holds.set(worker, all.add(until));
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
-    void clock.sleep(ms, until.signal).then(end, () => undefined);
-    try {
-      return await call(until.signal);
-    } finally {
-      end();
-      signal.removeEventListener("abort", end);
-      all.delete(until);
-      if (all.size === 0) holds.delete(worker);
-    }
-  }
-  const wake = (worker: Worker): void => {
-    for (const until of [...(holds.get(worker) ?? [])]) until.abort();
-  };
-  const aborted = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
 
   // Right after the commit: a cancellation in the same commit has to find the worker that runs the job.
   events.on("started", ({ id, endpointId, workerId, startedAt }) => {
@@ -258,7 +226,7 @@ export function createWorkerDesk({
 
     close() {
       closed = true;
-      for (const worker of [...holds.keys()]) wake(worker);
+      wakeAll();
     },
   };
 }

@@ -8,9 +8,11 @@ import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointLookup } from "../management/endpoint-lookup";
 import { createStartBackoff } from "./backoff";
 import type { WorkerDesk } from "./desk";
-import type { ProcessEnd, WorkerProcess } from "./process";
-import { isBusy, phaseOf, type Roster, type Worker } from "./roster";
-import { planWorkers, type ScaledWorker, type ScalingRules } from "./scaler";
+import { failedStart, howItEnded, type LocalWorker, lastWordsOf } from "./local-worker";
+import type { ProcessEnd } from "./process";
+import { isBusy, type Roster, type Worker } from "./roster";
+import { planWorkers } from "./scaler";
+import { rulesOf, scaled } from "./scaling-view";
 import type { WorkerStarter } from "./start";
 import { judge, type Verdict } from "./watch";
 
@@ -44,19 +46,6 @@ export interface PoolDeps {
   log: Pick<Logger, "info" | "warn" | "error">;
 }
 
-interface LocalWorker {
-  worker: Worker;
-  process: WorkerProcess;
-  image: string;
-  redact(text: string): string;
-  /** Why the service ended it; a worker that ended without a reason crashed. */
-  reason: string | undefined;
-  /** Whether it was ended because it did not answer any more, which is as bad as a crash. */
-  lost: boolean;
-  /** Whether its end was asked for. */
-  stopped: boolean;
-}
-
 export function createWorkerPool(deps: PoolDeps): WorkerPool {
   const { roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log } = deps;
   const processes = new Map<Worker, LocalWorker>();
@@ -73,18 +62,10 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   });
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "a pass over the workers failed"));
 
-  function rulesOf(endpointId: string): ScalingRules | undefined {
-    const endpoint = endpoints.get(endpointId);
-    if (!endpoint) return undefined;
-    const { workersMin, workersMax, scalerType, scalerValue, idleTimeout } = endpoint;
-    const value = scalerType === "QUEUE_DELAY" ? scalerValue * 1000 : scalerValue;
-    return { workersMin, workersMax, scalerType, scalerValue: value, idleTimeout: idleTimeout * 1000 };
-  }
-
   /** Brings one endpoint to what its rules ask for; answers when to look again. */
   function scale(endpointId: string): number {
-    const rules = rulesOf(endpointId);
-    if (!rules || stopping) return Number.POSITIVE_INFINITY;
+    const endpoint = endpoints.get(endpointId);
+    if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
     const now = clock.now();
     const workers = roster.of(endpointId).filter((worker) => processes.has(worker) && !worker.retiring);
     const running = roster.of(endpointId).reduce((sum, { jobs }) => sum + jobs.size, 0);
@@ -92,18 +73,11 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       now,
       waiting: queue(endpointId).pressing(),
       running,
-      workers: workers.map((one) => scaled(one, now)),
+      workers: workers.map((one) => scaled(one, now, timings)),
     };
-    const plan = planWorkers(rules, state);
+    const plan = planWorkers(rulesOf(endpoint), state);
     for (const worker of workers) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
     return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
-  }
-
-  function scaled(worker: Worker, now: number): ScaledWorker {
-    const phase = phaseOf(worker, now, timings);
-    if (phase === "idle") return { id: worker.id, phase, since: worker.idleSince };
-    // An unhealthy worker is no free one.
-    return { id: worker.id, phase: phase === "initializing" ? "starting" : "busy", since: worker.startedAt };
   }
 
   function startWorkers(endpointId: string, wanted: number): number {
@@ -153,17 +127,16 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   }
 
   async function ended(local: LocalWorker, end: ProcessEnd): Promise<void> {
-    const { worker, redact } = local;
+    const { worker } = local;
     const { endpointId } = worker;
     processes.delete(worker);
     roster.remove(worker);
     desk.dismiss(worker);
     log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "a worker ended");
     if (stopping) return;
-    const lastWords =
-      end.lastErrors.length > 0 ? `; the last lines of its stderr:\n${redact(end.lastErrors.join("\n"))}` : "";
+    const lastWords = lastWordsOf(local, end);
     const crashed = local.reason === undefined || local.lost;
-    const how = local.reason === undefined ? end.how : `was ended by the service because it ${local.reason}`;
+    const how = howItEnded(local, end);
     const jobs = [...worker.jobs.keys()];
     const starting = worker.firstAskAt === undefined;
     if (crashed && (starting || jobs.length > 0 || !end.clean)) {
@@ -177,9 +150,6 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     }
     review(endpointId);
   }
-
-  const failedStart = ({ image }: LocalWorker, how: string, lastWords: string): string =>
-    `workers of the image "${image}" do not start: the last one ${how}, before it asked for a job${lastWords}`;
 
   /** Ends a worker that does not do its part; one elsewhere is forgotten. */
   async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {

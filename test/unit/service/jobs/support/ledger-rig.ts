@@ -5,7 +5,7 @@ import { limits } from "serverless-compute-api/shapes";
 import { createCommitter } from "../../../../../service/jobs/commit";
 import { createDeadlines } from "../../../../../service/jobs/due";
 import { createJobEvents } from "../../../../../service/jobs/events";
-import { createLedger } from "../../../../../service/jobs/ledger";
+import { createLedger } from "../../../../../service/jobs/stored-ledger";
 import { defaultTimings } from "../../../../../service/jobs/timings";
 import { openDatabase } from "../../../../../service/store/database";
 import { createJobChunkStore } from "../../../../../service/store/job-chunks";
