@@ -21,6 +21,8 @@ const played = { takeHold: 600, stopHold: 500, pingSilence: 700, takeSilence: 70
 const started = { pingInterval: 1234, stopGrace: 500, killGrace: 600, startBackoff: 300 };
 /** Waits for programs that never ask for a job. */
 const mute = { takeSilence: 400, startLimit: 700, secondLook: 100, startBackoff: 50 };
+/** A wait before the next worker that only its limit makes short. */
+const capped = { startBackoff: 100_000, startBackoffMax: 300 };
 
 /** A program that never asks for a job. */
 const deaf = "conformance/deaf:1";
@@ -42,6 +44,7 @@ async function useService(timings: Record<string, number>) {
   };
 }
 const [foreign, local, unready] = [await useService(played), await useService(started), await useService(mute)];
+const patient = await useService(capped);
 
 const joined = (context: TestContext) => joinAsWorker(foreign.target, foreign.account, context);
 const workers = ({ json }: { json: unknown }, phase: string): number => Number(at(json, "workers", phase));
@@ -146,6 +149,15 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     // The third crash fails it: two waits.
     await jobs.reaches(await jobs.submit({}), "FAILED");
     expectPassed(since, 3 * started.startBackoff, "the third crash");
+  });
+
+  test("startBackoffMax: the wait before the next worker is no longer than that", async (context) => {
+    patient.target.localOnly(context, "startBackoffMax is a setting of the local service");
+    const jobs = await patient.account.jobsOn("crash", context);
+    const since = Date.now();
+    // The third crash fails it: two waits, which would be minutes.
+    await jobs.reaches(await jobs.submit({}), "FAILED");
+    expectPassed(since, 2 * capped.startBackoffMax, "the third crash");
   });
 
   test("idleTimeout of 1 s: a worker without a job is gone after 1 s", async (context) => {
