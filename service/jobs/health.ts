@@ -36,5 +36,6 @@ export function readHealth(endpointId: string, deps: HealthDeps): EndpointHealth
   }
   const { completed, failed, retried } = counters.read(endpointId);
   const inProgress = deps.running(endpointId);
-  return { jobs: { completed, failed, inProgress, inQueue: queue(endpointId).size, retried }, workers };
+  const { size, handed } = queue(endpointId);
+  return { jobs: { completed, failed, inProgress, inQueue: size + handed, retried }, workers };
 }

@@ -13,8 +13,11 @@ export interface QueueEntry {
 /** The take order of one endpoint, in memory: rebuilt from the store at start and told of every change after it is durable. */
 export interface JobQueue {
   readonly size: number;
+  /** Jobs that were handed out and neither started nor came back yet: until that is durable, they wait. */
+  readonly handed: number;
   /** Adds a job at its place: those that a worker gave back have their old one. */
   add(entry: QueueEntry): void;
+  /** The job started, or is over. */
   remove(id: string): void;
   /** Takes the first job out. */
   take(): QueueEntry | undefined;
@@ -33,10 +36,13 @@ export function createJobQueue(): JobQueue {
   // A line of its own, so that a look for jobs that start workers does not pass thousands that do not.
   const pressing = createLine<QueueEntry>();
   const takers: Taker[] = [];
+  const handed = new Set<string>();
 
   function take(): QueueEntry | undefined {
     const entry = all.shift();
-    if (entry) pressing.remove(entry.id);
+    if (!entry) return undefined;
+    pressing.remove(entry.id);
+    handed.add(entry.id);
     return entry;
   }
 
@@ -44,14 +50,22 @@ export function createJobQueue(): JobQueue {
     get size() {
       return all.size;
     },
+    get handed() {
+      return handed.size;
+    },
     add(entry) {
       // The last one who asked gets it: the others may fall idle and go.
       const taker = takers.pop();
-      if (taker) return taker(entry);
+      if (taker) {
+        handed.add(entry.id);
+        return taker(entry);
+      }
+      handed.delete(entry.id);
       all.add(entry);
       if (!entry.lowPriority) pressing.add(entry);
     },
     remove(id) {
+      handed.delete(id);
       all.remove(id);
       pressing.remove(id);
     },

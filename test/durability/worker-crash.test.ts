@@ -1,10 +1,11 @@
-import { copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { at, send } from "../support/raw-http";
+import { discardServiceFolder } from "../support/service-artefacts";
 import { installAudit, type JobRecordBook, readRecordBook } from "./audit";
 import { chosenSeed, createChance, isFull } from "./chance";
 import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
@@ -13,7 +14,7 @@ import { processesLeft, processesNaming } from "./processes";
 import { findBreaches } from "./verdict";
 
 const folder = await mkdtemp(join(tmpdir(), "worker-crash-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => discardServiceFolder(folder));
 const rounds = isFull ? 50 : 5;
 const perRound = 30_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

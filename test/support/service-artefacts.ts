@@ -1,5 +1,5 @@
 import { readdir, readFile, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { lookIntoStore } from "../../service/store/database";
 import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
@@ -41,12 +41,22 @@ export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> 
   return [...(await Promise.all(files)), ...rows];
 }
 
-/** Removes the folder of a service that has stopped; fails when it wrote a secret anywhere but where it keeps them. */
-export async function discardServiceFolder(dataFolder: string): Promise<void> {
+/** The data folders at or below a folder. */
+async function dataFoldersIn(folder: string): Promise<string[]> {
+  const paths = await readdir(folder, { recursive: true });
+  return paths.filter((path) => basename(path) === "service.db").map((path) => dirname(join(folder, path)));
+}
+
+/**
+ * Removes a folder with the data folders of services that have stopped; fails when one of them wrote a secret anywhere
+ * but where it keeps them.
+ */
+export async function discardServiceFolder(folder: string): Promise<void> {
   try {
-    await noteHeldSecrets(dataFolder);
-    expectNoSecretIn(await serviceArtefacts(dataFolder));
+    const dataFolders = await dataFoldersIn(folder);
+    for (const one of dataFolders) await noteHeldSecrets(one);
+    for (const one of new Set([folder, ...dataFolders])) expectNoSecretIn(await serviceArtefacts(one));
   } finally {
-    await rm(dataFolder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { apiErrorOf } from "../../support/client-rig";
 import { templateInput } from "../../support/records";
+import { discardServiceFolder } from "../../support/service-artefacts";
 
 const handler = (name: string) => fileURLToPath(new URL(`../../conformance/handlers/${name}.mjs`, import.meta.url));
 const images = {
@@ -24,7 +25,7 @@ async function startEndpoint(image: keyof typeof images, stream: "array" | "enve
   onTestFinished(async () => {
     await clients.close();
     await service.stop(0);
-    await rm(dataFolder, { recursive: true, force: true });
+    await discardServiceFolder(dataFolder);
   });
   const template = await clients.management.saveTemplate({ ...templateInput, imageName: image, isServerless: true });
   const endpoint = await clients.management.createEndpoint({ name: "jobs", templateId: template.id, workersMax: 1 });

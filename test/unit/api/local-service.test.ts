@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
@@ -6,6 +6,7 @@ import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiErrorOf } from "../../support/client-rig";
 import { templateInput } from "../../support/records";
+import { discardServiceFolder } from "../../support/service-artefacts";
 
 let service: Service;
 let folder: string;
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await clients?.close();
   await service?.stop(0);
-  await rm(folder, { recursive: true, force: true });
+  await discardServiceFolder(folder);
 });
 
 test("the whole life of an endpoint with its template, volume and secret", async () => {

@@ -110,3 +110,16 @@ test("one who stopped waiting gets nothing, and no job is lost on the way", asyn
   expect(idsOf(queue)).toEqual(["a"]);
   expect(await queue.wait(gone.signal)).toMatchObject({ id: "a" });
 });
+
+test("a job that was handed out counts until it started, came back or is over, however it was handed out", async () => {
+  const queue = createJobQueue();
+  const asked = queue.wait(never);
+  for (const [place, id] of ["a", "b", "c"].entries()) queue.add(entry(id, place));
+  expect([(await asked)?.id, queue.take()?.id, queue.take()?.id]).toEqual(["a", "b", "c"]);
+  expect([queue.size, queue.handed]).toEqual([0, 3]);
+  queue.remove("a");
+  queue.add(entry("c", 2));
+  expect([queue.size, queue.handed]).toEqual([1, 1]);
+  queue.remove("b");
+  expect([queue.size, queue.handed]).toEqual([1, 0]);
+});

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll } from "vitest";
 import { z } from "zod";
 import { main } from "../../../../service/main";
+import { discardServiceFolder } from "../../../support/service-artefacts";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const addressLine = z.object({
@@ -111,7 +112,7 @@ export async function useFolder(): Promise<string> {
         return closed;
       }),
     );
-    await rm(folder, { recursive: true, force: true });
+    await discardServiceFolder(folder);
   });
   return folder;
 }

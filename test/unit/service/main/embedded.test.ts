@@ -1,15 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, StartError } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { send } from "../../../support/raw-http";
+import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "embedded-"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => discardServiceFolder(folder));
 
 const start = (options = {}) => createService({ port: 0, dataFolder: join(folder, "data"), ...options });
 const listens = async (url: string): Promise<boolean> =>

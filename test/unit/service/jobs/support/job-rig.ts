@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -12,6 +12,7 @@ import { type JobTimings, resolveTimings } from "../../../../../service/jobs/tim
 import { createManagementEvents } from "../../../../../service/management/events";
 import { createManagement } from "../../../../../service/management/management";
 import { openDatabase } from "../../../../../service/store/database";
+import { discardServiceFolder } from "../../../../support/service-artefacts";
 
 export interface RigOptions {
   images?: Record<string, string>;
@@ -78,7 +79,7 @@ export async function useJobRig({
   let running = await open();
   onTestFinished(async () => {
     await running.stop(0);
-    await rm(dataFolder, { recursive: true, force: true });
+    await discardServiceFolder(dataFolder);
   });
 
   async function open() {
