@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { ManualClock } from "../../../support/manual-clock";
 import { useJobRig } from "./support/job-rig";
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -55,4 +56,20 @@ test("the job ends with its caller", async () => {
   gone.abort();
   await call.catch(() => undefined);
   await jobs.healthBecomes(({ jobs }) => jobs["inQueue"] === 0);
+});
+
+test("a call is held for 300 s and then answered that its job is not over", async () => {
+  const clock = new ManualClock();
+  const rig = await useJobRig({ images, clock });
+  const jobs = await rig.endpoint("llm", { workersMax: 0 });
+  let answered = false;
+  const call = jobs.call("POST", "/openai/v1/completions", {}).finally(() => {
+    answered = true;
+  });
+  await jobs.healthBecomes(({ jobs }) => jobs["inQueue"] === 1);
+  await clock.advance(299_999);
+  expect(answered).toBe(false);
+  await clock.advance(1);
+  const { status, text } = await call;
+  expect([status, text("error")]).toEqual([500, expect.stringContaining("did not end in time: it is IN_QUEUE")]);
 });
