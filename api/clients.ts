@@ -4,6 +4,7 @@ import { createGraphqlManagement } from "./graphql";
 import { createJobClient, type JobClient } from "./jobs";
 import type { Management } from "./management";
 import { createRestManagement } from "./rest";
+import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
 
 /** Where the service is and how to call it. */
@@ -47,9 +48,9 @@ export function createClients(settings: ClientSettings): Clients {
   const clock = settings.clock ?? systemClock;
   const transport = createTransport({
     apiKey: headerSafeKey(settings.apiKey),
-    attemptTimeout: positive(settings, "attemptTimeout", 30_000),
-    deadline: positive(settings, "deadline", 120_000),
-    maxInFlight: Math.floor(positive(settings, "maxInFlight", 16)),
+    attemptTimeout: positive(settings, "attemptTimeout"),
+    deadline: positive(settings, "deadline"),
+    maxInFlight: Math.floor(positive(settings, "maxInFlight")),
     clock,
     random: settings.random ?? Math.random,
   });
@@ -68,12 +69,8 @@ function headerSafeKey(apiKey: string): string {
   throw new TypeError(`apiKey is ${found}`);
 }
 
-function positive(
-  settings: ClientSettings,
-  name: "attemptTimeout" | "deadline" | "maxInFlight",
-  usual: number,
-): number {
-  const value = settings[name] ?? usual;
+function positive(settings: ClientSettings, name: keyof typeof clientDefaults): number {
+  const value = settings[name] ?? clientDefaults[name];
   if (value >= 1) return value;
   throw new TypeError(`${name} is ${value}: it must be at least 1`);
 }

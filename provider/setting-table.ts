@@ -1,4 +1,4 @@
-import { limits } from "serverless-compute-api/shapes";
+import { clientDefaults, limits } from "serverless-compute-api/shapes";
 
 /** What one setting of the provider is: its place in the environment, its type, and what a value of it may be. */
 export interface SettingRule {
@@ -46,13 +46,13 @@ const rules = {
     variable: "SERVERLESS_COMPUTE_CALL_LIMIT",
     type: "number",
     description: "Seconds for one call of the service with all its tries; more than 0.",
-    fallback: 120,
+    fallback: clientDefaults.deadline / 1000,
   },
   maxInFlight: {
     variable: "SERVERLESS_COMPUTE_MAX_IN_FLIGHT",
     type: "integer",
     description: "Calls to the service at once; 1 or more.",
-    fallback: 16,
+    fallback: clientDefaults.maxInFlight,
   },
   templateReleaseLimit: {
     variable: "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT",

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { lastLines, run } from "./child.mjs";
 import { isOlder, parts } from "./cli-folder.mjs";
@@ -78,29 +78,44 @@ const moreHosts = {
 export const hostExecutable = (runtime) => moreHosts[runtime].executable;
 
 /**
- * Builds one more language host into `<folder>/bin`.
+ * Builds one more language host and puts it into a folder.
  * @param {MoreHosts} runtime
- * @param {BuildRequest} request
+ * @param {InstallRequest} request
  */
-export const buildHost = (runtime, request) => buildExecutable(moreHosts[runtime], request);
+export const installHost = (runtime, request) => installExecutable(moreHosts[runtime], request);
 
 /**
- * @typedef {object} BuildRequest
- * @property {string} folder An empty folder.
+ * @typedef {object} InstallRequest
+ * @property {string} label What is built, for the progress line.
+ * @property {string} folder Where it goes; made when absent.
+ * @property {string} beside A folder of the same disk for what is half made.
  * @property {string} go The `go` command.
  * @property {NodeJS.ProcessEnv} env
+ * @property {import("./progress.mjs").Progress} progress
  */
 
 /**
- * Builds an executable into `<folder>/bin`.
+ * Builds an executable and puts it into a folder, whole: nobody ever sees half of it.
  * @param {Recipe} recipe
- * @param {BuildRequest} request
+ * @param {InstallRequest} request
  */
-export async function buildExecutable(recipe, { folder, go, env }) {
-  await checkGo(go, env);
-  const bin = join(folder, "bin");
-  await mkdir(bin);
-  await buildOne(recipe, { folder, bin, go, env });
+export async function installExecutable(recipe, { label, folder, beside, go, env, progress }) {
+  const step = progress.start(`Building ${label} from its Go module, about 2 minutes, once`);
+  await mkdir(beside, { recursive: true });
+  const draft = await mkdtemp(join(beside, `.draft-${recipe.executable}-`));
+  try {
+    await checkGo(go, env);
+    const bin = join(draft, "bin");
+    await mkdir(bin);
+    await buildOne(recipe, { folder: draft, bin, go, env });
+    await mkdir(folder, { recursive: true });
+    const others = (await readdir(bin)).filter((file) => file !== recipe.executable);
+    // The executable comes last: whoever finds it finds what it needs as well.
+    for (const file of [...others, recipe.executable]) await rename(join(bin, file), join(folder, file));
+  } finally {
+    step.done();
+    await rm(draft, { recursive: true, force: true });
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { buildHost, hostExecutable } from "./cli-build.mjs";
+import { hostExecutable, installHost } from "./cli-build.mjs";
 import { folderOnPath } from "./cli-folder.mjs";
 import { withLock } from "./lock.mjs";
 import { silent } from "./progress.mjs";
@@ -29,22 +28,8 @@ export async function findHost(runtime, cli, { go = "go", env = process.env, pro
   const build = async () => {
     const meanwhile = await look();
     if (meanwhile !== undefined) return { folder: meanwhile };
-    const step = progress.start(`Building ${name} from its Go module, about 2 minutes, once`);
-    // Beside the folder it goes to, so that it can be moved there whole.
-    const draft = await mkdtemp(join(dirname(cli.folder), `.draft-${runtime}-`));
-    try {
-      await buildHost(runtime, { folder: draft, go, env });
-      await mkdir(cli.folder, { recursive: true });
-      const files = await readdir(join(draft, "bin"));
-      // The host comes last: whoever finds it finds what it needs as well.
-      for (const file of [...files.filter((other) => other !== name), name]) {
-        await rename(join(draft, "bin", file), join(cli.folder, file));
-      }
-      return { folder: cli.folder };
-    } finally {
-      step.done();
-      await rm(draft, { recursive: true, force: true });
-    }
+    await installHost(runtime, { label: name, folder: cli.folder, beside: dirname(cli.folder), go, env, progress });
+    return { folder: cli.folder };
   };
   try {
     return await withLock(join(dirname(cli.folder), `${name}.lock`), build);

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { lastLines, run } from "./child.mjs";
 import { withCliOnPath } from "./cli.mjs";
-import { buildExecutable, engineReplacements } from "./cli-build.mjs";
+import { engineReplacements, installExecutable } from "./cli-build.mjs";
 import { root } from "./entry.mjs";
 import { withLock } from "./lock.mjs";
 import { silent } from "./progress.mjs";
@@ -100,18 +100,9 @@ async function findGenerator(cli, { go, env, progress }) {
   if (existsSync(path)) return path;
   return withLock(`${path}.lock`, async () => {
     if (existsSync(path)) return path;
-    const step = progress.start("Building the SDK generator from its Go module, about 2 minutes, once");
-    await mkdir(keep, { recursive: true });
-    const draft = await mkdtemp(join(keep, ".draft-sdk-codegen-"));
-    try {
-      const module = "github.com/pulumi/pulumi/pkg/v3";
-      const recipe = { executable, module, version: generatorVersion, source, replace: engineReplacements };
-      await buildExecutable(recipe, { folder: draft, go, env });
-      await rename(join(draft, "bin", executable), path);
-      return path;
-    } finally {
-      step.done();
-      await rm(draft, { recursive: true, force: true });
-    }
+    const module = "github.com/pulumi/pulumi/pkg/v3";
+    const recipe = { executable, module, version: generatorVersion, source, replace: engineReplacements };
+    await installExecutable(recipe, { label: "the SDK generator", folder: keep, beside: keep, go, env, progress });
+    return path;
   });
 }

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { ServiceSettings } from "./settings";
-import { fullLog, logFiles } from "./workers/log-file";
+import { fullLog, logShifts } from "./workers/log-file";
 
 /** The service's own log and the end of it. */
 export interface ServiceLog {
@@ -43,10 +43,9 @@ function openRotating(file: string, maxBytes: number) {
   let size = fstatSync(descriptor).size;
 
   function rotate(opened: number): number {
-    for (const [at, name] of [...logFiles(file).entries()].reverse()) {
-      const next = logFiles(file)[at + 1];
+    for (const [name, next] of logShifts(file)) {
       try {
-        if (next !== undefined) renameSync(name, next);
+        renameSync(name, next);
       } catch {
         // There was none yet.
       }

@@ -40,5 +40,8 @@ export const rateLimits: Record<LimitedOperation, { requests: number; concurrent
   requests: { requests: 10, concurrent: 2 },
 };
 
+/** How the clients call the service where nobody says otherwise; times in ms, for one try and for a call with all of them. */
+export const clientDefaults = { attemptTimeout: 30 * second, deadline: 2 * minute, maxInFlight: 16 } as const;
+
 /** The window that rate limits count in, ms. */
 export const rateWindow = 10 * second;

@@ -19,18 +19,19 @@ function orElse<Value>(told: pulumi.Output<Value>, other: pulumi.Output<Value>):
  * what equals an input; everything made of the others would show as changed. What the engine does tell goes before, and a
  * deployment uses nothing else.
  */
-function foreseen(told: pulumi.Output<string>, derive: () => pulumi.Output<string>): pulumi.Output<string> {
-  if (!pulumi.runtime.isDryRun()) return told;
+function foreseen(told: pulumi.Output<string>, derive: () => pulumi.Output<string> | undefined): pulumi.Output<string> {
+  const derived = pulumi.runtime.isDryRun() ? derive() : undefined;
   // As secret as the provider's own answer would be: these outputs are not.
-  return orElse(told, pulumi.unsecret(derive()));
+  return derived ? orElse(told, pulumi.unsecret(derived)) : told;
 }
 
 /** The `url` of an endpoint: its id below the job API's address, unless another provider may have addresses of its own. */
 export function foreseenUrl(endpoint: pulumi.CustomResource & { url: pulumi.Output<string> }): pulumi.Output<string> {
-  const serverlessUrl = resolveServerlessUrl(programConfig);
-  const explicit = endpoint.getProvider(typeToken("ServerlessEndpoint"));
-  if (explicit || serverlessUrl === undefined) return endpoint.url;
-  return foreseen(endpoint.url, () => endpoint.id.apply((id) => jobApiRoot(serverlessUrl, id)));
+  return foreseen(endpoint.url, () => {
+    if (endpoint.getProvider(typeToken("ServerlessEndpoint"))) return undefined;
+    const serverlessUrl = resolveServerlessUrl(programConfig);
+    return serverlessUrl === undefined ? undefined : endpoint.id.apply((id) => jobApiRoot(serverlessUrl, id));
+  });
 }
 
 /** The `reference` of a secret, which its name alone decides. */

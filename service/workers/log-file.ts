@@ -22,6 +22,15 @@ export const logFiles = (file: string, older = keptFiles): string[] => [
   ...Array.from({ length: older }, (_, at) => `${file}.${at + 1}`),
 ];
 
+/** What becomes of the files when a log starts anew: old and new name, the oldest first. The very oldest is overwritten. */
+export function logShifts(file: string, older = keptFiles): [from: string, to: string][] {
+  const names = logFiles(file, older);
+  return names
+    .slice(1)
+    .map((next, at): [string, string] => [names[at] ?? file, next])
+    .reverse();
+}
+
 /** What may wait to be written; a worker that writes faster than the disk loses lines, not the service its memory. */
 const bufferLimit = 4 * 1024 * 1024;
 
@@ -32,11 +41,7 @@ export function createLogFile(file: string, maxBytes = fullLog, older = keptFile
   let writing: Promise<void> | undefined;
 
   async function rotate(): Promise<void> {
-    const names = logFiles(file, older);
-    for (const [at, name] of [...names.entries()].reverse()) {
-      const next = names[at + 1];
-      if (next !== undefined) await rename(name, next).catch(() => undefined);
-    }
+    for (const [name, next] of logShifts(file, older)) await rename(name, next).catch(() => undefined);
     size = 0;
   }
 

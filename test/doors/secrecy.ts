@@ -2,7 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
-import type { Stack } from "../support/pulumi";
+import { type Stack, shown } from "../support/pulumi";
+import { formsOf } from "../support/secret-scan";
 import type { Door } from "./door";
 
 /** Values that must not be found anywhere, and one that must be: it proves that the search works. */
@@ -27,22 +28,10 @@ export function secrecyThrough(door: Door): void {
   });
   afterAll(() => stack.remove());
 
-  /** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in base64. */
-  function formsOf(value: string): string[] {
-    const inJson = JSON.stringify(value).slice(1, -1);
-    return [value, inJson, JSON.stringify(inJson).slice(1, -1), Buffer.from(value).toString("base64").slice(0, -4)];
-  }
-
   async function placesOf(value: string): Promise<string[]> {
     const logs = (await readdir(service.dataFolder, { recursive: true })).filter((file) => file.endsWith(".log"));
     const places = new Map([["output", said], ...(await stack.files())]);
     for (const log of logs) places.set(log, await readFile(join(service.dataFolder, log), "utf8"));
-    // The SDK's own debug messages dump every answer in plain; they are shown only to those who ask for them.
-    const shown = (text: string): string =>
-      text
-        .split("\n")
-        .filter((line) => !line.includes('"severity":"debug"'))
-        .join("\n");
     const forms = formsOf(value);
     return [...places].filter(([, text]) => forms.some((form) => shown(text).includes(form))).map(([place]) => place);
   }

@@ -9,6 +9,7 @@ import type { Properties } from "../../provider/lifecycle/lifecycle";
 import { openDatabase } from "../../service/store/database";
 import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
 import type { Fault } from "../support/recording-proxy";
+import { formsOf } from "../support/secret-scan";
 import { contextAt, deadOrigin } from "./support/astray";
 
 const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 });
@@ -24,12 +25,6 @@ function note(place: string, what: unknown): void {
   seen.set(place, `${seen.get(place) ?? ""}\n${text}`);
 }
 
-/** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in an address, in base64. */
-function formsOf(value: string): string[] {
-  const inJson = JSON.stringify(value).slice(1, -1);
-  const encoded = Buffer.from(value).toString("base64").slice(0, -4);
-  return [value, inJson, JSON.stringify(inJson).slice(1, -1), encodeURIComponent(value), encoded];
-}
 const placesOf = (value: string): string[] =>
   [...seen].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
 

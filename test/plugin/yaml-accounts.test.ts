@@ -1,7 +1,7 @@
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
-import { createStack, type Stack } from "../support/pulumi";
+import { createStack, type Stack, shown } from "../support/pulumi";
 
 const host = inject("yamlHost");
 
@@ -44,10 +44,10 @@ describe.skipIf("reason" in host)("two accounts in one program in YAML", () => {
     expect(await east.holdings()).toMatchObject({ volumes: [{ name: "eastModels-dev" }] });
     expect(await west.holdings()).toMatchObject({ volumes: [{ name: "westModels-dev" }] });
     for (const [path, text] of await stack.files()) {
-      const shown = text.split("\n").filter((line) => !line.includes('"severity":"debug"'));
+      const lines = shown(text).split("\n");
       for (const { service } of [east, west]) {
         expect(
-          shown.filter((line) => line.includes(service.apiKey)),
+          lines.filter((line) => line.includes(service.apiKey)),
           path,
         ).toEqual([]);
       }

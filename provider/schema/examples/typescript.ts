@@ -1,5 +1,5 @@
 import { block, bracketed, quoted } from "./text-layout";
-import type { TypedProgram, TypedStep, TypedValue } from "./typed-program";
+import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "  ";
 
@@ -22,8 +22,7 @@ function valueText(value: TypedValue): string {
   }
 }
 
-const entriesOf = (entries: TypedStep["args"]): string[] =>
-  entries.map(([name, value]) => `${name}: ${valueText(value)}`);
+const entriesOf = (entries: Entry[]): string[] => entries.map(([name, value]) => `${name}: ${valueText(value)}`);
 
 function statement({ variable, member, isLookUp, isRead, args }: TypedStep): string {
   const entries = entriesOf(args);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, useEngineService } from "../../support/engine-service";
-import { createStack, type Stack } from "../../support/pulumi";
+import { createStack, type Stack, shown } from "../../support/pulumi";
 
 /** A language that programs of the plugin are written in, with an example that says the same in each of them. */
 export interface ProgramLanguage {
@@ -151,8 +151,8 @@ export function lifeIn(language: ProgramLanguage): void {
     for (const [path, text] of await stack.files()) {
       // The program may have it, which the test wrote itself, and so may what the engine notes for debugging.
       if (language.withSecret && path.endsWith(language.main)) continue;
-      const shown = text.split("\n").filter((line) => !line.includes('"severity":"debug"'));
-      expect(shown.filter((line) => line.includes(secret)).length, path).toBe(0);
+      const lines = shown(text).split("\n");
+      expect(lines.filter((line) => line.includes(secret)).length, path).toBe(0);
     }
   });
 
