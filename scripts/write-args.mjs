@@ -1,10 +1,12 @@
 /**
  * Writes provider/args.ts, the inputs and outputs of every resource as TypeScript that people read in their editor, and
  * provider/dynamic/property-names.ts, both taken from the shapes. Run it after a change of a shape (build `api` first).
+ * `--check` only says whether they are current.
  */
-import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { root } from "./entry.mjs";
+import { writeOrCheck } from "./generated-files.mjs";
 
 /**
  * The part of JSON Schema that the shapes use.
@@ -193,11 +195,8 @@ export function propertyNamesText(shapes) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const shapes = await import("serverless-compute-api/shapes");
-  /**
-   * @param {string} path
-   * @param {string} text
-   */
-  const write = (path, text) => writeFileSync(new URL(`../provider/${path}`, import.meta.url), text);
-  write("args.ts", argsText(shapes));
-  write("dynamic/property-names.ts", propertyNamesText(shapes));
+  writeOrCheck(root, {
+    "provider/args.ts": argsText(shapes),
+    "provider/dynamic/property-names.ts": propertyNamesText(shapes),
+  });
 }
