@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { readReadings, tagPrefix } from "./test/conformance/readings.mjs";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -19,6 +20,8 @@ export default defineConfig({
     reporters: ["default", here("test/support/secrecy-reporter.ts")],
     // Many tests start processes of their own, so more workers than this only wait for each other.
     maxWorkers: 2,
+    // A test names the reading of the interface that it rests on; a tag without its row in docs/service.md refuses the run.
+    tags: readReadings().map(({ name, reading }) => ({ name: `${tagPrefix}${name}`, description: reading })),
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/*.test.ts"] } },
       { extends: true, test: { name: "conformance", include: ["test/conformance/**/*.test.ts"], testTimeout: 30_000 } },

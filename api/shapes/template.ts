@@ -2,7 +2,22 @@ import { z } from "zod";
 import { adoptExisting } from "./adoption";
 import { mark } from "./marks";
 
-const portList = /^\d{1,5}\/(http|tcp)(\s*,\s*\d{1,5}\/(http|tcp))*$/;
+/** A port from 1 to 65535 and its protocol. */
+const port = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
+const portList = new RegExp(String.raw`^${port}(?:\s*,\s*${port})*$`);
+const ports = {
+  text: z
+    .string()
+    .regex(
+      portList,
+      'a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
+    ),
+  list: z.array(
+    z
+      .string()
+      .regex(new RegExp(`^${port}$`), '<port>/http or <port>/tcp with a port from 1 to 65535, such as "8888/http"'),
+  ),
+};
 
 const fields = {
   name: z.string().min(1).max(191).describe("Name of the template, unique in the account."),
@@ -13,11 +28,7 @@ const fields = {
   env: z
     .record(z.string().min(1), z.string())
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
-  ports: z
-    .string()
-    .regex(portList, 'a comma-separated list of <port>/http or <port>/tcp, such as "8888/http,22/tcp"')
-    .or(z.literal(""))
-    .describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
+  ports: ports.text.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
   readme: z.string().describe("Free text about the template."),
   volumeMountPath: z.string().describe("Where volumes are mounted in the container."),
   isServerless: z.boolean().describe("True for templates of serverless endpoints, false for templates of pods."),
@@ -133,7 +144,7 @@ export const restTemplateCreate = z.object({
   containerDiskInGb: fields.containerDiskInGb.default(50),
   volumeInGb: fields.volumeInGb.optional(),
   volumeMountPath: fields.volumeMountPath.default("/workspace"),
-  ports: z.array(z.string().regex(portList)).default([]),
+  ports: ports.list.default([]),
   env: fields.env.default({}),
   dockerEntrypoint: z.array(z.string()).default([]),
   dockerStartCmd: z.array(z.string()).default([]),
@@ -148,7 +159,7 @@ export const restTemplatePatch = z
     isPublic: z.boolean(),
     category: z.enum(["NVIDIA", "AMD", "CPU"]),
     volumeMountPath: fields.volumeMountPath.nullable(),
-    ports: z.array(z.string().regex(portList)).nullable(),
+    ports: ports.list.nullable(),
     env: fields.env.nullable(),
     dockerEntrypoint: z.array(z.string()).nullable(),
     dockerStartCmd: z.array(z.string()).nullable(),

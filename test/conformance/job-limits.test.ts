@@ -16,6 +16,8 @@ function submission(bytes: number): string {
 // "MB" may mean 10^6 or 2^20 bytes: what is below both is accepted, what is above both is refused.
 const limit = (megabytes: number) => ({ below: megabytes * 1_000_000, above: megabytes * 1024 * 1024 + 1 });
 
+const tooLarge = ["reading:megabyte", "reading:body-too-large"];
+
 describe("Limits: payload and timing", () => {
   const post = async (path: string, bytes: number) => {
     const jobs = await account.parked();
@@ -23,24 +25,24 @@ describe("Limits: payload and timing", () => {
     return { answer, jobs };
   };
 
-  test("/run maximum payload: 10 MB are accepted", async () => {
+  test("/run maximum payload: 10 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
     const { answer } = await post("/run", limit(10).below);
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
   });
 
-  test("/run maximum payload: more than 10 MB answer 413 and queue nothing", async () => {
+  test("/run maximum payload: more than 10 MB answer 413 and queue nothing", { tags: tooLarge }, async () => {
     const { answer, jobs } = await post("/run", limit(10).above);
     expectAnswer(answer, 413);
     expect(answer.text).toMatch(/10/);
     expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
-  test("/runsync maximum payload: 20 MB are accepted", async () => {
+  test("/runsync maximum payload: 20 MB are accepted", { tags: ["reading:megabyte"] }, async () => {
     const { answer } = await post("/runsync?wait=1000", limit(20).below);
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
   });
 
-  test("/runsync maximum payload: more than 20 MB answer 413 and queue nothing", async () => {
+  test("/runsync maximum payload: more than 20 MB answer 413 and queue nothing", { tags: tooLarge }, async () => {
     const { answer, jobs } = await post("/runsync?wait=1000", limit(20).above);
     expectAnswer(answer, 413);
     expect(answer.text).toMatch(/20/);
@@ -52,6 +54,7 @@ describe("Limits: payload and timing", () => {
     ["/runsync", 20],
   ])(
     "%s maximum payload: a client that is still sending gets its 413, not a broken connection",
+    { tags: ["reading:body-too-large"] },
     async (path, megabytes) => {
       const jobs = await account.parked();
       const workerData = { url: `${jobs.root}${path}`, key: target.apiKey, bytes: limit(megabytes).above, times: 10 };

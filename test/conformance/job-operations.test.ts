@@ -95,7 +95,7 @@ describe("Job operations: /status", () => {
     expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
   });
 
-  test("GET /status/{job_id}?ttl= sets the job's time to live", async (context) => {
+  test("GET /status/{job_id}?ttl= sets the job's time to live", { tags: ["reading:status-ttl"] }, async (context) => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     expectAnswer(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
@@ -103,8 +103,30 @@ describe("Job operations: /status", () => {
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
+  test("GET /status/{job_id}?ttl= that is over already answers the job once more, then 404", {
+    tags: ["reading:status-ttl"],
+  }, async (context) => {
+    const jobs = await account.parked();
+    const id = await jobs.submit({});
+    await target.pass(11_000, context);
+    expectAnswer(await jobs.call("GET", `/status/${id}?ttl=10000`), 200, { id, status: "IN_QUEUE" });
+    expectAnswer(await jobs.status(id), 404);
+  });
+
+  test("GET /status/{job_id}?ttl= does not lengthen the retention of a result", {
+    tags: ["reading:status-ttl"],
+  }, async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const id = await jobs.submit({});
+    await jobs.reaches(id, "COMPLETED");
+    expectAnswer(await jobs.call("GET", `/status/${id}?ttl=604800000`), 200, { id });
+    await target.pass(31 * 60_000, context);
+    await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
+  });
+
   test.each(["9999", "604800001", "-1", "1.5", "soon"])(
     "GET /status/{job_id}?ttl=%s answers 400 and names ttl",
+    { tags: ["reading:status-ttl"] },
     async (ttl) => {
       const jobs = await account.parked();
       const id = await jobs.submit({});

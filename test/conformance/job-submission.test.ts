@@ -41,6 +41,14 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
     expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 
+  test(`POST ${path} with a key in policy that is none answers 400 and names it`, {
+    tags: ["reading:unknown-policy-key"],
+  }, async () => {
+    const answer = await parked.call("POST", path, { input: {}, policy: { executionTimout: 60_000 } });
+    expectAnswer(answer, 400);
+    expect(answer.text).toContain("executionTimout");
+  });
+
   test(`POST ${path} out of bounds tells the value and the bounds`, async () => {
     const answer = await parked.call("POST", path, { input: {}, policy: { ttl: 9999 } });
     for (const told of ["9999", "10000", "604800000"]) expect(answer.text).toContain(told);
@@ -77,6 +85,11 @@ describe("Job submission body: what is accepted", () => {
   test("POST /run with an empty input is accepted and reaches the handler", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     await jobs.reaches(await jobs.submit({}), "COMPLETED");
+  });
+
+  test("POST /run with other keys beside policy is accepted", { tags: ["reading:unknown-policy-key"] }, async () => {
+    const jobs = await account.parked();
+    await jobs.submit({}, { priority: 7 });
   });
 
   test("POST /run with s3Config is accepted, and no answer shows its accessSecret", async () => {

@@ -57,13 +57,29 @@ describe("REST management API: templates", () => {
     ["imageName", undefined],
     ["volumeInGb", 5],
     ["containerDiskInGb", -1],
-    ["ports", ["8888/udp"]],
     ["env", "A=1"],
     ["isServerless", "yes"],
   ])("POST /templates with %s = %j answers 400 and names the field", async (field, value) => {
     const answer = await account.rest("POST", "/templates", restFields({ [field]: value }));
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
+  });
+
+  test.each([[["8888/udp"]], [["8888"]], [["0/http"]], [["65536/http"]], [["99999/tcp"]]])(
+    "POST /templates with ports = %j answers 400 and names the field",
+    {
+      tags: ["reading:port-protocols"],
+    },
+    async (ports) => {
+      const answer = await account.rest("POST", "/templates", restFields({ ports }));
+      expectAnswer(answer, 400);
+      expect(stringAt(answer, "message")).toContain("ports");
+    },
+  );
+
+  test("POST /templates accepts the first and the last port", async () => {
+    const ports = ["1/tcp", "65535/http"];
+    expectAnswer(await account.rest("POST", "/templates", restFields({ ports })), 200, { ports });
   });
 
   test("GET /templates answers a bare array that holds what saveTemplate made", async () => {

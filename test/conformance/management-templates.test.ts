@@ -93,14 +93,24 @@ describe("GraphQL API: saveTemplate", () => {
   test.each([
     ["volumeInGb", 5],
     ["containerDiskInGb", -1],
-    ["ports", "8888"],
-    ["ports", "8888/udp"],
     ["name", ""],
   ])("saveTemplate of a serverless template with %s = %j answers errors that name it", async (field, value) => {
     const answer = await account.graphql(saveTemplate, { input: templateFields({ [field]: value }) });
     expectAnswer(answer, 200);
     expect(stringAt(answer, ...message)).toContain(field);
   });
+
+  test.each([["8888"], ["8888/udp"], ["8888/http,65536/tcp"], ["0/http"]])(
+    "saveTemplate with ports = %j answers errors that name it",
+    {
+      tags: ["reading:port-protocols"],
+    },
+    async (ports) => {
+      const answer = await account.graphql(saveTemplate, { input: templateFields({ ports }) });
+      expectAnswer(answer, 200);
+      expect(stringAt(answer, ...message)).toContain("ports");
+    },
+  );
 
   test("saveTemplate serves pod templates, too: isServerless false with a volume", async () => {
     const input = templateFields({ isServerless: false, volumeInGb: 20 });

@@ -42,7 +42,9 @@ describe("a bad input is refused with its path, its value and what is allowed", 
       "text in another form",
       templateInputs,
       { imageName: "a", ports: "8888" },
-      ['ports: is "8888"; must be a comma-separated list of <port>/http or <port>/tcp, such as "8888/http,22/tcp"'],
+      [
+        'ports: is "8888"; must be a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
+      ],
     ],
     [
       "an element of a list",

@@ -1,0 +1,54 @@
+import { basename } from "node:path";
+import { tagPrefix } from "./readings.mjs";
+
+/**
+ * One test of vitest's JSON report.
+ * @typedef {{ ancestorTitles: string[], title: string, status: string, tags?: string[] }} Result
+ * @typedef {{ testResults: { name: string, assertionResults: Result[] }[] }} Report
+ */
+
+const words = new Map([
+  ["passed", "holds"],
+  ["failed", "**does not hold**"],
+  ["skipped", "not asked"],
+  ["pending", "not asked"],
+  ["todo", "not asked"],
+]);
+
+/** @param {string} text */
+const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+/** The readings that a row rests on, each a link to the table that says why.
+ * @param {Result} result */
+const readingsOf = ({ tags = [] }) =>
+  tags
+    .filter((tag) => tag.startsWith(tagPrefix))
+    .map((tag) => `[${tag.slice(tagPrefix.length)}](service.md#readings)`)
+    .join(", ");
+
+/** The page: one table for each part of the interface, in the order of the files' names. `asked` says which service it was.
+ * @param {Report} report
+ * @param {string} asked */
+export function conformancePage(report, asked) {
+  /** @type {Map<string, string[]>} */
+  const sections = new Map();
+  for (const { name, assertionResults } of [...report.testResults].sort((a, b) => a.name.localeCompare(b.name))) {
+    for (const result of assertionResults) {
+      const section = result.ancestorTitles.join(" · ") || "Settings of the local service";
+      const cells = [cell(result.title), basename(name, ".test.ts"), readingsOf(result)];
+      const row = `| ${cells.join(" | ")} | ${words.get(result.status) ?? result.status} |`;
+      sections.set(section, [...(sections.get(section) ?? []), row]);
+    }
+  }
+  const results = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const passed = results.filter(({ status }) => status === "passed").length;
+  const tables = [...sections]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(
+      ([section, rows]) =>
+        `## ${section}\n\n| row | test file | reading | result |\n|---|---|---|---|\n${rows.join("\n")}\n`,
+    );
+  return `# Conformance\n\nWritten by \`node test/conformance/report.mjs\` from a run of the conformance tests against ${asked}:
+${passed} of ${results.length} rows hold. Where the interface can be read in more than one way, a row names the
+[reading](service.md#readings) that it rests on.\n\n${tables.join("\n")}`;
+}
