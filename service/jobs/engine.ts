@@ -18,7 +18,7 @@ import { registerChannelRoutes } from "../workers/channel";
 import { createWorkerDesk } from "../workers/desk";
 import { createWorkerPool } from "../workers/pool";
 import { createReaper } from "../workers/reaper";
-import { createRoster, isBusy, phaseOf, type WorkerPhase } from "../workers/roster";
+import { createRoster, isBusy, isLocalId, phaseOf, type WorkerPhase } from "../workers/roster";
 import { createWorkerStarter } from "../workers/start";
 import { createWorkerTokens } from "../workers/tokens";
 import { createWorkerLogs, workerLogFolder } from "../workers/worker-logs";
@@ -180,8 +180,10 @@ export function createJobEngine({
     },
 
     async start() {
-      database.transaction(() => ledger.recover());
-      queues.rebuild();
+      // Workers that a service starts end with it; those elsewhere may still be at their jobs.
+      const kept = database.transaction(() => ledger.recover((workerId) => !isLocalId(workerId)));
+      queues.rebuild(kept);
+      for (const job of kept) desk.awaitReturn(job);
       const left = new Set([...jobs.endpoints(), ...tokenStore.endpoints()]);
       for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
@@ -212,7 +214,8 @@ export function createJobEngine({
 
   /** Waits until no job runs, at most `deadline` ms. */
   async function finished(deadline: number): Promise<void> {
-    const busy = (): boolean => roster.all().some(({ jobs }) => jobs.size > 0);
+    const busy = (): boolean =>
+      roster.all().some(({ awaitedUntil, jobs }) => awaitedUntil === undefined && jobs.size > 0);
     const done = new AbortController();
     const look = (): void => {
       if (!busy()) done.abort();

@@ -1,5 +1,5 @@
 import type { NewJob } from "../store/jobs";
-import type { Job, QueuedJob, TakenJob } from "./job";
+import type { Job, QueuedJob, RunningJob, TakenJob } from "./job";
 
 /** How a worker answered a job; `output` is JSON text. */
 export type JobOutcome = { output: string | undefined } | { error: string; output: string | undefined };
@@ -32,6 +32,9 @@ export interface Ledger {
   setTtl(endpointId: string, id: string, ttl: number): Promise<void>;
   /** Does to jobs what time asks for by now, and answers when there is more to do. */
   settleDue(): Promise<number | undefined>;
-  /** Queues again what ran when the service ended. Before anything else. */
-  recover(): void;
+  /**
+   * Queues again what ran when the service ended, but for the jobs of workers that outlived it: those still run and are
+   * answered. Before anything else.
+   */
+  recover(outlives: (workerId: string) => boolean): RunningJob[];
 }

@@ -1,6 +1,6 @@
 import type { JobStore } from "../store/jobs";
 import type { JobEvents } from "./events";
-import type { Job } from "./job";
+import type { Job, RunningJob } from "./job";
 import { createJobQueue, type JobQueue } from "./queue";
 
 /** The queues of all endpoints, kept true by the ledger's events. */
@@ -8,8 +8,8 @@ export interface JobQueues {
   of(endpointId: string): JobQueue;
   /** How many jobs of an endpoint run now. */
   running(endpointId: string): number;
-  /** Reads the waiting jobs from the store. Once, before the first event. */
-  rebuild(): void;
+  /** Reads the waiting jobs from the store, and takes over those that still run. Once, before the first event. */
+  rebuild(running: readonly RunningJob[]): void;
   forget(endpointId: string): void;
 }
 
@@ -28,10 +28,14 @@ export function createJobQueues(jobs: Pick<JobStore, "waiting">, events: JobEven
     if (jobs?.size === 0) running.delete(endpointId);
   }
 
-  events.on("started", ({ id, endpointId }) => {
-    // It may have been queued anew while the worker that has it was on its way to the store.
-    of(endpointId).remove(id);
+  function runs({ id, endpointId }: RunningJob): void {
     running.set(endpointId, (running.get(endpointId) ?? new Set()).add(id));
+  }
+
+  events.on("started", (job) => {
+    // It may have been queued anew while the worker that has it was on its way to the store.
+    of(job.endpointId).remove(job.id);
+    runs(job);
   });
   events.on("queued", (job) => {
     stopped(job);
@@ -49,8 +53,9 @@ export function createJobQueues(jobs: Pick<JobStore, "waiting">, events: JobEven
   return {
     of,
     running: (endpointId) => running.get(endpointId)?.size ?? 0,
-    rebuild() {
+    rebuild(kept) {
       for (const job of jobs.waiting()) of(job.endpointId).add(job);
+      for (const job of kept) runs(job);
     },
     forget(endpointId) {
       queues.delete(endpointId);

@@ -233,10 +233,14 @@ export function createLedger({
       }
     },
 
-    recover() {
+    recover(outlives) {
+      const kept: RunningJob[] = [];
       for (const job of jobs.running()) {
-        if (job.status === "IN_PROGRESS") queueAgain(job, { retries: job.retries + 1 }, true);
+        if (job.status !== "IN_PROGRESS") continue;
+        if (outlives(job.workerId)) kept.push(job);
+        else queueAgain(job, { retries: job.retries + 1 }, true);
       }
+      return kept;
     },
   };
 }

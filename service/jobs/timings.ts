@@ -17,6 +17,8 @@ export interface JobTimings {
   takeSilence: number;
   /** A worker that has not asked for its first job after so long is stopped. */
   startLimit: number;
+  /** How long after a start the jobs of workers elsewhere stay theirs, for them to come back. */
+  returnGrace: number;
   /** Silence counts only when it is still there so much later: a suspended machine wakes up with late workers. */
   secondLook: number;
   /** From the request to stop a job to the end of a worker that goes on with it. */
@@ -46,6 +48,7 @@ export const defaultTimings: JobTimings = {
   pingSilence: 30_000,
   takeSilence: 60_000,
   startLimit: 420_000,
+  returnGrace: 30_000,
   secondLook: 3_000,
   stopGrace: 5_000,
   killGrace: 3_000,

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { JobEvents } from "../jobs/events";
-import type { TakenJob } from "../jobs/job";
+import type { RunningJob, TakenJob } from "../jobs/job";
 import type { JobOutcome, Ledger } from "../jobs/ledger";
 import type { JobQueue, QueueEntry } from "../jobs/queue";
 import type { JobTimings } from "../jobs/timings";
@@ -13,6 +13,8 @@ import { isBusy, isLocalId, type Roster, type Worker } from "./roster";
 export interface WorkerDesk {
   /** The worker behind a call, noted as heard of; one elsewhere joins with its first call. */
   greet(endpointId: string, workerId: string): Worker;
+  /** Keeps a job that a worker elsewhere had when the service started, until the worker comes back or its time is over. */
+  awaitReturn(job: RunningJob): void;
   /**
    * Up to `max` jobs; waits for the first one. None when the time is over, the worker is retiring or the signal aborts.
    * `busy` is what the worker says of itself: false means that it has no job.
@@ -67,8 +69,8 @@ export function createWorkerDesk({
   };
 
   // Right after the commit: a cancellation in the same commit has to find the worker that runs the job.
-  events.on("started", ({ id, endpointId, workerId, startedAt }) => {
-    roster.find(endpointId, workerId)?.jobs.set(id, startedAt);
+  events.on("started", ({ id, endpointId, workerId, startedAt, lowPriority }) => {
+    roster.find(endpointId, workerId)?.jobs.set(id, { since: startedAt, lowPriority, recovered: false });
   });
 
   const stopWaits = new Map<Worker, Set<() => void>>();
@@ -91,13 +93,14 @@ export function createWorkerDesk({
       worker.stopping.clear();
       freed(worker);
     }
-    for (const [jobId, since] of [...worker.jobs]) {
+    for (const [jobId, { since, recovered }] of [...worker.jobs]) {
       if (clock.now() - since < timings.lostJob) continue;
       worker.jobs.delete(jobId);
       await ledger.giveBack(
         jobId,
         worker.id,
-        "crashed",
+        // What the end of the service took from it is not its fault.
+        recovered ? "interrupted" : "crashed",
         "the worker lost the job: it asked for another one without an answer",
       );
       log.warn({ worker: worker.id, job: jobId }, "a worker lost its job, which is queued again");
@@ -135,7 +138,25 @@ export function createWorkerDesk({
       const worker = known ?? roster.add({ id: workerId, endpointId, local: false, now: clock.now() });
       if (!known) log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
       worker.lastSeenAt = clock.now();
+      if (worker.awaitedUntil !== undefined) {
+        worker.awaitedUntil = undefined;
+        worker.suspectSince = undefined;
+        worker.lastAskAt = clock.now();
+        log.info({ endpoint: endpointId, worker: workerId }, "a worker came back to its jobs");
+        changed(endpointId);
+      }
       return worker;
+    },
+
+    awaitReturn({ id, endpointId, workerId, lowPriority }) {
+      const now = clock.now();
+      let worker = roster.find(endpointId, workerId);
+      if (!worker) {
+        worker = roster.add({ id: workerId, endpointId, local: false, now });
+        worker.firstAskAt = now;
+        worker.awaitedUntil = now + timings.returnGrace;
+      }
+      worker.jobs.set(id, { since: now, lowPriority, recovered: true });
     },
 
     async take(worker, max, busy, signal) {

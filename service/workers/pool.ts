@@ -164,8 +164,9 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       return;
     }
     roster.remove(worker);
+    const reason = worker.awaitedUntil === undefined ? "crashed" : "interrupted";
     for (const jobId of worker.jobs.keys()) {
-      await ledger.giveBack(jobId, worker.id, "crashed", `the worker ${why} while it ran the job`);
+      await ledger.giveBack(jobId, worker.id, reason, `the worker ${why} while it ran the job`);
     }
     review(worker.endpointId);
   }

@@ -20,14 +20,25 @@ export interface Worker {
   asking: number;
   /** When it had its last job; undefined while it has one. */
   idleSince: number;
-  /** Jobs it runs: id → when it got them. */
-  jobs: Map<string, number>;
+  /** Jobs it runs, by their ids. */
+  jobs: Map<string, AssignedJob>;
   /** Jobs that are over here and that it has to stop: since when, and whether it was told. */
   stopping: Map<string, { since: number; told: boolean }>;
   /** No more jobs: it ends when it is done. */
   retiring: boolean;
   /** When it was first found silent for too long. */
   suspectSince: number | undefined;
+  /** It had jobs when the service started and was not heard of since: how long they stay its own. */
+  awaitedUntil: number | undefined;
+}
+
+/** A job that a worker runs. */
+export interface AssignedJob {
+  /** When it got the job; of one that it had before the service started, that start. */
+  since: number;
+  lowPriority: boolean;
+  /** Whether it had the job before the service started. */
+  recovered: boolean;
 }
 
 export type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
@@ -86,6 +97,7 @@ export function createRoster(): Roster {
         stopping: new Map(),
         retiring: false,
         suspectSince: undefined,
+        awaitedUntil: undefined,
       };
       const workers = endpoints.get(endpointId) ?? new Map<string, Worker>();
       endpoints.set(endpointId, workers.set(id, worker));

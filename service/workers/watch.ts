@@ -29,6 +29,8 @@ export function judge(worker: Worker, now: number, timings: JobTimings): Verdict
 
 function hungVerdict(worker: Worker, now: number, timings: JobTimings): Verdict {
   let lookAt = Number.POSITIVE_INFINITY;
+  // Who is not back yet was not asked.
+  if (worker.awaitedUntil !== undefined) return { kind: "fine", lookAt };
   for (const [jobId, { since }] of worker.stopping) {
     const until = since + timings.stopGrace;
     if (now >= until) {
@@ -44,6 +46,10 @@ function hungVerdict(worker: Worker, now: number, timings: JobTimings): Verdict 
 
 /** Until when the worker's silence is normal, and what it means after that. */
 function silenceOf(worker: Worker, timings: JobTimings): { until: number; why: string } {
+  if (worker.awaitedUntil !== undefined) {
+    const why = `did not come back within ${seconds(timings.returnGrace)} of the service's start`;
+    return { until: worker.awaitedUntil, why };
+  }
   if (worker.firstAskAt === undefined) {
     return {
       until: worker.startedAt + timings.startLimit,

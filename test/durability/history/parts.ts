@@ -12,7 +12,7 @@ import { createJobChunkStore } from "../../../service/store/job-chunks";
 import { createJobCounterStore, type JobCounterStore } from "../../../service/store/job-counters";
 import { createJobStore, type JobStore } from "../../../service/store/jobs";
 import { createWebhookStore, type WebhookStore } from "../../../service/store/webhooks";
-import { endpointLimits } from "./model";
+import { endpointLimits, outlives } from "./model";
 
 /** One life of the job path over a store that outlives it. */
 export interface Life {
@@ -54,8 +54,7 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
   const ledger = createLedger({ ...stores, committer, events, clock, exists, deadlines });
   const log = { error: (fault: unknown) => dead.signal.aborted || faults.push(fault) };
   const supervisor = createSupervisor({ ledger, events, clock, log, deadlines });
-  mortal.transaction(() => ledger.recover());
-  queues.rebuild();
+  queues.rebuild(mortal.transaction(() => ledger.recover(outlives)));
   if (punctual) supervisor.start();
   return {
     ...{ ledger, events, queues, supervisor, jobs, counters, webhooks, faults },

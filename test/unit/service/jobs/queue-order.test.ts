@@ -16,7 +16,7 @@ function rigOf() {
     /** The order after a restart of the service. */
     orderAfterRestart() {
       const queues = createJobQueues(rig.jobs, rig.events);
-      queues.rebuild();
+      queues.rebuild([]);
       return [...queues.of("endpoint").entries()].map(({ id }) => id);
     },
   };

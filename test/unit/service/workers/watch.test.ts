@@ -7,7 +7,7 @@ const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
   Object.assign(createRoster().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
 const asked = { firstAskAt: start, lastAskAt: start };
-const withJob = { ...asked, jobs: new Map([["j", start]]) };
+const withJob = { ...asked, jobs: new Map([["j", { since: start, lowPriority: false, recovered: false }]]) };
 
 /** Judges twice, so that a silence that lasts shows. */
 function judgeAt(worker: Worker, now: number) {

@@ -1,0 +1,107 @@
+import { expect, test, vi } from "vitest";
+import { lookUpWorkerToken } from "../../../../service/store/worker-tokens";
+import { type Answer, type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { shortTimings } from "./support/programs";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+/** Workers that the service did not start, on an endpoint that has no others; they go on when the service ends. */
+const short = { ...shortTimings, takeHold: 100, pingSilence: 300, secondLook: 20 };
+
+async function useEndpoint(timings: object): Promise<{ rig: JobRig; jobs: Jobs; as: ReturnType<typeof workerOf> }> {
+  const rig = await useJobRig({ timings: { ...short, ...timings } });
+  const jobs = await rig.endpoint("elsewhere", { workersMax: 0 });
+  return { rig, jobs, as: workerOf(rig, jobs) };
+}
+
+const workerOf = (rig: JobRig, jobs: Jobs) => {
+  const headers = { authorization: lookUpWorkerToken(rig.dataFolder, jobs.id) ?? "" };
+  return (worker: string) => ({
+    take: (query = ""): Promise<Answer> => jobs.call("GET", `/job-take/${worker}?gpu=x${query}`, undefined, headers),
+    done: (id: string, body: unknown) => jobs.call("POST", `/job-done/${worker}/${id}?gpu=x`, body, headers),
+    stream: (id: string, body: unknown) => jobs.call("POST", `/job-stream/${worker}/${id}?gpu=x`, body, headers),
+    ping: (id: string) => jobs.call("GET", `/ping/${worker}?job_id=${id}`, undefined, headers),
+    stops: () => jobs.call("GET", `/job-stop/${worker}?gpu=x`, undefined, headers),
+  });
+};
+
+test("a worker elsewhere that works while the service restarts hands in its result: COMPLETED, run once", async () => {
+  const { rig, jobs, as } = await useEndpoint({});
+  const id = await jobs.run({});
+  expect((await as("far").take()).json).toMatchObject({ id });
+  await rig.restart();
+  expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ workerId: "far" });
+  expect((await jobs.health()).jobs).toMatchObject({ inProgress: 1, inQueue: 0 });
+  // Nobody else gets it meanwhile.
+  expect((await as("other").take()).status).toBe(204);
+  expect((await as("far").stream(id, { output: "half" })).status).toBe(200);
+  expect((await as("far").done(id, { output: "whole" })).status).toBe(200);
+  const record = await jobs.reaches(id);
+  expect(record).toMatchObject({ status: "COMPLETED", output: "whole", workerId: "far" });
+  expect(record).not.toHaveProperty("retries");
+  expect((await jobs.health()).jobs).toMatchObject({ inProgress: 0, retried: 0, completed: 1 });
+  expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: "half" }]);
+});
+
+test("a ping within returnGrace keeps the job, and from then on its silence is watched", async () => {
+  const { rig, jobs, as } = await useEndpoint({ returnGrace: 1000, pingSilence: 2000 });
+  const id = await jobs.run({});
+  await as("far").take();
+  await rig.restart();
+  const since = Date.now();
+  await as("far").ping(id);
+  await jobs.reaches(id, "IN_QUEUE");
+  expect(Date.now() - since).toBeGreaterThanOrEqual(2000);
+});
+
+test("a worker elsewhere that is not back after returnGrace loses its job to the next one, as interrupted", async () => {
+  const { rig, jobs, as } = await useEndpoint({ returnGrace: 300 });
+  const id = await jobs.run({});
+  await as("far").take();
+  for (let start = 1; start <= 4; start++) {
+    await rig.restart();
+    // No crash of anybody: the third one would fail the job.
+    expect(await jobs.reaches(id, "IN_QUEUE")).toMatchObject({ retries: start });
+    expect((await jobs.health()).workers).toMatchObject({ running: 0, idle: 0 });
+    expect((await as("near").take()).json).toMatchObject({ id });
+    await as("far").done(id, { output: "too late" });
+    expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ workerId: "near" });
+  }
+  await as("near").done(id, { output: "in time" });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: "in time", retries: 4 });
+});
+
+test("a worker that comes back and has not got the job loses it without a crash", async () => {
+  const { rig, jobs, as } = await useEndpoint({ lostJob: 200 });
+  const id = await jobs.run({});
+  await as("far").take();
+  for (let start = 1; start <= 4; start++) {
+    await rig.restart();
+    await expect
+      .poll(async () => (await as("far").take("&job_in_progress=0")).json, { timeout: 5000, interval: 20 })
+      .toMatchObject({ id });
+    expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ retries: start });
+  }
+});
+
+test("a job that was cancelled before its worker is back is told to it then", async () => {
+  const { rig, jobs, as } = await useEndpoint({ stopGrace: 50 });
+  const id = await jobs.run({});
+  await as("far").take();
+  await rig.restart();
+  await jobs.call("POST", `/cancel/${id}`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await as("far").stops()).json).toEqual({ jobsToStop: [id] });
+  await as("far").done(id, { output: "late" });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
+});
+
+test("a stop of the service does not wait for a worker that is not back", async () => {
+  const { rig, jobs, as } = await useEndpoint({});
+  await jobs.run({});
+  await as("far").take();
+  await rig.restart();
+  const since = Date.now();
+  await rig.stop(20_000);
+  expect(Date.now() - since).toBeLessThan(10_000);
+});
