@@ -55,9 +55,12 @@ afterAll(async () => {
   await Promise.all(running.map(({ stop }) => stop()));
 });
 
-/** Starts one for a test file, and stops it after the last test. A failing test prints its logs. */
+/**
+ * Starts one for a test file, and stops it after the last test, which removes its data folder, a given one too. A failing
+ * test prints its logs.
+ */
 export async function useEngineService(options: ServiceOptions = {}): Promise<EngineService> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "engine-service-"));
+  const { dataFolder = await mkdtemp(join(tmpdir(), "engine-service-")) } = options;
   const file = (name: string): string => fileURLToPath(new URL(`../conformance/handlers/${name}.mjs`, import.meta.url));
   const images = Object.fromEntries(handlers.map((name) => [image(name), file(name)]));
   const service = await createService({

@@ -1,0 +1,100 @@
+import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { pluginDoor } from "./support/door";
+
+/**
+ * What version 0.1.0 left: `state.json` is the `pulumi stack export` of program.cjs (source positions removed, secrets
+ * encrypted under the passphrase of the tests), `service.db` and `api-key` the data folder of the service with its objects.
+ * All secrets in them are throw-aways; the service listened on port 59999.
+ */
+const fixture = fileURLToPath(new URL("../fixtures/plugin-0.1.0", import.meta.url));
+const stateShape = z.looseObject({
+  deployment: z.looseObject({
+    resources: z.array(z.looseObject({ urn: z.string(), type: z.string(), id: z.string().optional() })),
+  }),
+});
+
+let service: EngineService;
+let stack: Stack;
+let ours: z.output<typeof stateShape>["deployment"]["resources"];
+beforeAll(async () => {
+  const dataFolder = await mkdtemp(join(tmpdir(), "plugin-0.1.0-"));
+  for (const file of ["service.db", "api-key"]) await cp(join(fixture, file), join(dataFolder, file));
+  service = await useEngineService({ dataFolder });
+  stack = await pluginDoor.createStack(service.environment);
+  const program = JSON.stringify(join(fixture, "program.cjs"));
+  await stack.program(`module.exports = require(${program})(require(${JSON.stringify(pluginDoor.module)}));`);
+  const state = await readFile(join(fixture, "state.json"), "utf8");
+  const file = join(stack.folder, "state.json");
+  await writeFile(file, state.replaceAll("http://127.0.0.1:59999", service.proxy.origin));
+  const imported = await stack.command(["stack", "import", "--file", file]);
+  expect(imported.code, imported.output).toBe(0);
+  ours = stateShape
+    .parse(JSON.parse(state))
+    .deployment.resources.filter(({ type }) => type.startsWith("serverless-compute:index:"));
+});
+afterAll(() => stack.remove());
+
+const nameOf = (urn: string): string => urn.split("::").slice(-2).join(" ").replace(/^.*:/, "");
+const everyOne = (operation: string) => Object.fromEntries(ours.map(({ urn }) => [nameOf(urn), [operation]]));
+
+it("has a fixture with every kind", () => {
+  const kinds = new Set(ours.map(({ type }) => type.slice(type.lastIndexOf(":") + 1)));
+  expect([...kinds].sort()).toEqual([
+    "ContainerRegistryAuth",
+    "JobInvoke",
+    "NetworkVolume",
+    "Secret",
+    "ServerlessEndpoint",
+    "Template",
+  ]);
+});
+
+it("previews and deploys no change on a state of 0.1.0, and asks the service nothing", async () => {
+  service.proxy.clear();
+  for (const run of [await stack.preview(), await stack.up()]) {
+    expect(run.code, run.output).toBe(0);
+    expect(run.operations).toMatchObject(everyOne("same"));
+  }
+  expect(service.proxy.requests).toEqual([]);
+});
+
+it("finds nothing that drifted at a refresh", async () => {
+  const refresh = await stack.refresh();
+  expect(refresh.code, refresh.output).toBe(0);
+  expect(refresh.operations).toMatchObject(everyOne("same"));
+  const idsOf = (resources: { urn: string; id?: string | undefined }[]) =>
+    Object.fromEntries(resources.map(({ urn, id }) => [urn, id]));
+  expect(idsOf(await stack.resources())).toEqual(idsOf(ours));
+});
+
+it("changes in place what was made then", async () => {
+  const program = await readFile(join(fixture, "program.cjs"), "utf8");
+  const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
+  const module = JSON.stringify(pluginDoor.module);
+  await stack.program(`${changed}\nmodule.exports = module.exports(require(${module}));`);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  expect(up.operations).toMatchObject({
+    ...everyOne("same"),
+    "Template chat": ["update"],
+    "NetworkVolume models": ["update"],
+    // Its trigger is the template's revision.
+    "JobInvoke answers": ["update"],
+  });
+  expect(await service.holdings()).toMatchObject({
+    volumes: expect.arrayContaining([expect.objectContaining({ name: "models-dev", size: 15 })]),
+  });
+});
+
+it("destroys it", async () => {
+  const destroy = await stack.destroy();
+  expect(destroy.code, destroy.output).toBe(0);
+  expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+});
