@@ -1,5 +1,5 @@
-import type { z } from "zod";
-import { type RequestFacts, unexpectedAnswer } from "./errors";
+import { z } from "zod";
+import { type ApiError, type RequestFacts, unexpectedAnswer } from "./errors";
 import { graphqlErrors, wireError } from "./shapes";
 
 /** What came back for one try. */
@@ -70,6 +70,14 @@ const fieldName = (path: PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
+/** Which field of an answer does not fit, and why; never its value. `at` leads to the part of the answer that was parsed. */
+function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string {
+  const { path, message } = first ? deepest(first) : { path: [], message: "" };
+  const whole = [...at, ...path];
+  const subject = whole.length > 0 ? `"${fieldName(whole)}" of the answer` : "the answer";
+  return `${subject} does not fit: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
+}
+
 /** Parses what came back by its shape; an answer that does not fit becomes an ApiError `unexpected_answer` naming the field. */
 export function parseAnswer<Shape extends z.ZodType>(
   value: unknown,
@@ -80,9 +88,42 @@ export function parseAnswer<Shape extends z.ZodType>(
   if (value === undefined) throw unexpectedAnswer("the answer is no JSON", request, facts.ambiguous, facts.status);
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  const first = parsed.error.issues[0];
-  const { path, message } = first ? deepest(first) : { path: [], message: "" };
-  const subject = path.length > 0 ? `"${fieldName(path)}" of the answer` : "the answer";
-  const fault = message.replace(/^invalid input: /i, "").toLowerCase();
-  throw unexpectedAnswer(`${subject} does not fit: ${fault}`, request, facts.ambiguous, facts.status);
+  throw unexpectedAnswer(misfit(parsed.error), request, facts.ambiguous, facts.status);
+}
+
+/** An element of a list that does not fit the shape of its kind. */
+export interface UnreadableElement {
+  /** Its id, where it has one. */
+  id: string | undefined;
+  /** Its name, where it has one. */
+  name: string | undefined;
+  /** Names the field that does not fit. */
+  error: ApiError;
+}
+
+const identified = z.object({
+  id: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+});
+
+/**
+ * Parses the elements of a list one by one, so that an object which does not fit spoils no other. Those go to
+ * `onUnreadable` and are left out; without it the first of them rejects. `at` leads to the list in the answer.
+ */
+export function parseElements<Shape extends z.ZodType>(
+  elements: readonly unknown[],
+  shape: Shape,
+  request: RequestFacts,
+  options: { at?: PropertyKey[]; status?: number; onUnreadable?: ((one: UnreadableElement) => void) | undefined },
+): z.output<Shape>[] {
+  const { at = [], status, onUnreadable } = options;
+  return elements.flatMap((element, index) => {
+    const parsed = shape.safeParse(element);
+    if (parsed.success) return [parsed.data];
+    const error = unexpectedAnswer(misfit(parsed.error, [...at, index]), request, false, status);
+    if (!onUnreadable) throw error;
+    const { id, name } = identified.safeParse(element).data ?? { id: undefined, name: undefined };
+    onUnreadable({ id, name, error });
+    return [];
+  });
 }

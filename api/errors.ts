@@ -167,7 +167,8 @@ export function classifyAnswer(
     status,
     request,
     retryable: rule.category === "throttled" || rule.category === "server" || rule.category === "timeout",
-    ambiguous: rule.category === "server" || rule.category === "timeout",
+    // A 503 can come from anything on the way that gave up waiting; only a 429 says that nothing was done (interface: Errors).
+    ambiguous: rule.category === "server" || rule.category === "timeout" || rule.code === "unavailable",
     retryAfter,
   });
 }

@@ -1,7 +1,7 @@
 import { GraphQLClient } from "graphql-request";
 import { z } from "zod";
 import { requestFacts } from "./address";
-import { graphqlRefusal, parseAnswer } from "./answer";
+import { graphqlRefusal, parseAnswer, parseElements } from "./answer";
 import { classifyAnswer, invalidArgument, isApiError, unexpectedAnswer } from "./errors";
 import type { CallOptions, Management } from "./management";
 import { registryAuthRecord, type SaveTemplateInput, secretRecord, templateRecord } from "./shapes";
@@ -78,12 +78,6 @@ interface Operation<Shape extends z.ZodType> {
 /** Shortest value of a template's environment that is kept out of errors: anything shorter would blank out plain words. */
 const shortestHidden = 8;
 
-const listOf = <Shape extends z.ZodType>(shape: Shape) =>
-  z
-    .array(shape)
-    .nullish()
-    .transform((list) => list ?? []);
-
 /** Speaks the GraphQL dialect (interface: GraphQL API). The key travels in a header: an address ends up in logs. */
 export function createGraphqlManagement(transport: Transport, graphqlUrl: string): GraphqlManagement {
   async function ask<Shape extends z.ZodType>(operation: Operation<Shape>, options?: CallOptions) {
@@ -109,6 +103,22 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       },
     );
     return parseAnswer(data ?? null, operation.shape, facts, { ambiguous: !idempotent, status });
+  }
+
+  /** All that the account has under `key`. */
+  async function list<Shape extends z.ZodType>(
+    name: keyof typeof documents,
+    key: string,
+    shape: Shape,
+    options: CallOptions | undefined,
+  ): Promise<z.output<Shape>[]> {
+    const account = z.looseObject({ myself: z.looseObject({ [key]: z.array(z.unknown()).nullish() }) });
+    const { myself } = await ask({ name, shape: account, idempotent: true }, options);
+    const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: name });
+    return parseElements(myself[key] ?? [], shape, facts, {
+      at: ["myself", key],
+      onUnreadable: options?.onUnreadable,
+    });
   }
 
   const required = (value: string, subject: string, operation: keyof typeof documents) => {
@@ -178,10 +188,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         throw error;
       }
     },
-    async listTemplates(options) {
-      const shape = z.looseObject({ myself: z.looseObject({ podTemplates: listOf(templateRecord) }) });
-      return (await ask({ name: "podTemplates", shape, idempotent: true }, options)).myself.podTemplates;
-    },
+    listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
     async deleteTemplate(name, options) {
       const variables = { name: required(name, "template name", "deleteTemplate") };
       await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: true }, options);
@@ -196,10 +203,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       );
       return answer.secretCreate;
     },
-    async listSecrets(options) {
-      const shape = z.looseObject({ myself: z.looseObject({ secrets: listOf(secretRecord) }) });
-      return (await ask({ name: "secrets", shape, idempotent: true }, options)).myself.secrets;
-    },
+    listSecrets: (options) => list("secrets", "secrets", secretRecord, options),
     async updateSecretValue({ id, value }, options) {
       const variables = { id: required(id, "secret id", "secretValueUpdate"), value };
       await ask(
@@ -222,10 +226,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       const operation = { name: "saveRegistryAuth", variables, shape, idempotent: false, secrets: [password] } as const;
       return (await ask(operation, options)).saveRegistryAuth;
     },
-    async listRegistryAuths(options) {
-      const shape = z.looseObject({ myself: z.looseObject({ containerRegistryCreds: listOf(registryAuthRecord) }) });
-      return (await ask({ name: "registryCreds", shape, idempotent: true }, options)).myself.containerRegistryCreds;
-    },
+    listRegistryAuths: (options) => list("registryCreds", "containerRegistryCreds", registryAuthRecord, options),
     async updateRegistryAuth({ id, username, password }, options) {
       const variables = { id: required(id, "registry auth id", "updateRegistryAuth"), username, password };
       const secrets = [password];

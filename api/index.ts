@@ -1,4 +1,5 @@
 export { parseAddress } from "./address";
+export type { UnreadableElement } from "./answer";
 export * from "./clients";
 export * from "./clock";
 export * from "./connection-faults";

@@ -1,3 +1,4 @@
+import type { UnreadableElement } from "./answer";
 import type {
   NetworkVolumeCreate,
   NetworkVolumePatch,
@@ -25,6 +26,8 @@ export interface CallOptions {
   deadline?: number | undefined;
   /** Said before each wait for another try. */
   onRetry?: ((notice: { error: Error; attempt: number; delay: number }) => void) | undefined;
+  /** Told each element of a list that does not fit its shape; the list leaves it out. Without this such a list rejects. */
+  onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathSegment, requestFacts } from "./address";
-import { parseAnswer, parseJson } from "./answer";
+import { parseAnswer, parseElements, parseJson } from "./answer";
 import { isApiError } from "./errors";
 import type { CallOptions, Management } from "./management";
 import { networkVolumeRecord, serverlessEndpointRecord } from "./shapes";
@@ -39,6 +39,19 @@ export function createRestManagement(transport: Transport, baseUrl: string): Res
     return parseAnswer(parseJson(answer.text), shape, requestFacts(request), facts);
   }
 
+  /** All that a collection lists. */
+  async function list<Shape extends z.ZodType>(
+    shape: Shape,
+    url: string,
+    options: CallOptions | undefined,
+  ): Promise<z.output<Shape>[]> {
+    const request = { method: "GET", url, idempotent: true } as const;
+    const { text, status } = await transport.send(request, options);
+    const facts = requestFacts(request);
+    const elements = parseAnswer(parseJson(text), z.array(z.unknown()), facts, { ambiguous: false, status });
+    return parseElements(elements, shape, facts, { status, onUnreadable: options?.onUnreadable });
+  }
+
   /** A record by its id, undefined when the service knows none. */
   async function read<Shape extends z.ZodType>(
     shape: Shape,
@@ -68,8 +81,7 @@ export function createRestManagement(transport: Transport, baseUrl: string): Res
     async readEndpoint(id, options) {
       return read(serverlessEndpointRecord, endpointUrl("GET", id), options);
     },
-    listEndpoints: (options) =>
-      ask(z.array(serverlessEndpointRecord), { method: "GET", url: endpoints, idempotent: true }, options),
+    listEndpoints: (options) => list(serverlessEndpointRecord, endpoints, options),
     async updateEndpoint(id, patch, options) {
       const url = endpointUrl("PATCH", id);
       const settling = patch.templateId === undefined ? [] : freshTemplate;
@@ -84,8 +96,7 @@ export function createRestManagement(transport: Transport, baseUrl: string): Res
     async readNetworkVolume(id, options) {
       return read(networkVolumeRecord, volumeUrl("GET", id), options);
     },
-    listNetworkVolumes: (options) =>
-      ask(z.array(networkVolumeRecord), { method: "GET", url: volumes, idempotent: true }, options),
+    listNetworkVolumes: (options) => list(networkVolumeRecord, volumes, options),
     async updateNetworkVolume(id, patch, options) {
       const url = volumeUrl("PATCH", id);
       return ask(networkVolumeRecord, { method: "PATCH", url, body: patch, idempotent: true }, options);

@@ -141,7 +141,8 @@ export function createTransport(settings: TransportSettings): Transport {
       if (!(outcome instanceof ApiError)) return outcome;
 
       const wait = waitBeforeRetry(outcome, tries, request, random);
-      if (outcome.code === "rate_limited") pauses.pause(scope, outcome.retryAfter ?? wait ?? 0);
+      const pause = outcome.retryAfter ?? (outcome.code === "rate_limited" ? wait : undefined);
+      if (pause !== undefined) pauses.pause(scope, pause);
       if (wait === undefined || clock.now() + wait >= end) throw request.idempotent ? certain(outcome) : outcome;
       options.onRetry?.({ error: outcome, attempt: tries, delay: wait });
       await clock.sleep(wait, waitSignal);

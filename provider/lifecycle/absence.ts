@@ -1,8 +1,7 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { callOptions } from "./calls";
 import type { Context } from "./lifecycle";
-
-type List<Found extends { id: string }> = (options: CallOptions) => Promise<Found[]>;
+import { type List, listAll, oneOf } from "./listing";
 
 /**
  * The object that the service did not find by its id, in its list; undefined when it is gone. A wrong address answers
@@ -14,7 +13,7 @@ export async function foundInList<Found extends { id: string }>(
   list: List<Found>,
   options: CallOptions,
 ): Promise<Found | undefined> {
-  return (await list(options)).find((one) => one.id === id);
+  return oneOf(id, await listAll(list, options));
 }
 
 /** Deletes an object; that it is gone already is success. */

@@ -88,5 +88,11 @@ async function leftByInterruption<Inputs extends Named, Outputs extends object, 
     createdAt === undefined || (now !== undefined && Math.abs(now - Date.parse(createdAt)) <= justNow);
   const [one, ...others] = found.filter((each) => madeJustNow(each) && agrees(shape, told(each), inputs, rules));
   if (!one || others.length > 0) return undefined;
-  return (await unused(one, callOptions(context))) ? one : undefined;
+  // Something that cannot be read may use it.
+  let unclear = false;
+  const onUnreadable = (): void => {
+    unclear = true;
+  };
+  const free = await unused(one, { ...callOptions(context), onUnreadable });
+  return free && !unclear ? one : undefined;
 }

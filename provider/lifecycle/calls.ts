@@ -1,18 +1,30 @@
-import type { CallOptions } from "serverless-compute-api";
+import type { CallOptions, Clients, UnreadableElement } from "serverless-compute-api";
 import type { Context } from "./lifecycle";
 
-type CallContext = Pick<Context, "signal" | "clock" | "timeout" | "progress">;
+type CallContext = Pick<Context, "clients" | "signal" | "clock" | "timeout" | "progress">;
 
 /** Milliseconds that a call which makes something may still take after a cancellation; a /runsync waits 1000 itself. */
 const grace = 2000;
 
-/** How a verb calls the service: cancelled with it, its waits for another try shown. */
+const told = new WeakMap<Clients, Set<string>>();
+
+/** Shows once that a list has an object which cannot be read, and which none of ours may be: it is left out. */
+function showUnreadable({ clients, progress }: CallContext, { id, error }: UnreadableElement): void {
+  const text = `ignored an object of a list (id ${id ?? "unknown"}): ${error.message}`;
+  const known = told.get(clients) ?? new Set();
+  told.set(clients, known);
+  if (!known.has(text)) progress(text);
+  known.add(text);
+}
+
+/** How a verb calls the service: cancelled with it, its waits for another try shown, its lists without what cannot be read. */
 export function callOptions(context: CallContext): CallOptions {
   return {
     signal: context.signal,
     deadline: context.timeout,
     onRetry: ({ attempt, delay }) =>
       context.progress(`the service did not answer well; try ${attempt + 1} in ${Math.ceil(delay / 1000)} s`),
+    onUnreadable: (one) => showUnreadable(context, one),
   };
 }
 

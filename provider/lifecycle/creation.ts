@@ -4,6 +4,7 @@ import { callOptions } from "./calls";
 import type { DiffRules } from "./diff";
 import type { Held, Ledger } from "./ledger";
 import type { Context } from "./lifecycle";
+import { listAll } from "./listing";
 
 /** What an update gets: what was deployed, what is wanted, and which properties differ. */
 export interface Update<Inputs> {
@@ -50,7 +51,11 @@ export function heldBefore<Inputs extends Named, Outputs extends object, Found e
 ): Promise<Held[]> {
   const known = ledger.before.get(kind);
   if (known) return known;
-  const found = list(callOptions(context)).then((all) => all.map(({ id, name }) => ({ id, name })));
+  // What cannot be read was there too, and is nobody's to take over.
+  const found = listAll(list, callOptions(context)).then(({ found: all, unreadable }) => [
+    ...all.map(({ id, name }) => ({ id, name })),
+    ...unreadable.flatMap(({ id }) => (id === undefined ? [] : [{ id, name: "" }])),
+  ]);
   ledger.before.set(kind, found);
   // A list that failed fails the creates that waited for it, and the next one asks again.
   found.catch(() => ledger.before.delete(kind));

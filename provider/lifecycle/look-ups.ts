@@ -9,6 +9,7 @@ import { isApiError } from "serverless-compute-api";
 import { secretReference } from "serverless-compute-api/shapes";
 import { callOptions } from "./calls";
 import type { Context } from "./lifecycle";
+import type { Listing } from "./listing";
 import { explained } from "./messages";
 import { readsOf } from "./reads";
 import { revisionOf } from "./template-revision";
@@ -19,7 +20,7 @@ export type LookUp = { id: string; name?: undefined } | { name: string; id?: und
 type LookUpContext = Pick<Context, "clients" | "clock" | "signal" | "timeout" | "progress">;
 
 interface Source<Found> {
-  all(context: LookUpContext): Promise<Found[]>;
+  all(context: LookUpContext): Promise<Listing<Found>>;
   one(id: string, context: LookUpContext): Promise<Found | undefined>;
 }
 
@@ -40,7 +41,11 @@ async function find<Found extends { id: string; name: string }>(
       if (found) return found;
       throw new Error(`${label} does not exist: no object of the account has this id`);
     }
-    const [found, ...others] = (await source.all(context)).filter((one) => one.name === name);
+    const listing = await source.all(context);
+    const [found, ...others] = listing.found.filter((one) => one.name === name);
+    // One that cannot be read may be the one that is meant, or another one of its name.
+    const suspect = listing.unreadable.find((one) => one.name === undefined || one.name === name);
+    if (suspect) throw suspect.error;
     if (!found) throw new Error(`${label} does not exist: no object of the account has this name`);
     if (others.length === 0) return found;
     const ids = [found, ...others].map((one) => one.id).join(", ");

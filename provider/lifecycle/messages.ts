@@ -16,7 +16,8 @@ export function explain(error: ApiError, subject: Subject): string {
   return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreate : ""}`;
 }
 
-const lostCreate =
+/** What a person has to know of a create whose answer got lost. */
+export const lostCreate =
   "\nIt is not known whether the service carried the request out. Look whether the object exists before you try again.";
 
 /** A failure told to a person; policy that needs the facts finds the ApiError in `cause`. */

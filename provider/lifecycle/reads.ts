@@ -9,6 +9,7 @@ import type {
 } from "serverless-compute-api";
 import { callOptions } from "./calls";
 import type { Context } from "./lifecycle";
+import { type List, type Listing, listAll, oneOf } from "./listing";
 
 /**
  * Milliseconds that a list answers reads. An engine asks for a few objects at a time, wave after wave: one list does
@@ -20,7 +21,7 @@ type ReadContext = Pick<Context, "clients" | "clock" | "signal" | "timeout" | "p
 
 /** How the objects of one kind are read. */
 interface Source<Found> {
-  list(options: CallOptions): Promise<Found[]>;
+  list: List<Found>;
   /** Absent where the service cannot read a single one. */
   read?(id: string, options: CallOptions): Promise<Found | undefined>;
 }
@@ -28,10 +29,10 @@ interface Source<Found> {
 /** Reads of one kind. */
 interface Reads<Found extends { id: string }> {
   /** Everything that the service lists; a list of some moments ago does. */
-  all(context: ReadContext): Promise<Found[]>;
+  all(context: ReadContext): Promise<Listing<Found>>;
   /**
    * One object, undefined when the service has none of that id. Lists may be capped, so what is not in one is looked up
-   * by id. A wrong address answers "not found" to everything: its list rejects, so nothing counts as gone because of it.
+   * by id, and so is what cannot be read there. A wrong address answers "not found" to everything: its list rejects, so nothing counts as gone because of it.
    */
   one(id: string, context: ReadContext): Promise<Found | undefined>;
   /** Makes the next one ask the service. */
@@ -39,22 +40,23 @@ interface Reads<Found extends { id: string }> {
 }
 
 function keptReads<Found extends { id: string }>({ list, read }: Source<Found>): Reads<Found> {
-  let kept: { found: Promise<Found[]>; since: number } | undefined;
+  let kept: { listing: Promise<Listing<Found>>; since: number } | undefined;
   const all: Reads<Found>["all"] = (context) => {
     const now = context.clock.now();
-    if (kept && now - kept.since < keptFor) return kept.found;
-    const mine = { found: list(callOptions(context)), since: now };
+    if (kept && now - kept.since < keptFor) return kept.listing;
+    const mine = { listing: listAll(list, callOptions(context)), since: now };
     kept = mine;
-    mine.found.catch(() => {
+    mine.listing.catch(() => {
       if (kept === mine) kept = undefined;
     });
-    return mine.found;
+    return mine.listing;
   };
   return {
     all,
     async one(id, context) {
-      const found = (await all(context)).find((each) => each.id === id);
-      return found ?? read?.(id, callOptions(context));
+      const listing = await all(context);
+      if (!read) return oneOf(id, listing);
+      return listing.found.find((each) => each.id === id) ?? read(id, callOptions(context));
     },
     forget() {
       kept = undefined;

@@ -5,6 +5,8 @@ import { type Creation, type Findable, heldBefore, type Named } from "./creation
 import { agrees } from "./diff";
 import { inTurn, ledgerOf } from "./ledger";
 import { type Context, PartialFailure } from "./lifecycle";
+import { listAll } from "./listing";
+import { doubtOf, LostCreate } from "./lost-create";
 
 /** Milliseconds before each look for what a lost answer may have made: a slow service needs a moment to show it. */
 const looks = [0, 500, 2000];
@@ -12,8 +14,16 @@ const looks = [0, 500, 2000];
 /** Times that one create is sent at most. */
 const rounds = 3;
 
+/** What a look for our object found; `doubt` says why nothing found does not prove that nothing was made. */
+interface Seen<Found> {
+  ours: Found[];
+  /** Ids of all that the list shows. */
+  ids: ReadonlySet<string>;
+  doubt: string | undefined;
+}
+
 /** Looks for what a create made although no answer said so. */
-type Look<Found> = (options: CallOptions) => Promise<Found[]>;
+type Look<Found> = (options: CallOptions) => Promise<Seen<Found>>;
 
 /**
  * Makes one object and knows its id, also when answers get lost: what may have been made is looked for before anything
@@ -37,19 +47,24 @@ export async function createOnce<Inputs extends Named, Outputs extends object, F
       !old.has(one.id) &&
       !ledger.claimed.has(one.id) &&
       agrees(shape, told(one), inputs, rules);
-    const look: Look<Found> = async (options) => (await creation.list(options)).filter(isOurs);
-    const { made, sent } = await sendUntilKnown(creation.send, look, context);
+    const look: Look<Found> = async (options) => {
+      const listing = await listAll(creation.list, options);
+      const ids = new Set(listing.found.map(({ id }) => id));
+      return { ours: listing.found.filter(isOurs), ids, doubt: doubtOf(listing, inputs.name, old) };
+    };
+    const { made, sent } = await sendUntilKnown(creation, look, context);
     ledger.claimed.add(made.id);
     if (sent > 1 && remove) await removeTwins(remove, made, look, context);
     return { id: made.id, outputs: creation.outputs(made) };
   });
 }
 
-async function sendUntilKnown<Found>(
-  send: (options: CallOptions) => Promise<Found>,
+async function sendUntilKnown<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  { kind, inputs, send, remove }: Creation<Inputs, Outputs, Found>,
   look: Look<Found>,
   context: Context,
 ): Promise<{ made: Found; sent: number }> {
+  const subject = { label: `${kind} "${inputs.name}"`, verb: "create" } as const;
   for (let sent = 1; ; sent++) {
     let cutOff = false;
     const onCutOff = (): void => {
@@ -64,30 +79,34 @@ async function sendUntilKnown<Found>(
       const ambiguous = cutOff || (isApiError(error) && error.ambiguous);
       if (!ambiguous && !second) throw error;
       context.progress("the answer got lost: looking whether the service made it");
-      // A look that fails tells nothing: what is to be told is that the answer got lost.
-      const made = await lookFor(look, context).catch(() => undefined);
+      const { ours, doubt } = await lookFor(look, context).catch(
+        // The failed look is not what is to be told, but it proves nothing.
+        (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "It could not be looked up." }),
+      );
+      const [made] = ours;
       if (made) return { made, sent };
-      context.signal.throwIfAborted();
-      if (second || !isApiError(error) || !error.retryable || sent === rounds) throw error;
+      if (context.signal.aborted) throw new LostCreate(context.signal.reason, subject, doubt);
+      if (second || !isApiError(error)) throw new LostCreate(error, subject, doubt);
+      // Where names are unique, sending it again makes no second one, whatever became of the first.
+      const safe = doubt === undefined || !remove;
+      if (!safe || !error.retryable || sent === rounds) throw new LostCreate(error, subject, doubt);
     }
   }
 }
 
 /** Looks several times; after a cancellation once more, for what was made must not be left behind. */
-async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Found | undefined> {
+async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen<Found>> {
   const { clock, signal } = context;
   try {
     for (const wait of looks) {
       await clock.sleep(wait, signal);
-      const [found] = await look(callOptions(context));
-      if (found) return found;
+      const seen = await look(callOptions(context));
+      if (seen.ours.length > 0 || wait === looks.at(-1)) return seen;
     }
-    return undefined;
   } catch (error) {
     if (!signal.aborted) throw error;
-    const [found] = await look(tidyingOptions);
-    return found;
   }
+  return look(tidyingOptions);
 }
 
 /**
@@ -105,7 +124,10 @@ async function removeTwins<Found extends Findable>(
   let twins: Found[] = [];
   for (let tried = 1; ; tried++) {
     try {
-      twins = await look(callOptions(context));
+      const { ours, ids, doubt } = await look(callOptions(context));
+      // A list that shows what was made last is not cut off before it.
+      if (doubt !== undefined && !ids.has(made.id)) throw new Error(doubt);
+      twins = ours;
       break;
     } catch (cause) {
       const text = `a lost request may have made a second one named "${made.name}": look for it, and delete it by hand`;

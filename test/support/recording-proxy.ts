@@ -62,6 +62,8 @@ export interface RecordingProxy {
   readonly requests: RecordedRequest[];
   /** Does this to the next `times` requests that fit (default 1); faults that fit the same request are used up in order. */
   inject(match: Match, fault: Fault, times?: number): void;
+  /** Changes the JSON of the origin's answers to all requests that fit, until `clear`. */
+  alter(match: Match, change: (answer: unknown) => unknown): void;
   /** The most requests that were under way at one moment, since the start or the last `clear`. */
   mostAtOnce(): number;
   /** Faults that no request has come for yet. */
@@ -127,6 +129,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
   const agent = new Agent({ keepAlive: true });
   const requests: RecordedRequest[] = [];
   let planned: Planned[] = [];
+  let alterations: { match: Match; change: (answer: unknown) => unknown }[] = [];
   let target = origin;
   let gone = false;
   let [underWay, most] = [0, 0];
@@ -178,6 +181,9 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     if (fault === undefined || reachesOrigin(fault)) {
       const fromOrigin = await forward(request, body).catch(() => undefined);
       record.carriedOut = fromOrigin !== undefined;
+      const altered = alterations.find(({ match }) => fits(match, method, path, text));
+      if (altered && fromOrigin)
+        fromOrigin.body = JSON.stringify(altered.change(JSON.parse(fromOrigin.body ?? "null")));
       answer = fromOrigin ?? unreachable;
     }
     if (fault?.kind === "answerLate") await new Promise((resolve) => setTimeout(resolve, fault.ms));
@@ -195,6 +201,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
   return {
     origin: ownOrigin,
     requests,
+    alter: (match, change) => void alterations.push({ match, change }),
     inject: (match, fault, times = 1) => void planned.push({ match, fault, left: times }),
     clientIsGone: () => gone,
     mostAtOnce: () => most,
@@ -202,6 +209,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     clear() {
       requests.length = 0;
       planned = [];
+      alterations = [];
       gone = false;
       most = underWay;
     },

@@ -17,6 +17,26 @@ export interface ObjectCase {
   held: HeldKind;
   /** Whether no two objects may have the same name. */
   unique: boolean;
+  /** Whether the service can read a single one by its id. */
+  readById: boolean;
+}
+
+const listMatches: Record<HeldKind, Match> = {
+  endpoints: { method: "GET", path: "/v1/endpoints" },
+  networkvolumes: { method: "GET", path: "/v1/networkvolumes" },
+  templates: { body: /query podTemplates/ },
+  secrets: { body: /query secrets/ },
+  containerregistryauth: { body: /query registryCreds/ },
+};
+
+/** The list of a kind on the wire. */
+export const listMatch = (held: HeldKind): Match => listMatches[held];
+
+/** An answer of the service with its lists changed: a bare one of REST, or those of a GraphQL account. */
+export function withLists(answer: unknown, change: (list: Record<string, unknown>[]) => unknown[]): unknown {
+  if (Array.isArray(answer)) return change(answer);
+  if (typeof answer !== "object" || answer === null) return answer;
+  return Object.fromEntries(Object.entries(answer).map(([key, one]) => [key, withLists(one, change)]));
 }
 
 /** One case of each kind; the template that endpoints need is made by raw HTTP. */
@@ -30,6 +50,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
       create: { body: /mutation saveTemplate/ },
       held: "templates",
       unique: true,
+      readById: true,
     },
     {
       kind: "ServerlessEndpoint",
@@ -37,6 +58,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
       create: { method: "POST", path: "/v1/endpoints" },
       held: "endpoints",
       unique: false,
+      readById: true,
     },
     {
       kind: "NetworkVolume",
@@ -44,14 +66,23 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
       create: { method: "POST", path: "/v1/networkvolumes" },
       held: "networkvolumes",
       unique: false,
+      readById: true,
     },
-    { kind: "Secret", news: { value: "vvvv" }, create: { body: /secretCreate/ }, held: "secrets", unique: true },
+    {
+      kind: "Secret",
+      news: { value: "vvvv" },
+      create: { body: /secretCreate/ },
+      held: "secrets",
+      unique: true,
+      readById: false,
+    },
     {
       kind: "ContainerRegistryAuth",
       news: { username: "robot", password: "pppp" },
       create: { body: /saveRegistryAuth/ },
       held: "containerregistryauth",
       unique: true,
+      readById: false,
     },
   ];
 }

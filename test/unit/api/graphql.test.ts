@@ -62,6 +62,23 @@ test("a template comes in one form, whatever the service leaves out", async () =
   });
 });
 
+test("an object of a list that does not fit spoils no other where the caller is told of it", async () => {
+  const { clients } = await startRig([
+    data({
+      myself: {
+        secrets: [
+          { id: "s0", name: 1 },
+          { id: "s1", name: "hub" },
+        ],
+      },
+    }),
+  ]);
+  expect((await apiErrorOf(clients.management.listSecrets())).message).toContain('"myself.secrets[0].name"');
+  const ids: unknown[] = [];
+  const found = await clients.management.listSecrets({ onUnreadable: ({ id }) => void ids.push(id) });
+  expect([found.map(({ id }) => id), ids]).toEqual([["s1"], ["s0"]]);
+});
+
 test("a secret without a description has an empty one", async () => {
   const { clients } = await startRig([data(answers["secretCreate"])]);
   expect(await clients.management.createSecret({ name: "hub", value: "v" })).toEqual({

@@ -23,6 +23,7 @@ const lost: [string, Behaviour, code: string][] = [
   ["no answer comes in time", { does: "hang" }, "answer_timeout"],
   ["the answer is a 500", json({ message: "out of cheese" }, 500), "server_error"],
   ["the answer is a 502 page of a proxy", { ...page, body: "<html><title>Bad Gateway</title></html>" }, "server_error"],
+  ["the answer is a 503", json({ message: "upstream" }, 503), "unavailable"],
   ["the answer is a 504", json({ error: "upstream" }, 504), "server_error"],
 ];
 

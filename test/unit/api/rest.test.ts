@@ -1,3 +1,4 @@
+import type { UnreadableElement } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
@@ -165,8 +166,15 @@ describe("an answer that does not fit", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("in a list names the element", async () => {
-    const { clients } = await startRig([json([volumeAnswer(), volumeAnswer({ name: 3 })])]);
+  test("in a list names the element, and spoils no other where the caller is told of it", async () => {
+    const { clients } = await startRig([json([volumeAnswer(), volumeAnswer({ id: "bad", name: 3 }), null])]);
     expect((await apiErrorOf(clients.management.listNetworkVolumes())).message).toContain('"[1].name"');
+    const unreadable: UnreadableElement[] = [];
+    const found = await clients.management.listNetworkVolumes({ onUnreadable: (one) => void unreadable.push(one) });
+    expect(found).toEqual([volumeAnswer()]);
+    expect(unreadable.map(({ id, name, error }) => [id, name, error.code, error.message])).toEqual([
+      ["bad", undefined, "unexpected_answer", expect.stringContaining('"[1].name"')],
+      [undefined, undefined, "unexpected_answer", expect.stringContaining('"[2]"')],
+    ]);
   });
 });

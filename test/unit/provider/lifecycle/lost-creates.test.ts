@@ -51,6 +51,8 @@ const lost: [string, Fault][] = [
   ["the connection is reset after the service made it", { kind: "reset", carriedOut: true }],
   ["half of the answer arrives", { kind: "halfBody" }],
   ["a 502 comes instead of the answer", { kind: "status", status: 502, carriedOut: true }],
+  ["a 503 comes instead of the answer", { kind: "status", status: 503, carriedOut: true }],
+  ["a 503 comes and nothing was made", { kind: "status", status: 503, retryAfter: "5" }],
   ["a 504 comes and nothing was made", { kind: "status", status: 504 }],
   ["a 500 comes and nothing was made", { kind: "status", status: 500 }],
   ["the connection is reset before the service heard of it", { kind: "reset" }],

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Properties } from "../../provider/lifecycle/lifecycle";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { listMatch, objectCases, withLists } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const cases = await objectCases(bench);
+
+let count = 0;
+const freshName = (): string => `odd${count++}-dev`;
+
+describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, news, create, held, readById }) => {
+  const lifecycle = kinds[kind];
+  const inputsOf = (name: string): Properties => lifecycle.check({}, news, name).inputs;
+  const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
+  const idsOf = async (name: string): Promise<unknown[]> =>
+    (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
+
+  /** From now on the lists show the objects of these ids with a name that is no text. */
+  const spoil = (...ids: string[]): void =>
+    bench.proxy.alter(listMatch(held), (answer) =>
+      withLists(answer, (list) => list.map((one) => (ids.includes(String(one["id"])) ? { ...one, name: 7 } : one))),
+    );
+
+  test("spoils no create, refresh or delete of the others, and is told once", async () => {
+    const [stranger, mine] = [await make(freshName()), await make(freshName())];
+    spoil(stranger.id);
+    const context = bench.context();
+    const name = freshName();
+    const made = await lifecycle.create(inputsOf(name), context);
+    expect(await idsOf(name)).toEqual([made.id]);
+    expect((await lifecycle.read(mine.id, mine.outputs, context))?.outputs).toEqual(mine.outputs);
+    await lifecycle.delete(mine.id, mine.outputs, context);
+    const told = context.shown.filter((text) => text.includes(`(id ${stranger.id})`));
+    expect(told).toEqual([expect.stringContaining('.name" of the answer does not fit')]);
+  });
+
+  test("is an error for its own resource, or read by its id, and never taken for gone", async () => {
+    const mine = await make(freshName());
+    spoil(mine.id);
+    const reading = lifecycle.read(mine.id, mine.outputs, bench.context());
+    if (readById) expect((await reading)?.outputs).toEqual(mine.outputs);
+    else await expect(reading).rejects.toThrow(new RegExp(`^${kind} ".*": .*does not fit: .*name" of the answer`));
+  });
+
+  test("is not made a second time when it may be what a lost create made", async () => {
+    const name = freshName();
+    bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+    bench.proxy.alter(listMatch(held), (answer) =>
+      withLists(answer, (list) => list.map((one) => (one["name"] === name ? { ...one, name: 7 } : one))),
+    );
+    await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow(
+      new RegExp(`^${kind} "${name}": [\\s\\S]*may be it and cannot be read`),
+    );
+    expect(await idsOf(name)).toHaveLength(1);
+  });
+});
+
+test("a list of things that are no objects of the service reads as no answer, not as everything deleted", async () => {
+  const { Secret } = kinds;
+  const name = freshName();
+  const { id, outputs } = await Secret.create(Secret.check({}, { value: "vvvv" }, name).inputs, bench.context());
+  bench.proxy.alter(listMatch("secrets"), (answer) => withLists(answer, () => [{ hello: 1 }]));
+  await expect(Secret.read(id, outputs, bench.context())).rejects.toThrow("does not fit");
+});
