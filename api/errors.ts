@@ -149,19 +149,22 @@ function fits(rule: Rule, status: number, text: string, route: string): boolean 
   return !rule.route || rule.route.test(route);
 }
 
-/** Turns what the service said into the error that policy reads. A rejected request was not carried out. */
+/**
+ * Turns what the service said into the error that policy reads. A rejected request was not carried out. `text` decides
+ * what kind of error it is and `shown` is what the error says: a secret may be a word of the text.
+ */
 export function classifyAnswer(
-  answer: { status: number; text: string; retryAfter?: number | undefined },
+  answer: { status: number; text: string; shown?: string; retryAfter?: number | undefined },
   request: RequestFacts,
 ): ApiError {
-  const { status, text, retryAfter } = answer;
+  const { status, text, shown = text, retryAfter } = answer;
   const words = withoutNames(text);
   const rule =
     rules.find((one) => fits(one, status, words, routeOf(request))) ??
     (status >= 500
       ? ({ category: "server", code: "server_error" } as const)
       : ({ category: "invalid", code: "invalid_request" } as const));
-  return new ApiError(text || `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), {
+  return new ApiError(shown || `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), {
     category: rule.category,
     code: rule.code,
     status,

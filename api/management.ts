@@ -24,6 +24,8 @@ export interface CallOptions {
   waitSignal?: AbortSignal | undefined;
   /** Milliseconds for the call with all its retries; the clients' setting when absent. */
   deadline?: number | undefined;
+  /** Values that no error of this call may show, beside the key and what the call itself sends as a secret. */
+  secrets?: readonly string[] | undefined;
   /** Said before each wait for another try. */
   onRetry?: ((notice: { error: Error; attempt: number; delay: number }) => void) | undefined;
   /** Told each element of a list that does not fit its shape; the list leaves it out. Without this such a list rejects. */

@@ -77,10 +77,10 @@ export function createTransport(settings: TransportSettings): Transport {
     request: TransportRequest,
     facts: RequestFacts,
     timeout: number,
-    signal?: AbortSignal,
+    { signal, secrets = [] }: CallOptions,
   ): Promise<Answer | ApiError> {
     signal?.throwIfAborted();
-    const redact = createRedaction([apiKey, ...(request.secrets ?? [])]);
+    const redact = createRedaction([apiKey, ...(request.secrets ?? []), ...secrets]);
     const limit = new AbortController();
     const giveUp = () => limit.abort(signal?.reason);
     signal?.addEventListener("abort", giveUp, { once: true });
@@ -98,7 +98,7 @@ export function createTransport(settings: TransportSettings): Transport {
       const text = succeeded ? request.refusal?.(answer.text) : refusalText(answer);
       if (text === undefined) return answer;
       const retryAfter = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
-      return classifyAnswer({ status: answer.status, text: shorten(redact(text)), retryAfter }, facts);
+      return classifyAnswer({ status: answer.status, text, shown: shorten(redact(text)), retryAfter }, facts);
     } catch (error) {
       signal?.throwIfAborted();
       if (limit.signal.aborted) return noAnswer(timeout, facts, wentOut);
@@ -137,7 +137,7 @@ export function createTransport(settings: TransportSettings): Transport {
       const { leave, queued } = await enter(scope, facts, end, waitSignal);
       end += queued;
       const timeout = Math.max(1, Math.min(settings.attemptTimeout + heldFor, end - clock.now()));
-      const outcome = await attempt(request, facts, timeout, signal).finally(leave);
+      const outcome = await attempt(request, facts, timeout, options).finally(leave);
       if (!(outcome instanceof ApiError)) return outcome;
 
       const wait = waitBeforeRetry(outcome, tries, request, random);

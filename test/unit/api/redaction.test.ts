@@ -1,13 +1,100 @@
 import { inspect } from "node:util";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRedaction, redactFault } from "../../../api/redaction";
+import { longSecrets } from "../../support/long-secrets";
 
+const long = longSecrets();
 const redact = createRedaction(["key+1", "key+1-longer", "", 'two\n"lines"']);
 
-test("every form of a secret is taken out, the longest first, and nothing else", () => {
-  expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [redacted] b [redacted] c [redacted] d");
-  expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[redacted]"}');
+/** Parts of a text that are long enough to be worth something to whoever finds them. */
+const partsOf = (secret: string): string[] =>
+  Array.from({ length: Math.ceil(secret.length / 20) }, (_, index) => secret.slice(index * 20, index * 20 + 20)).filter(
+    (part) => part.length === 20,
+  );
+
+test("a secret is taken out wherever it stands, the longest first, and nothing else", () => {
+  expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [secret] b [secret] c [secret] d");
+  expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[secret]"}');
   expect(redact("keyboard")).toBe("keyboard");
+});
+
+describe.each(Object.entries({ ...long, quoted: 'quoted"-line\n-9b2e/ä+&1', path: "C:\\new\\100%25" }))(
+  "a secret (%s)",
+  (_name, secret) => {
+    const clean = createRedaction([secret]);
+
+    test.each<[how: string, text: string]>([
+      ["as it is", secret],
+      ["in JSON", JSON.stringify({ a: secret })],
+      ["in JSON within JSON", JSON.stringify(JSON.stringify({ a: secret }))],
+      ["in JSON of plain ASCII", JSON.stringify(secret).replaceAll("ä", "\\u00e4")],
+      ["in an address", encodeURIComponent(secret)],
+      ["in a form", new URLSearchParams({ a: secret }).toString()],
+      [
+        "in an address, with small letters",
+        encodeURIComponent(secret).replaceAll(/%../g, (code) => code.toLowerCase()),
+      ],
+      ["in JSON in an address", encodeURIComponent(JSON.stringify({ a: secret }))],
+      ["in a page", secret.replaceAll("&", "&amp;").replaceAll('"', "&quot;")],
+      ["with the line breaks of another system", secret.replaceAll("\n", "\r\n")],
+      ["in one line", secret.replaceAll(/\s*\n\s*/g, " ")],
+      ["set in", secret.replaceAll("\n", "\n\t    ")],
+    ])("is found %s", (_how, text) => {
+      const left = clean(`before ${text} after`);
+      expect(left).toMatch(/^before .*\[secret\].* after$/s);
+      for (const part of partsOf(secret)) expect(left.includes(part), left).toBe(false);
+      // What stands around it: quotes and brackets of its encoding, no more.
+      expect(left.length).toBeLessThan(60);
+    });
+
+    test.each([0, 1, 2])("is found in base64, %i characters in", (ahead) => {
+      const encoded = Buffer.from(`${"me:".slice(0, ahead)}${secret}:`).toString("base64");
+      expect(clean(`Basic ${encoded} is wrong`)).toMatch(/^Basic \S{0,4}\[secret\]\S{0,6} is wrong$/);
+    });
+  },
+);
+
+describe.each(Object.entries(long))("a long secret (%s)", (_name, secret) => {
+  const clean = createRedaction([secret]);
+
+  test("is found where others cut it, at either end", () => {
+    for (const length of [16, 77, 300, secret.length - 1]) {
+      expect(clean(`"${secret.trim().slice(0, length)}…`)).toMatch(/^"\[secret\]\s?…$/);
+      expect(clean(`…${secret.trim().slice(-length)}"`)).toMatch(/^…\s?\[secret\]"$/);
+    }
+  });
+
+  test("is found where it runs over lines that it does not have", () => {
+    const left = clean(secret.replaceAll(/.{64}/gs, "$&\n  | "));
+    for (const part of partsOf(secret)) expect(left.includes(part)).toBe(false);
+  });
+});
+
+test("each line of a secret is one, for texts that come line by line", () => {
+  const clean = createRedaction(["first-line\nsecond-l\nab"]);
+  expect(clean("stderr: second-l\nstdout: first-line\nab")).toBe("stderr: [secret]\nstdout: [secret]\nab");
+});
+
+test("a secret of under 4 characters is left in texts: every text has it", () => {
+  expect(createRedaction(["a", "is", "abc"])("this is a cab, abc")).toBe("this is a cab, abc");
+});
+
+test("a secret that is a common word is taken out, whatever the text means by it", () => {
+  expect(createRedaction(["name", "true"])("the name is taken: true")).toBe("the [secret] is taken: [secret]");
+});
+
+test("a secret that repeats itself costs no time", () => {
+  const started = performance.now();
+  expect(createRedaction(["x".repeat(20_000)])(`a${"x".repeat(20_000)}b${"x".repeat(100)}c`)).toBe(
+    "a[secret]b[secret]c",
+  );
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test("no secret makes it fail, and none is an empty one", () => {
+  expect(
+    createRedaction(["\ud800-lone-half", "%", "%zz%", "\n\n\n\n\n", "\\\\\\\\"])("100% of %zz% x\n\n\n\n\ny"),
+  ).toBe("100% of [secret] x\n\n\n\n\ny");
 });
 
 test("a fault is copied with its name and code, without secrets and without what libraries attach", () => {
@@ -16,9 +103,9 @@ test("a fault is copied with its name and code, without secrets and without what
   const seen = inspect(copy, { depth: 9, showHidden: true });
   expect(seen).not.toContain("key+1");
   expect(seen).not.toContain("socket");
-  expect(copy.cause).toMatchObject({ message: "inner [redacted]", code: "ECONNRESET" });
+  expect(copy.cause).toMatchObject({ message: "inner [secret]", code: "ECONNRESET" });
 });
 
 test("a fault that is no error becomes one", () => {
-  expect(redactFault("key+1 thrown", redact).message).toBe("[redacted] thrown");
+  expect(redactFault("key+1 thrown", redact).message).toBe("[secret] thrown");
 });

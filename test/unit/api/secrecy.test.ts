@@ -3,6 +3,7 @@ import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { apiKey, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
+import { longSecrets } from "../../support/long-secrets";
 import { templateInput } from "../../support/records";
 
 const secretValue = 'hunter2 "quoted"\nsecond line';
@@ -56,6 +57,50 @@ test("a secret's value is in no error of the calls that carry it", async () => {
   const env = [{ key: "TOKEN", value: secretValue }];
   expectNone(await failure(clients.management.saveTemplate({ ...templateInput, env })), secretValue);
 });
+
+describe.each(Object.entries(longSecrets()))("a long secret that the service echoes (%s)", (_name, secret) => {
+  // The middle and the end are forms, too: the service may have cut it itself.
+  const pieces = [secret.slice(0, 30), secret.slice(300, 330), secret.slice(-30)];
+  const echo = (message: string): Behaviour => json({ errors: [{ message }] });
+
+  test.each([
+    ["as it is", `got ${secret}, which is too long`],
+    ["escaped", `got ${JSON.stringify(secret)}, which is too long`],
+    ["where an error is cut", `${"x".repeat(480)}${secret}`],
+    ["cut", `got ${JSON.stringify(secret).slice(0, 77)}…, which is too long`],
+    ["from its middle on", `…${secret.slice(290)} is wrong`],
+  ])("%s is in no error, whether a call carries it or its caller says so", async (_how, message) => {
+    const { clients, failure } = await startRig([echo(message)]);
+    const { management } = clients;
+    const errors = [
+      await failure(management.createSecret({ name: "n", value: secret })),
+      await failure(management.saveTemplate({ ...templateInput, env: [{ key: "TOKEN", value: secret }] })),
+      await failure(management.saveTemplate({ ...templateInput, dockerArgs: secret }, { secrets: [secret] })),
+    ];
+    for (const error of errors) {
+      const seen = everyViewOf(error);
+      expect(seen).toContain("[secret]");
+      for (const piece of pieces) expect(seen.includes(piece), seen).toBe(false);
+      for (const piece of pieces) expect(seen.includes(JSON.stringify(piece).slice(1, -1)), seen).toBe(false);
+    }
+  });
+});
+
+test.each([
+  ["unique", "secret names must be unique", "duplicate_name"],
+  ["already exists", 'the name "n" already exists', "duplicate_name"],
+  ["found", 'secret "n" not found', "not_found"],
+  ["rate limit", "rate limit reached", "rate_limited"],
+  ["unauthorized", "unauthorized", "unauthorized"],
+])(
+  "a value that is a word of the message (%s) does not change what kind of error it is",
+  async (value, message, code) => {
+    const { clients, failure } = await startRig([json({ errors: [{ message }] })], { deadline: 100 });
+    const error = await failure(clients.management.createSecret({ name: "n", value }));
+    expect(error.code).toBe(code);
+    expect(error.message).not.toContain(value);
+  },
+);
 
 test("a secret's value is in no error when the answer is no GraphQL", async () => {
   const { clients, failure } = await startRig([json([1, 2, 3])]);

@@ -105,7 +105,7 @@ describe("an address that cannot be one", () => {
     const [mistake] = settingMistakes(lookup({ "serverless-compute:baseUrl": url }), key);
     expect(mistake).toMatchObject({
       name: "baseUrl",
-      reason: expect.stringContaining('is "http://localhost/[redacted]'),
+      reason: expect.stringContaining('is "http://localhost/[secret]'),
     });
     expect(mistake?.reason).not.toMatch(/hunter2|env-key/);
   });

@@ -1,0 +1,32 @@
+import { createHmac, generateKeyPairSync, randomBytes } from "node:crypto";
+
+/** Secrets of the forms that programs really have: none fits into one line of a message. Made anew by every run. */
+export interface LongSecrets {
+  /** A private key in PEM: many lines. */
+  pem: string;
+  /** A signed token: three parts in base64url, one line. */
+  jwt: string;
+  /** 2,000 characters of plain text, blanks and quotes among them. */
+  text: string;
+}
+
+const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+function newToken(): string {
+  const content = `${base64url({ alg: "HS256", typ: "JWT" })}.${base64url({ sub: randomBytes(300).toString("hex") })}`;
+  return `${content}.${createHmac("sha256", randomBytes(32)).update(content).digest("base64url")}`;
+}
+
+/** Makes one of each. */
+export function longSecrets(): LongSecrets {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const words = Array.from(
+    { length: 200 },
+    (_, index) => `${randomBytes(4).toString("hex")}${index % 9 === 4 ? '"' : " "}`,
+  );
+  return {
+    pem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    jwt: newToken(),
+    text: `${words.join("")}${randomBytes(100).toString("hex")}`,
+  };
+}
