@@ -21,6 +21,12 @@ import { readFileSync } from "node:fs";
  * @property {AbortSignal} [interrupt] Aborting sends SIGINT, which lets the child end in order; aborted already, nothing is started.
  */
 
+/**
+ * A tool that this machine does not have, or has too old. What needs it cannot be done here, which is no defect; that a
+ * tool is there and fails is one, and any other error.
+ */
+export class ToolMissing extends Error {}
+
 /** Children that still run; whatever ends this process takes them along. */
 const running = new Set();
 
@@ -86,6 +92,14 @@ export function run(command, args, options = {}) {
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });
+}
+
+/**
+ * Whether a command could not be started because it is nowhere on PATH.
+ * @param {unknown} error What `run` rejected with.
+ */
+export function isNotFound(error) {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /**

@@ -1,18 +1,34 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { isMet, readAllowedSkips } from "./allowed-skips.mjs";
 
-// Sums up a CI run: `node scripts/ci-summary.mjs <vitest's JSON report> <step>=<exit code>…`. Each step beside the
-// tests counts as one; a test run that failed without a failed test (it did not start, or broke off) counts as one too.
+// Sums up a CI run in the repository that it is started in: `node scripts/ci-summary.mjs <vitest's JSON report>
+// <step>=<exit code>…`. Each step beside the tests counts as one. What did not run counts as failed: a test file that
+// is not in the report or has no tests, a skip that .ci/allowed-skips.json does not allow, a run that broke off.
+
+/** @typedef {import("./allowed-skips.mjs").AllowedSkip} AllowedSkip */
+/** @typedef {{ fullName: string, status: string }} Result */
+/** @typedef {{ name: string, status: string, message: string, assertionResults: Result[] }} FileResult */
+
 const [report = "", ...steps] = process.argv.slice(2);
-const codes = Object.fromEntries(steps.map((step) => step.split("=")));
+const codes = new Map(steps.map((step) => /** @type {[string, string]} */ (step.split("="))));
 
-const totals = readTotals(report);
-let { passed, failed } = totals;
-console.log(`tests: ${passed} passed, ${failed} failed, ${totals.skipped} skipped`);
-if (codes["tests"] !== "0" && failed === 0) {
-  console.log("tests: the run failed without a failed test; its output above says why");
-  failed += 1;
-}
-for (const [name, code] of Object.entries(codes)) {
+const files = readReport(report);
+const results = files.flatMap(({ assertionResults }) => assertionResults);
+/** @param {string} status */
+const count = (status) => results.filter((one) => one.status === status).length;
+let passed = count("passed");
+let failed = count("failed");
+console.log(`tests: ${passed} passed, ${failed} failed, ${results.length - passed - failed} skipped`);
+
+const problems = [...files.flatMap(brokenFile), ...notRun(files), ...badSkips(files)];
+if (results.length === 0) problems.push("there is no report of any test");
+if (codes.get("tests") !== "0" && failed + problems.length === 0)
+  problems.push("the run failed without a failed test; its output above says why");
+for (const problem of problems) console.log(`tests: FAILED: ${problem}`);
+failed += problems.length;
+
+for (const [name, code] of codes) {
   if (name === "tests") continue;
   console.log(`${name}: ${code === "0" ? "passed" : "failed"}`);
   if (code === "0") passed += 1;
@@ -21,12 +37,79 @@ for (const [name, code] of Object.entries(codes)) {
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** @param {string} path */
-function readTotals(path) {
+/**
+ * The test files of a report by their paths in the repository; none where it cannot be read.
+ * @param {string} path
+ * @returns {FileResult[]}
+ */
+function readReport(path) {
   try {
-    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(path, "utf8"));
-    return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests };
-  } catch {
-    return { passed: 0, failed: 0, skipped: 0 };
+    /** @type {{ testResults: FileResult[] }} */
+    const { testResults } = JSON.parse(readFileSync(path, "utf8"));
+    return testResults.map((file) => ({ ...file, name: relative(process.cwd(), file.name).split(sep).join("/") }));
+  } catch (error) {
+    console.log(`tests: the report cannot be read: ${error instanceof Error ? error.message : error}`);
+    return [];
   }
+}
+
+/**
+ * A file that failed as a whole: it could not be loaded, or what its tests stand on could not be set up.
+ * @param {FileResult} file
+ */
+function brokenFile({ name, status, message, assertionResults }) {
+  const isBroken = status === "failed" && !assertionResults.some((one) => one.status === "failed");
+  return isBroken ? [`${name}: ${message.split("\n")[0] || "it failed before its tests"}`] : [];
+}
+
+/**
+ * The repository's test files that are not in the report, or have no tests there.
+ * @param {FileResult[]} found
+ */
+function notRun(found) {
+  const ran = new Set(
+    found.filter((file) => file.status === "failed" || file.assertionResults.length > 0).map(({ name }) => name),
+  );
+  const all = readdirSync("test", { recursive: true, encoding: "utf8" }).map((path) =>
+    join("test", path).split(sep).join("/"),
+  );
+  return all.filter((path) => path.endsWith(".test.ts") && !ran.has(path)).map((path) => `${path}: did not run`);
+}
+
+/**
+ * Skips that are not allowed, and entries of the list that are about nothing. The skips of a file that failed as a
+ * whole are that failure's.
+ * @param {FileResult[]} found
+ */
+function badSkips(found) {
+  /** @type {AllowedSkip[]} */
+  let allowed;
+  try {
+    allowed = readAllowedSkips(join(".ci", "allowed-skips.json"));
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+  /** @param {AllowedSkip} entry @param {string} file @param {string} test */
+  const isAbout = (entry, file, test) =>
+    new RegExp(`^(?:${entry.file})$`).test(file) && (entry.test === undefined || new RegExp(entry.test).test(test));
+  const tests = found.flatMap((file) => file.assertionResults.map((one) => ({ ...one, file })));
+  const skips = tests.filter(
+    ({ status, file }) => status !== "passed" && status !== "failed" && brokenFile(file).length === 0,
+  );
+  const refused = skips.flatMap(({ file: { name }, fullName }) => {
+    const entries = allowed.filter((entry) => isAbout(entry, name, fullName));
+    const held = entries.find((entry) => isMet(entry.when));
+    if (held) console.log(`tests: skipped as allowed (${held.when}: ${held.reason}): ${name}: ${fullName}`);
+    const why = entries.map(({ when }) => `only with ${when}`).join(", ") || "not in .ci/allowed-skips.json";
+    return held ? [] : [`${name}: skipped, which is not allowed (${why}): ${fullName}`];
+  });
+  // Of a file that failed as a whole nobody can say what tests it has.
+  const broken = found.filter((file) => brokenFile(file).length > 0);
+  const idle = allowed.filter(
+    (entry) =>
+      !tests.some(({ file, fullName }) => isAbout(entry, file.name, fullName)) &&
+      !broken.some(({ name }) => isAbout({ ...entry, test: "" }, name, "")),
+  );
+  const stale = idle.map(({ file, test = "" }) => `.ci/allowed-skips.json: no test is like ${file} ${test}`.trim());
+  return tests.length === 0 ? refused : [...refused, ...stale];
 }

@@ -1,6 +1,6 @@
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { lastLines, run } from "./child.mjs";
+import { isNotFound, lastLines, run, ToolMissing } from "./child.mjs";
 import { isOlder, parts } from "./cli-folder.mjs";
 
 /**
@@ -140,15 +140,17 @@ export async function buildCli({ version, folder, go, env, dynamicProvider }) {
 }
 
 /**
+ * Fails with `ToolMissing` where there is no Go, or none that will do.
  * @param {string} go
  * @param {NodeJS.ProcessEnv} env
  */
-async function checkGo(go, env) {
-  const finished = await run(go, ["version"], { env, timeout: 20_000 }).catch(() => undefined);
-  if (finished === undefined) throw new Error(`there is no \`${go}\` on PATH`);
+export async function checkGo(go = "go", env = process.env) {
+  const finished = await run(go, ["version"], { env, timeout: 20_000 }).catch((error) => {
+    throw isNotFound(error) ? new ToolMissing(`there is no \`${go}\` on PATH`) : error;
+  });
   const found = /go(\d+\.\d+(?:\.\d+)?)/.exec(finished.stdout)?.[1];
   if (finished.code !== 0 || found === undefined) throw new Error(`\`go version\` failed: ${lastLines(finished, 1)}`);
-  if (isOlder(found, lowestGo)) throw new Error(`Go ${found} is too old, 1.25 or later is needed`);
+  if (isOlder(found, lowestGo)) throw new ToolMissing(`Go ${found} is too old, 1.25 or later is needed`);
 }
 
 /**

@@ -3,10 +3,11 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { lastLines, run } from "./child.mjs";
+import { lastLines, run, ToolMissing } from "./child.mjs";
 
 /**
- * Downloads the official release of the CLI into `folder`, which then holds `pulumi` and all its language hosts.
+ * Downloads the official release of the CLI into `folder`, which then holds `pulumi` and all its language hosts. Fails
+ * with `ToolMissing` where there is no release to be had.
  * @param {object} request
  * @param {string} request.version
  * @param {string} request.folder An empty folder.
@@ -34,7 +35,7 @@ function platformName() {
   if ((system === "linux" || system === "darwin") && known[system].includes(process.arch)) {
     return `${system}-${process.arch}`;
   }
-  throw new Error(`there is no automatic download for ${system}-${process.arch}`);
+  throw new ToolMissing(`there is no automatic download for ${system}-${process.arch}`);
 }
 
 /**
@@ -93,11 +94,11 @@ async function withPatience(url, silence, read) {
   try {
     const response = await fetch(url, { signal: controller.signal });
     timer.refresh();
-    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    if (!response.ok) throw new ToolMissing(`${url} answered ${response.status}`);
     return await read(response, () => timer.refresh());
   } catch (error) {
-    if (controller.signal.aborted) throw new Error(`${url} gave no answer within ${silence / 1000} s`);
-    throw isFetchFailure(error) ? new Error(`${basename(url)}: ${faultOf(error)} (${new URL(url).host})`) : error;
+    if (controller.signal.aborted) throw new ToolMissing(`${url} gave no answer within ${silence / 1000} s`);
+    throw isFetchFailure(error) ? new ToolMissing(`${basename(url)}: ${faultOf(error)} (${new URL(url).host})`) : error;
   } finally {
     clearTimeout(timer);
   }

@@ -1,17 +1,18 @@
 import { dirname, join } from "node:path";
+import { ToolMissing } from "./child.mjs";
 import { hostExecutable, installHost } from "./cli-build.mjs";
 import { folderOnPath } from "./cli-folder.mjs";
 import { withLock } from "./lock.mjs";
 import { silent } from "./progress.mjs";
 
 /**
- * A language host, or the reason why there is none.
+ * A language host, or the tool that this machine lacks to make one.
  * @typedef {{ folder: string } | { reason: string }} FoundHost
  */
 
 /**
  * Finds the host of a language that not every CLI brings along: beside the CLI, then on PATH, then built from its
- * published Go module and kept beside the CLI. Safe under several processes at once.
+ * published Go module and kept beside the CLI; a build that fails is an error. Safe under several processes at once.
  * @param {import("./cli-build.mjs").MoreHosts} runtime
  * @param {import("./cli-folder.mjs").Cli} cli
  * @param {object} [options]
@@ -34,6 +35,7 @@ export async function findHost(runtime, cli, { go = "go", env = process.env, pro
   try {
     return await withLock(join(dirname(cli.folder), `${name}.lock`), build);
   } catch (error) {
-    return { reason: `${name} is missing and cannot be built: ${error instanceof Error ? error.message : error}` };
+    if (error instanceof ToolMissing) return { reason: `${name} is missing and cannot be built: ${error.message}` };
+    throw new Error(`${name} cannot be built: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
 }

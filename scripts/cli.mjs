@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ToolMissing } from "./child.mjs";
 import { buildCli } from "./cli-build.mjs";
 import { downloadCli } from "./cli-download.mjs";
 import { folderOnPath, inspectCli, parts } from "./cli-folder.mjs";
@@ -33,8 +34,11 @@ const lowest = "3.200.0";
 
 /** No CLI was found and none could be made; the message lists what was tried and what to install. */
 export class CliMissing extends Error {
-  /** @param {string[]} tried */
-  constructor(tried) {
+  /**
+   * @param {string[]} tried
+   * @param {boolean} isAbsent Whether nothing failed: this machine has no CLI, no Go, and nowhere to download one from.
+   */
+  constructor(tried, isAbsent) {
     super(
       [
         "No usable Pulumi CLI was found, and none could be set up:",
@@ -44,6 +48,7 @@ export class CliMissing extends Error {
       ].join("\n"),
     );
     this.tried = tried;
+    this.isAbsent = isAbsent;
   }
 }
 
@@ -75,7 +80,7 @@ export async function findCli(options = {}) {
   try {
     await mkdir(settings.cacheFolder, { recursive: true });
   } catch (error) {
-    throw new CliMissing([...tried, `cache: it cannot be made (${messageOf(error)})`]);
+    throw new CliMissing([...tried, `cache: it cannot be made (${messageOf(error)})`], false);
   }
   /** @type {import("./progress.mjs").Step | undefined} */
   let waiting;
@@ -129,6 +134,7 @@ async function make(home, settings, tried) {
   ];
   await mkdir(home, { recursive: true });
   await removeDrafts(home);
+  let isAbsent = true;
   for (const { source, name, text, into } of ways) {
     const draft = await mkdtemp(join(home, draftPrefix));
     const step = settings.progress.start(text);
@@ -142,11 +148,12 @@ async function make(home, settings, tried) {
     } catch (error) {
       step.done();
       tried.push(`${name}: ${messageOf(error)}`);
+      isAbsent &&= error instanceof ToolMissing;
     } finally {
       await rm(draft, { recursive: true, force: true });
     }
   }
-  throw new CliMissing(tried);
+  throw new CliMissing(tried, isAbsent);
 }
 
 const draftPrefix = ".draft-";

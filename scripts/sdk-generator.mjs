@@ -4,7 +4,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lastLines, run } from "./child.mjs";
+import { lastLines, run, ToolMissing } from "./child.mjs";
 import { withCliOnPath } from "./cli.mjs";
 import { engineReplacements, installExecutable } from "./cli-build.mjs";
 import { root } from "./entry.mjs";
@@ -19,14 +19,18 @@ export const sdkLanguages = ["nodejs", "python", "go"];
 /** Version of the module whose generators are built where the CLI's own cannot be used. */
 const generatorVersion = "v3.250.0";
 
+/** What the CLI says where a language host is not there, or older than its `gen-sdk`. */
+const hasNoGenerator = /no language plugin|not implemented/i;
+
 /**
- * Where the SDK is, or the reason why there is none.
+ * Where the SDK is, or the tool that this machine lacks to make one.
  * @typedef {{ folder: string, source: "cli" | "build" } | { reason: string }} GeneratedSdk
  */
 
 /**
  * Generates one language's SDK from the package schema: with the CLI's own command where its language hosts can, else
- * with Pulumi's published generators, built once with Go and kept beside the CLI.
+ * with Pulumi's published generators, built once with Go and kept beside the CLI. Only a missing tool is a reason to go
+ * without: a generator that is there and fails is an error.
  * @param {SdkLanguage} language
  * @param {object} request
  * @param {string} request.schema Path of the package schema.
@@ -46,7 +50,11 @@ export async function generateSdk(language, { schema, target, cli, go = "go", en
     const byCli = join(draft, "cli", language);
     const source = official.code === 0 && existsSync(byCli) ? "cli" : "build";
     if (source === "build") {
-      const generator = await findGenerator(cli, { go, env, progress });
+      const generator = await findGenerator(cli, { go, env, progress }).catch((error) => {
+        throw error instanceof ToolMissing && !hasNoGenerator.test(official.stderr)
+          ? new Error(`\`pulumi package gen-sdk\` failed: ${lastLines(official)}`)
+          : error;
+      });
       const finished = await run(generator, [schema, join(draft, "build"), language], { env, timeout: 120_000 });
       if (finished.code !== 0) throw new Error(lastLines(finished));
     }
@@ -56,7 +64,9 @@ export async function generateSdk(language, { schema, target, cli, go = "go", en
     if (language === "go") await completeGoModule(folder, schema);
     return { folder, source };
   } catch (error) {
-    return { reason: `the SDK for ${language} cannot be generated: ${error instanceof Error ? error.message : error}` };
+    const reason = `the SDK for ${language} cannot be generated: ${error instanceof Error ? error.message : error}`;
+    if (error instanceof ToolMissing) return { reason };
+    throw new Error(reason, { cause: error });
   } finally {
     await rm(draft, { recursive: true, force: true });
   }

@@ -7,6 +7,7 @@ import { run } from "../../scripts/child.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/sdk-generator.mjs";
 import { exampleTexts } from "../support/example-texts";
 import { typeFaults } from "../support/type-check";
+import { missingGo } from "./support/sdk";
 
 const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
 /** A generator is built once for all; that takes minutes where nothing of it is there yet. */
@@ -38,6 +39,8 @@ describe("the examples of the schema fit the generated SDKs", () => {
     return paths.map((path) => join(path, name));
   };
 
+  const go = (args: string[]) => run("go", args, { cwd: join(folder, "programs"), timeout: patience });
+
   it(
     "in TypeScript",
     async ({ skip }) => {
@@ -59,9 +62,10 @@ describe("the examples of the schema fit the generated SDKs", () => {
     "in Go",
     async ({ skip }) => {
       const sdk = await sdkOf("go");
-      const go = await run("go", ["version"]).catch(() => undefined);
-      if (sdk === undefined || go?.code !== 0) return skip("there is no SDK, or no Go");
-      await written("go", "main.go");
+      const missing = await missingGo();
+      if (sdk === undefined || missing) return skip(missing ?? "there is no SDK");
+      const programs = await written("go", "main.go");
+      expect(programs.length).toBeGreaterThan(10);
       const module = /^module (\S+)$/m.exec(await readFile(join(sdk, "go.mod"), "utf8"))?.[1];
       const lines = [
         "module programs",
@@ -78,9 +82,17 @@ describe("the examples of the schema fit the generated SDKs", () => {
         ["mod", "tidy"],
         ["vet", "./..."],
       ]) {
-        const { code, stdout, stderr } = await run("go", args, { cwd: join(folder, "programs"), timeout: patience });
+        const { code, stdout, stderr } = await go(args);
         expect(code, `go ${args.join(" ")}:\n${stdout}${stderr}`).toBe(0);
       }
+      const wrong = join(folder, "programs", "wrong");
+      await mkdir(wrong);
+      const [first = ""] = programs;
+      await writeFile(
+        join(wrong, "main.go"),
+        (await readFile(first, "utf8")).replace(/pulumi\.String\("[^"]*"\)/, "1"),
+      );
+      expect((await go(["vet", "./wrong"])).stderr).toContain("cannot use 1");
     },
     patience,
   );

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
-import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { exampleTexts } from "../support/example-texts";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/door";
+import { findYaml } from "./support/yaml";
 
-const host = inject("yamlHost");
+const yaml = await findYaml();
 const path = (relative: string): string => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 const schema = JSON.parse(readFileSync(path("../schema.json"), "utf8"));
 const examples = exampleTexts(schema).filter(({ language }) => language === "yaml");
@@ -23,16 +23,14 @@ const withoutConfig = (text: string): string =>
 const outputsOf = (text: string): string[] =>
   (text.split("\noutputs:\n")[1] ?? "").split("\n").flatMap((line) => /^ {2}(\w+):/.exec(line)?.[1] ?? []);
 
-describe.skipIf("reason" in host)("the examples of the schema in YAML deploy as they are", () => {
+describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML deploy as they are", () => {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     const echo = path("conformance/handlers/echo.mjs");
     const images = { "ghcr.io/acme/chat:1.4.2": echo, "ghcr.io/acme/private:2.0.0": echo };
     service = await useEngineService({ images });
-    const { PATH = "" } = process.env;
-    const hosts = "folder" in host ? `${host.folder}${delimiter}${PATH}` : PATH;
-    stack = await createStack({ ...service.environment, PATH: hosts }, { plugin: pluginFolder(), runtime: "yaml" });
+    stack = await createStack({ ...service.environment, PATH: yaml.path }, { plugin: pluginFolder(), runtime: "yaml" });
     await makeObjects();
   });
   afterAll(() => stack.remove());

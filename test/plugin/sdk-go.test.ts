@@ -2,20 +2,14 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
-import { isOlder } from "../../scripts/cli-folder.mjs";
 import { exampleTexts } from "../support/example-texts";
-import { repository, sdkFor } from "./support/sdk";
+import { missingGo, repository, sdkFor } from "./support/sdk";
 
 const sdk = await sdkFor("go");
-/** As the SDK's go.mod says; an older one would have to fetch a newer first. */
-const lowest = "1.25.0";
-const printed = await run("go", ["version"]).catch(() => undefined);
-const version = /go(\d+\.\d+(?:\.\d+)?)/.exec(printed?.stdout ?? "")?.[1];
-const usable = version !== undefined && !isOlder(version, lowest);
-if (!usable)
-  console.warn(`The SDK for Go is not compiled: Go ${lowest} or later is needed, ${version ?? "none"} is on PATH.`);
+const missing = "reason" in sdk ? sdk.reason : await missingGo();
+if (missing) console.warn(`The SDK for Go is not compiled: ${missing}.`);
 
-describe.skipIf("reason" in sdk || !usable)("the generated SDK for Go", () => {
+describe.skipIf(missing !== undefined)("the generated SDK for Go", () => {
   const module = join(inject("packed"), "go-programs");
   afterAll(() => rm(module, { recursive: true, force: true }));
 

@@ -1,16 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { run } from "../../scripts/child.mjs";
-import { findCli } from "../../scripts/cli.mjs";
-import { type FoundHost, findHost } from "../../scripts/cli-hosts.mjs";
 import installPackages from "../engine/setup";
-
-declare module "vitest" {
-  export interface ProvidedContext {
-    /** The host that runs programs in YAML, or why there is none. */
-    yamlHost: FoundHost;
-  }
-}
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -20,9 +11,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const { code, stdout, stderr } = await run(process.execPath, args, { cwd: root, timeout: 120_000 });
     if (code !== 0) throw new Error(`node ${args.join(" ")} failed:\n${stdout}${stderr}`);
   }
-  const remove = await installPackages(project);
-  const yamlHost = await findHost("yaml", await findCli());
-  if ("reason" in yamlHost) console.warn(`The tests of YAML programs are skipped: ${yamlHost.reason}`);
-  project.provide("yamlHost", yamlHost);
-  return remove;
+  return installPackages(project);
 }

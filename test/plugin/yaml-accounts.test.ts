@@ -1,21 +1,20 @@
-import { delimiter, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack, shown } from "../support/pulumi";
+import { findYaml } from "./support/yaml";
 
-const host = inject("yamlHost");
+const yaml = await findYaml();
 
-describe.skipIf("reason" in host)("two accounts in one program in YAML", () => {
+describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML", () => {
   let east: EngineService;
   let west: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     east = await useEngineService();
     west = await useEngineService();
-    const { PATH = "" } = process.env;
-    const path = "folder" in host ? `${host.folder}${delimiter}${PATH}` : PATH;
     const plugin = join("..", "..", "..", "node_modules", "pulumi-serverless-compute", "bin");
-    stack = await createStack({ PATH: path }, { plugin, runtime: "yaml" });
+    stack = await createStack({ PATH: yaml.path }, { plugin, runtime: "yaml" });
   });
   afterAll(() => stack.remove());
 

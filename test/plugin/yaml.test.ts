@@ -1,19 +1,18 @@
-import { delimiter } from "node:path";
-import { describe, inject } from "vitest";
+import { describe } from "vitest";
 import { lifeIn } from "./support/language-life";
+import { findYaml } from "./support/yaml";
 
-const host = inject("yamlHost");
+const yaml = await findYaml();
 
 /** The program with lines put at the top of its resources. */
 const withResource = (program: string, ...lines: string[]): string =>
   program.replace(/^resources:\n/m, ["resources:", ...lines.map((line) => `  ${line}`), ""].join("\n"));
 
-describe.skipIf("reason" in host)("a program in YAML", () => {
-  const { PATH = "" } = process.env;
+describe.skipIf(yaml.missing !== undefined)("a program in YAML", () => {
   lifeIn({
     example: "yaml",
     main: "Pulumi.yaml",
-    environment: { PATH: "folder" in host ? `${host.folder}${delimiter}${PATH}` : PATH },
+    environment: { PATH: yaml.path },
     withSharedVolume: (program) =>
       withResource(
         program,

@@ -14,9 +14,8 @@ function sdk(endpointId: string) {
   return endpoint;
 }
 
-it("serves the public JavaScript SDK: run, runSync, status", async (context) => {
-  rig.python(context);
-  const endpoint = sdk(await rig.endpoint("plain"));
+it("serves the public JavaScript SDK: run, runSync, status", async () => {
+  const endpoint = sdk(await rig.endpoint("plain.mjs"));
   const synced = await endpoint.runSync({ input: { text: "now" } });
   expect(synced).toMatchObject({ status: "COMPLETED", succeeded: true, output: { echo: { text: "now" } } });
   const { id } = await endpoint.run({ input: { text: "later" } });
@@ -25,18 +24,16 @@ it("serves the public JavaScript SDK: run, runSync, status", async (context) => 
     .toMatchObject({ completed: true, output: { echo: { text: "later" } } });
 });
 
-it("serves the public JavaScript SDK: stream", async (context) => {
-  rig.python(context);
-  const endpoint = sdk(await rig.endpoint("generator"));
+it("serves the public JavaScript SDK: stream", async () => {
+  const endpoint = sdk(await rig.endpoint("generator.mjs"));
   const { id } = await endpoint.run({ input: { count: 3 } });
   const chunks = [];
   for await (const chunk of endpoint.stream(id)) chunks.push(chunk.output);
   expect(chunks).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
 });
 
-it("serves the public JavaScript SDK: cancel, purge-queue, health", async (context) => {
-  rig.python(context);
-  const endpoint = sdk(await rig.endpoint("plain"));
+it("serves the public JavaScript SDK: cancel, purge-queue, health", async () => {
+  const endpoint = sdk(await rig.endpoint("plain.mjs"));
   const { id } = await endpoint.run({ input: { do: "progress", seconds: 20 } });
   await expect
     .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })

@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL("client.py", import.meta.url));
 it("serves the public Python SDK's client: run, status, output, stream, cancel, purge, health", async (context) => {
   await using rig = await startRig();
   const python = rig.python(context);
-  const endpoints = [await rig.endpoint("plain"), await rig.endpoint("generator")];
+  const endpoints = [await rig.endpoint("plain.py"), await rig.endpoint("generator.py")];
   const client = spawn(python, [program, ...endpoints], {
     env: { PATH: process.env["PATH"], RUNPOD_ENDPOINT_BASE_URL: `${rig.service.serverlessUrl}/v2` },
     stdio: ["pipe", "pipe", "pipe"],

@@ -12,14 +12,14 @@ const wait = 60_000;
 describe("a worker made with the public Python SDK", () => {
   it("runs a plain handler", async (context) => {
     rig.python(context);
-    const endpoint = await rig.endpoint("plain");
+    const endpoint = await rig.endpoint("plain.py");
     const job = await rig.clients.jobs.runsync(endpoint, { input: { text: "hello" } }, { wait });
     expect(job).toMatchObject({ status: "COMPLETED", output: { echo: { text: "hello" }, id: job.id } });
   });
 
   it("fails the job with the text of an exception, and of a returned error", async (context) => {
     rig.python(context);
-    const endpoint = await rig.endpoint("plain");
+    const endpoint = await rig.endpoint("plain.py");
     const raised = await rig.clients.jobs.runsync(endpoint, { input: { do: "raise" } }, { wait });
     expect(raised.status).toBe("FAILED");
     expect(JSON.stringify(raised.error)).toContain("the handler refused");
@@ -30,7 +30,7 @@ describe("a worker made with the public Python SDK", () => {
 
   it("streams what a generator yields and gathers it as the output", async (context) => {
     rig.python(context);
-    const endpoint = await rig.endpoint("generator");
+    const endpoint = await rig.endpoint("generator.py");
     const { id } = await rig.clients.jobs.run(endpoint, { input: { count: 3 } });
     const chunks = [];
     for await (const chunk of rig.clients.jobs.stream(endpoint, id)) chunks.push(chunk.output);
@@ -40,14 +40,14 @@ describe("a worker made with the public Python SDK", () => {
 
   it("runs an async handler", async (context) => {
     rig.python(context);
-    const endpoint = await rig.endpoint("async");
+    const endpoint = await rig.endpoint("async.py");
     const job = await rig.clients.jobs.runsync(endpoint, { input: { number: 21 } }, { wait });
     expect(job).toMatchObject({ status: "COMPLETED", output: { doubled: 42 } });
   });
 
   it("is replaced after a job that asks for a refresh", async (context) => {
     rig.python(context);
-    const endpoint = await rig.endpoint("refresh");
+    const endpoint = await rig.endpoint("refresh.py");
     const first = await rig.clients.jobs.runsync(endpoint, { input: { turn: 1 } }, { wait });
     const second = await rig.clients.jobs.runsync(endpoint, { input: { turn: 2 } }, { wait });
     expect([first.status, second.status]).toEqual(["COMPLETED", "COMPLETED"]);
@@ -58,7 +58,7 @@ describe("a worker made with the public Python SDK", () => {
 
   it("shows its progress in /status while the job runs", async (context) => {
     rig.python(context);
-    const endpoint = await rig.endpoint("plain");
+    const endpoint = await rig.endpoint("plain.py");
     const { id } = await rig.clients.jobs.run(endpoint, { input: { do: "progress", seconds: 2 } });
     await expect
       .poll(() => rig.clients.jobs.status(endpoint, id), { timeout: wait, interval: 50 })

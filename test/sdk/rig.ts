@@ -7,15 +7,17 @@ import { createService, type Service } from "serverless-compute-local";
 import { inject, type TestContext } from "vitest";
 import { discardServiceFolder } from "../support/service-artefacts";
 
-const handlerFile = (name: string): string => fileURLToPath(new URL(`handlers/${name}.py`, import.meta.url));
-const handlers = ["plain", "generator", "async", "refresh"] as const;
+/** Handlers of test/sdk/handlers: programs of the public Python SDK, and modules that need no Python. */
+const handlers = ["plain.py", "generator.py", "async.py", "refresh.py", "plain.mjs", "generator.mjs"] as const;
 export type HandlerName = (typeof handlers)[number];
+const handlerFile = (name: HandlerName): string => fileURLToPath(new URL(`handlers/${name}`, import.meta.url));
+const image = (name: HandlerName): string => `sdk/${name.replace(".", "-")}:1`;
 
-/** A local service whose workers run the public Python SDK, and clients to set it up. */
+/** A local service whose workers run those handlers, and clients to set it up. */
 export interface SdkRig {
   service: Service;
   clients: Clients;
-  /** Python with the SDK; skips the test, saying why, where there is none. */
+  /** Python with the SDK. Where this machine has no Python the test is skipped; where it could not be set up, it fails. */
   python(context: TestContext): string;
   /** Id of a new endpoint with one worker that runs the handler. */
   endpoint(handler: HandlerName): Promise<string>;
@@ -23,20 +25,26 @@ export interface SdkRig {
 }
 
 export async function startRig(): Promise<SdkRig> {
-  const { path, missing } = inject("python");
+  const python = inject("python");
   const dataFolder = await mkdtemp(join(tmpdir(), "sdk-"));
-  const images = Object.fromEntries(handlers.map((name) => [`sdk/${name}:1`, `"${path}" -u "${handlerFile(name)}"`]));
+  const path = "path" in python ? python.path : "python3";
+  const command = (file: string): string => (file.endsWith(".py") ? `"${path}" -u "${file}"` : file);
+  const images = Object.fromEntries(handlers.map((name) => [image(name), command(handlerFile(name))]));
   // The SDK's own clients read a stream as {status, stream}.
   const service = await createService({ port: 0, dataFolder, images, stream: "envelope" });
   const clients = createClients(service);
   return {
     service,
     clients,
-    python: (context) => (missing ? context.skip(missing) : path),
+    python(context) {
+      if ("missing" in python) return context.skip(python.missing);
+      if ("failure" in python) throw new Error(python.failure);
+      return python.path;
+    },
     async endpoint(handler) {
       const template = await clients.management.saveTemplate({
         name: `sdk-${handler}-${Date.now()}`,
-        imageName: `sdk/${handler}:1`,
+        imageName: image(handler),
         containerDiskInGb: 5,
         volumeInGb: 0,
         dockerArgs: "",

@@ -1,41 +1,30 @@
-import { execFile } from "node:child_process";
-import { access, mkdir, rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { ToolMissing } from "../../scripts/child.mjs";
+import { pythonWith } from "../support/python-environment";
+
+/** A Python that has the public SDK, the tool that this machine lacks to make one, or how making it failed. */
+export type SdkPython = { path: string } | { missing: string } | { failure: string };
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Path of a Python that has the public SDK; empty when this machine can make none, and why. */
-    python: { path: string; missing: string };
+    python: SdkPython;
   }
 }
 
-const run = promisify(execFile);
 const sdk = "runpod==1.12.0";
 const folder = fileURLToPath(new URL(`../../.serverless-compute/python-${sdk.replace("==", "-")}`, import.meta.url));
 
-/** Makes a virtual environment with the public Python SDK once; later runs find it. */
-async function makeEnvironment(): Promise<void> {
-  const draft = `${folder}.${process.pid}`;
-  await mkdir(draft, { recursive: true });
+/** A failure here is told by the tests that need Python, so that the others still run. */
+async function findPython(): Promise<SdkPython> {
   try {
-    await run("python3", ["-m", "venv", draft]);
-    await run(`${draft}/bin/python`, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", sdk]);
-    // A virtual environment knows its own path only in scripts that nothing here uses.
-    await rename(draft, folder);
-  } finally {
-    await rm(draft, { recursive: true, force: true });
+    return { path: await pythonWith([sdk], folder) };
+  } catch (error) {
+    const why = `no Python with ${sdk} could be made here: ${error instanceof Error ? error.message : error}`;
+    return error instanceof ToolMissing ? { missing: why } : { failure: why };
   }
 }
 
 export async function setup(project: TestProject): Promise<void> {
-  const path = `${folder}/bin/python`;
-  try {
-    await access(path).catch(makeEnvironment);
-    project.provide("python", { path, missing: "" });
-  } catch (error) {
-    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    project.provide("python", { path: "", missing: `no Python with ${sdk} could be made here: ${why}` });
-  }
+  project.provide("python", await findPython());
 }

@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, inject } from "vitest";
+import { ToolMissing } from "../../../scripts/child.mjs";
+import { checkGo } from "../../../scripts/cli-build.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
 import { type GeneratedSdk, generateSdk, type SdkLanguage } from "../../../scripts/sdk-generator.mjs";
 
@@ -9,8 +11,8 @@ import { type GeneratedSdk, generateSdk, type SdkLanguage } from "../../../scrip
 export const repository = fileURLToPath(new URL("../../..", import.meta.url));
 
 /**
- * Generates a language's SDK for a test file, which removes it at its end. Where neither the CLI's language hosts nor Go
- * can, the reason is printed.
+ * Generates a language's SDK for a test file, which removes it at its end. Where a tool is missing for it the reason is
+ * printed; a generator that fails is an error, which fails the file.
  */
 export async function sdkFor(language: SdkLanguage): Promise<GeneratedSdk> {
   const target = join(inject("packed"), `sdk-${language}`);
@@ -19,4 +21,15 @@ export async function sdkFor(language: SdkLanguage): Promise<GeneratedSdk> {
   const sdk = await generateSdk(language, { schema, target, cli: inject("cli"), progress: createProgress() });
   if ("reason" in sdk) console.warn(`The tests of the SDK are skipped: ${sdk.reason}`);
   return sdk;
+}
+
+/** Why programs in Go cannot be compiled here: there is no Go, or it is too old. That it fails is an error. */
+export async function missingGo(): Promise<string | undefined> {
+  try {
+    await checkGo();
+  } catch (error) {
+    if (error instanceof ToolMissing) return error.message;
+    throw error;
+  }
+  return undefined;
 }

@@ -1,44 +1,188 @@
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
-import { temporaryFolder } from "./fake-cli";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test, vi } from "vitest";
+import { temporaryFolder, writeExecutable } from "./fake-cli";
 
-/** Runs the summary as CI does; hands back its lines and exit code. */
-function summary(report: object | undefined, ...steps: string[]) {
-  const path = join(temporaryFolder(), "tests.json");
-  if (report !== undefined) writeFileSync(path, JSON.stringify(report));
-  const script = join(__dirname, "../../../scripts/ci-summary.mjs");
-  const { stdout, status } = spawnSync(process.execPath, [script, path, ...steps], { encoding: "utf8" });
+// These start processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const repository = fileURLToPath(new URL("../../..", import.meta.url));
+type Status = "passed" | "failed" | "skipped" | "todo";
+
+/** What a run is like: its test files with what became of their tests; the rest is as if all went well. */
+interface Run {
+  /** Tests by file; "broken" is a file that failed before its tests. */
+  files: Record<string, Record<string, Status> | "broken">;
+  /** Test files of the repository that the report does not have. */
+  unreported?: readonly string[];
+  allowed?: unknown;
+  steps?: Record<string, number>;
+  /** Instead of a report of those files. */
+  report?: string | false;
+  /** Commands that the machine has besides Node. */
+  tools?: Record<string, string[]>;
+}
+
+/** Runs the summary as CI does, in a repository of these files; hands back its lines and exit code. */
+function summary({ files, unreported = [], allowed = [], steps = {}, report, tools = {} }: Run) {
+  const root = temporaryFolder();
+  const write = (path: string, text: string): void => {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  for (const path of ["test/support/clock.ts", ...Object.keys(files), ...unreported]) write(path, "");
+  write(".ci/allowed-skips.json", JSON.stringify(allowed));
+  const testResults = Object.entries(files).map(([path, tests]) => ({
+    name: join(root, path),
+    message: tests === "broken" ? "Error: the SDK for nodejs cannot be generated\nand more" : "",
+    status: tests === "broken" || Object.values(tests).includes("failed") ? "failed" : "passed",
+    assertionResults:
+      tests === "broken" ? [] : Object.entries(tests).map(([fullName, status]) => ({ fullName, status })),
+  }));
+  if (report !== false) write("report.json", report ?? JSON.stringify({ testResults }));
+  const bin = join(root, "bin");
+  mkdirSync(bin);
+  for (const [name, lines] of Object.entries(tools)) writeExecutable(join(bin, name), ...lines);
+  symlinkSync("/bin/sh", join(bin, "sh"));
+  const script = join(repository, "scripts", "ci-summary.mjs");
+  const codes = Object.entries({ tests: 0, check: 0, quickstart: 0, ...steps }).map(
+    ([name, code]) => `${name}=${code}`,
+  );
+  const { stdout, stderr, status } = spawnSync(process.execPath, [script, join(root, "report.json"), ...codes], {
+    encoding: "utf8",
+    cwd: root,
+    env: { PATH: bin },
+  });
+  expect(stderr).toBe("");
   return { lines: stdout.trim().split("\n"), status };
 }
 
-const report = { numPassedTests: 40, numFailedTests: 0, numPendingTests: 1 };
+const unit = "test/unit/a.test.ts";
+const good = { [unit]: { "does one thing": "passed", "does another": "passed" } } as const;
 
 test("the last line counts tests and steps, and all good means exit code 0", () => {
-  const { lines, status } = summary(report, "tests=0", "check=0", "quickstart=0");
-  expect(lines).toEqual([
-    "tests: 40 passed, 0 failed, 1 skipped",
-    "check: passed",
-    "quickstart: passed",
-    "42 passed, 0 failed",
-  ]);
-  expect(status).toBe(0);
+  expect(summary({ files: good })).toEqual({
+    lines: ["tests: 2 passed, 0 failed, 0 skipped", "check: passed", "quickstart: passed", "4 passed, 0 failed"],
+    status: 0,
+  });
 });
 
 test("a failed test fails the run", () => {
-  const { lines, status } = summary({ ...report, numFailedTests: 2 }, "tests=1", "check=0", "quickstart=0");
-  expect(lines.at(-1)).toBe("42 passed, 2 failed");
+  const { lines, status } = summary({ files: { ...good, "test/b.test.ts": { c: "failed" } }, steps: { tests: 1 } });
+  expect(lines).toEqual([
+    "tests: 2 passed, 1 failed, 0 skipped",
+    "check: passed",
+    "quickstart: passed",
+    "4 passed, 1 failed",
+  ]);
   expect(status).toBe(1);
 });
 
 test("a failed step fails the run", () => {
-  const { lines, status } = summary(report, "tests=0", "check=0", "quickstart=1");
-  expect(lines.slice(-2)).toEqual(["quickstart: failed", "41 passed, 1 failed"]);
+  const { lines, status } = summary({ files: good, steps: { quickstart: 1 } });
+  expect(lines.slice(-2)).toEqual(["quickstart: failed", "3 passed, 1 failed"]);
   expect(status).toBe(1);
 });
 
-test("a test run that broke off, or never wrote its report, is a failure", () => {
-  expect(summary(report, "tests=1", "check=0", "quickstart=0").lines.at(-1)).toBe("42 passed, 1 failed");
-  expect(summary(undefined, "tests=1", "check=0", "quickstart=0")).toMatchObject({ status: 1 });
+describe("what did not run fails the run", () => {
+  test.each([
+    ["it broke off after its last test", { steps: { tests: 1 } }, "failed without a failed test", "4 passed, 1 failed"],
+    ["no report", { report: false }, "report cannot be read: ENOENT", "2 passed, 2 failed"],
+    ["half a report", { report: '{"testResults":' }, "report cannot be read: Unexpected end", "2 passed, 2 failed"],
+    ["no tests", { report: '{"testResults":[]}' }, "there is no report of any test", "2 passed, 2 failed"],
+    ["a file unheard of", { unreported: ["test/z.test.ts"] }, "test/z.test.ts: did not run", "4 passed, 1 failed"],
+    [
+      "a file without tests",
+      { files: { ...good, "test/z.test.ts": {} } },
+      "test/z.test.ts: did not",
+      "4 passed, 1 failed",
+    ],
+    [
+      "a file that failed before its tests",
+      { files: { ...good, "test/z.test.ts": "broken" }, steps: { tests: 1 } },
+      "test/z.test.ts: Error: the SDK for nodejs cannot be generated",
+      "4 passed, 1 failed",
+    ],
+    [
+      "a skip",
+      { files: { ...good, "test/z.test.ts": { x: "skipped" } } },
+      "test/z.test.ts: skipped",
+      "4 passed, 1 failed",
+    ],
+    [
+      "a todo",
+      { files: { ...good, "test/z.test.ts": { x: "todo" } } },
+      "test/z.test.ts: skipped",
+      "4 passed, 1 failed",
+    ],
+  ] as const)("%s", (_what, run, told, last) => {
+    const { lines, status } = summary({ files: good, ...run });
+    expect(lines.join("\n")).toContain(told);
+    expect(lines.at(-1)).toBe(last);
+    expect(status).toBe(1);
+  });
+});
+
+describe("a skip of the list", () => {
+  const file = "test/plugin/go.test.ts";
+  const entry = { file: "test/plugin/go\\.test\\.ts", test: "in Go$", reason: "Go compiles it", when: "no Go" };
+  const skipped = { ...good, [file]: { "programs in Go": "skipped" } } as const;
+  const go = (version: string) => ({ go: [`echo go version ${version} x`] });
+
+  test("is told and passes where what it wants is not there", () => {
+    const run = { files: skipped, allowed: [entry] };
+    for (const { lines, status } of [summary(run), summary({ ...run, tools: go("go1.22.4") })]) {
+      expect(lines).toContain(`tests: skipped as allowed (no Go: Go compiles it): ${file}: programs in Go`);
+      expect(lines.at(-1)).toBe("4 passed, 0 failed");
+      expect(status).toBe(0);
+    }
+  });
+
+  test("fails where it is there: then a defect made it a skip", () => {
+    const { lines, status } = summary({ files: skipped, allowed: [entry], tools: go("go1.26.0") });
+    expect(lines).toContain(`tests: FAILED: ${file}: skipped, which is not allowed (only with no Go): programs in Go`);
+    expect(lines.at(-1)).toBe("4 passed, 1 failed");
+    expect(status).toBe(1);
+  });
+
+  test("is that test of that file only", () => {
+    const files: Run["files"] = {
+      ...good,
+      [file]: { "programs in Go": "skipped", "in Go, twice": "skipped" },
+      "test/plugin/go.test.ts.test.ts": { "in Go": "skipped" },
+      "test/b.test.ts": { "in Go": "skipped" },
+    };
+    expect(summary({ files, allowed: [entry] }).lines.at(-1)).toBe("4 passed, 3 failed");
+  });
+
+  test("fails when no test is like it any more", () => {
+    const { lines, status } = summary({ files: good, allowed: [entry] });
+    expect(lines).toContain("tests: FAILED: .ci/allowed-skips.json: no test is like test/plugin/go\\.test\\.ts in Go$");
+    expect(status).toBe(1);
+  });
+
+  test("is about a file that could not be loaded without more ado", () => {
+    const { lines } = summary({ files: { ...good, [file]: "broken" }, allowed: [entry], steps: { tests: 1 } });
+    expect(lines.at(-1)).toBe("4 passed, 1 failed");
+  });
+
+  test.each([
+    [{ ...entry, reason: "" }, "entry 1: reason must say why"],
+    [{ ...entry, when: "often" }, "entry 1: when must be one of no Go, "],
+    [{ ...entry, tset: "x" }, "entry 1: unknown property tset"],
+  ])("has a reason and a condition that CI itself can look at: %j", (broken, told) => {
+    const { lines, status } = summary({ files: good, allowed: [broken] });
+    expect(lines.join("\n")).toContain(told);
+    expect(status).toBe(1);
+  });
+});
+
+test("the list of this repository is short, and each entry has a reason and a condition", () => {
+  const allowed = JSON.parse(readFileSync(join(repository, ".ci", "allowed-skips.json"), "utf8"));
+  expect(allowed.length).toBeLessThan(15);
+  const lines = summary({ files: good, allowed }).lines.filter((line) => line.startsWith("tests: FAILED"));
+  expect(lines.every((line) => line.includes(": no test is like "))).toBe(true);
+  expect(lines).toHaveLength(allowed.length);
 });

@@ -52,7 +52,21 @@ test("a host is built once, with the file that it needs beside it", async () => 
   expect(readdirSync(root).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("where it cannot be built, the reason is told", async () => {
+test("a build that fails is an error, and no reason to go without", async () => {
+  const { root, find } = machine();
+  const broken = join(root, "broken", "go");
+  writeExecutable(
+    broken,
+    'if [ "$1" = version ]; then echo "go version go1.26.0 x"; else echo "no space" >&2; exit 1; fi',
+  );
+  await expect(find(broken)).rejects.toThrow(
+    "python cannot be built: `go get` of pulumi-language-python failed: no space",
+  );
+  writeExecutable(broken, "echo 'segmentation fault' >&2; exit 139");
+  await expect(find(broken)).rejects.toThrow("`go version` failed: segmentation fault");
+});
+
+test("where there is no Go to build it with, the reason is told", async () => {
   const { find } = machine();
   expect(await find("/nowhere/go")).toEqual({
     reason: expect.stringMatching(/python is missing and cannot be built: there is no/),

@@ -58,6 +58,23 @@ describe("when nothing works", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
+  test("that nothing is there is told apart from a download or a build that failed", async () => {
+    const isAbsent = async (change: object): Promise<unknown> => {
+      const error = await findCli({ ...(await nothing()), ...change }).catch((caught: unknown) => caught);
+      return error instanceof CliMissing ? error.isAbsent : error;
+    };
+    expect(await isAbsent({})).toBe(true);
+    expect(await isAbsent({ downloadAddress: await unreachable() })).toBe(true);
+    const go = join(temporaryFolder(), "go");
+    writeGo(go, { saying: "go1.22.4" });
+    expect(await isAbsent({ go })).toBe(true);
+    expect(await isAbsent({ downloadAddress: (await serveRelease({ damaged: true })).address })).toBe(false);
+    writeExecutable(go, 'if [ "$1" = version ]; then echo "go version go1.26.0 x"; else exit 1; fi');
+    expect(await isAbsent({ go })).toBe(false);
+    writeExecutable(go, "exit 1");
+    expect(await isAbsent({ go })).toBe(false);
+  });
+
   test("a Go that is too old is named with its version", async () => {
     const options = await nothing();
     writeGo(options.go, { saying: "go1.22.4" });

@@ -8,8 +8,16 @@ import { temporaryFolder, writeExecutable } from "./fake-cli";
 // These start processes, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
-/** A CLI whose language hosts can generate, or cannot; a `go` that builds a generator; where the SDKs go. */
-function machine({ hosts, go = true }: { hosts: boolean; go?: boolean }) {
+interface Machine {
+  /** Whether the CLI's language hosts can generate, else what the CLI says. */
+  hosts: boolean;
+  complaint?: string;
+  /** The `go` on it: none, one that is too old, one whose builds fail, one whose generator fails. */
+  go?: "good" | "none" | "old" | "fails" | "builds what fails";
+}
+
+/** A CLI; a `go` that builds a generator; where the SDKs go. */
+function machine({ hosts, complaint = "error: method GeneratePackage not implemented", go = "good" }: Machine) {
   const root = temporaryFolder();
   const cli: Cli = {
     command: join(root, "bin", "pulumi"),
@@ -21,15 +29,18 @@ function machine({ hosts, go = true }: { hosts: boolean; go?: boolean }) {
   writeExecutable(
     cli.command,
     'while [ "$1" != --language ]; do shift; done',
-    hosts ? write("$5/$2", "cli") : "echo 'error: method GeneratePackage not implemented' >&2; exit 255",
+    hosts ? write("$5/$2", "cli") : `echo '${complaint}' >&2; exit 255`,
   );
   writeExecutable(
     join(root, "tools", "go"),
     `echo "$*" >> "${root}/calls"`,
-    '[ "$1" = version ] && echo "go version go1.26.0 linux/amd64"',
+    `[ "$1" = version ] && echo "go version ${go === "old" ? "go1.22.4" : "go1.26.0"} linux/amd64"`,
     '[ "$1" = build ] || exit 0',
+    go === "fails" ? "echo 'main.go:7: undefined: bind' >&2; exit 1" : "",
     'while [ "$1" != -o ]; do shift; done',
-    `printf '#!/bin/sh\\nmkdir -p "$2/$3" && echo build > "$2/$3/made"\\n' > "$2"`,
+    go === "builds what fails"
+      ? `printf '#!/bin/sh\\necho "panic: no such type" >&2; exit 2\\n' > "$2"`
+      : `printf '#!/bin/sh\\nmkdir -p "$2/$3" && echo build > "$2/$3/made"\\n' > "$2"`,
     'chmod 755 "$2"',
   );
   const schema = join(root, "schema.json");
@@ -40,7 +51,7 @@ function machine({ hosts, go = true }: { hosts: boolean; go?: boolean }) {
     calls: () => (existsSync(join(root, "calls")) ? readFileSync(join(root, "calls"), "utf8").trim().split("\n") : []),
     kept: () => readdirSync(root).filter((name) => name.startsWith("sdk-codegen") || name.startsWith(".draft")),
     generate: (language: "nodejs" | "go") =>
-      generateSdk(language, { schema, target, cli, go: go ? join(root, "tools", "go") : join(root, "none") }),
+      generateSdk(language, { schema, target, cli, go: join(root, go === "none" ? "none" : "tools", "go") }),
   };
 }
 
@@ -74,11 +85,28 @@ test("an SDK for Go says what module it is, and nothing of an earlier one is lef
   expect(readFileSync(join(target, "go", "go.mod"), "utf8")).toContain("module acme.example/sdk\n");
 });
 
-test("where neither works the reason is told and nothing is left", async () => {
-  const { generate, target, kept } = machine({ hosts: false, go: false });
-  expect(await generate("nodejs")).toEqual({
-    reason: expect.stringMatching(/nodejs cannot be generated: there is no .*none/),
-  });
+test.each([
+  ["an older host and no Go", { go: "none" }, /there is no .*none/],
+  ["no host and no Go", { go: "none", complaint: "error: no language plugin 'x' found" }, /there is no .*none/],
+  ["an older host and an older Go", { go: "old" }, /Go 1\.22\.4 is too old/],
+] as const)("where it lacks a tool the reason is told and nothing is left: %s", async (_what, lack, reason) => {
+  const { generate, target, kept } = machine({ hosts: false, ...lack });
+  expect(await generate("nodejs")).toEqual({ reason: expect.stringMatching(reason) });
   expect(existsSync(target)).toBe(false);
   expect(kept()).toEqual([]);
 });
+
+test.each([
+  ["the build", { go: "fails" }, "`go build` of sdk-codegen-", "undefined: bind"],
+  ["the built generator", { go: "builds what fails" }, "panic: no such type", ""],
+  ["the CLI, with no Go", { go: "none", complaint: "error: unexpected end of JSON input" }, "gen-sdk", "end of JSON"],
+] as const)(
+  "a generator that is there and fails is an error, and no reason to go without: %s",
+  async (_what, fault, ...told) => {
+    const { generate, target } = machine({ hosts: false, ...fault });
+    const error = await generate("nodejs").catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Error);
+    for (const part of ["the SDK for nodejs cannot be generated: ", ...told]) expect(String(error)).toContain(part);
+    expect(existsSync(target)).toBe(false);
+  },
+);

@@ -17,18 +17,29 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes the examples of a language as files, and answers their paths. */
-const written = (language: string, extension: string): string[] =>
-  inLanguage(language).map(({ text }, index) => {
-    const path = join(folder, `${language}-${index}.${extension}`);
-    writeFileSync(path, `${text}\n`);
-    return path;
-  });
+/** Writes a file, and answers its path. */
+const write = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
 
+/** Writes the examples of a language as files, and answers their paths. */
+const programs = (language: string, extension: string): string[] => {
+  const examples = inLanguage(language);
+  expect(examples.length).toBeGreaterThan(10);
+  return examples.map(({ text }, index) => write(`${language}-${index}.${extension}`, `${text}\n`));
+};
+
+/** Whether a checker is on PATH; one that is there and does not work fails the file. */
 const isThere = (command: string, ...args: string[]): boolean => {
-  const there = spawnSync(command, args, { input: "" }).status === 0;
-  if (!there) console.warn(`The syntax of examples is not checked by ${command}: it is not there.`);
-  return there;
+  const { error, status, stderr } = spawnSync(command, args, { input: "", encoding: "utf8" });
+  if (status === 0) return true;
+  // macOS has a `javac` that only says where to get Java.
+  const isMissing = error ? "code" in error && error.code === "ENOENT" : /Unable to locate a Java Runtime/.test(stderr);
+  if (!isMissing) throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
+  console.warn(`The syntax of examples is not checked by ${command}: it is not there.`);
+  return false;
 };
 
 // The checkers are processes of their own, which take their time on a loaded machine.
@@ -65,27 +76,27 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
 
   it.skipIf(!isThere("python3", "--version"))("in Python parse", () => {
     const check = "import ast, sys\nfor path in sys.argv[1:]: ast.parse(open(path).read(), path)";
-    const { status, stderr } = spawnSync("python3", ["-c", check, ...written("python", "py")], { encoding: "utf8" });
-    expect(stderr).toBe("");
-    expect(status).toBe(0);
+    const parse = (paths: string[]) => spawnSync("python3", ["-c", check, ...paths], { encoding: "utf8" });
+    expect(parse(programs("python", "py"))).toMatchObject({ status: 0, stderr: "" });
+    expect(parse([write("wrong.py", "def go(:\n")]).stderr).toContain("SyntaxError");
   });
 
   it.skipIf(!isThere("gofmt"))("in Go are as gofmt has them", () => {
-    const { status, stdout, stderr } = spawnSync("gofmt", ["-d", ...written("go", "go")], { encoding: "utf8" });
-    expect(stdout + stderr).toBe("");
-    expect(status).toBe(0);
+    const format = (paths: string[]) => spawnSync("gofmt", ["-d", ...paths], { encoding: "utf8" });
+    expect(format(programs("go", "go"))).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    expect(format([write("wrong.go", "package main\nfunc main() {\nreturn\n}\n")]).stdout).toContain("+\treturn");
   });
 
   it.skipIf(!isThere("javac", "-version"))("in Java parse", () => {
     // Pulumi's classes are not there, and every program is called App: what is left is the syntax.
-    const args = ["-proc:none", "-Xmaxerrs", "1000", "-d", folder, ...written("java", "java")];
+    const args = ["-proc:none", "-Xmaxerrs", "1000", "-d", folder, ...programs("java", "java")];
     const { stderr } = spawnSync("javac", args, { encoding: "utf8" });
     const faults = stderr.split("\n").filter((line) => line.includes("error: "));
     expect(faults.length).toBeGreaterThan(0);
     const missing = /does not exist|cannot find symbol|duplicate class|should be declared in a file/;
     expect(faults.filter((line) => !missing.test(line))).toEqual([]);
-    writeFileSync(join(folder, "Wrong.java"), "class Wrong { void go() { int a = ; } }");
-    const wrong = spawnSync("javac", ["-proc:none", "-d", folder, join(folder, "Wrong.java")], { encoding: "utf8" });
+    const path = write("Wrong.java", "class Wrong { void go() { int a = ; } }");
+    const wrong = spawnSync("javac", ["-proc:none", "-d", folder, path], { encoding: "utf8" });
     expect(wrong.stderr).toContain("illegal start of expression");
   });
 });

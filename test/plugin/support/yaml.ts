@@ -1,0 +1,24 @@
+import { delimiter } from "node:path";
+import { inject } from "vitest";
+import { findHost } from "../../../scripts/cli-hosts.mjs";
+import { createProgress } from "../../../scripts/progress.mjs";
+
+/** What runs programs in YAML. */
+export interface Yaml {
+  /** PATH for the engine's commands. */
+  path: string;
+  /** The tool that this machine lacks: programs cannot run. */
+  missing?: string;
+}
+
+/**
+ * Finds or makes the host of programs in YAML; a missing tool is printed. That the host cannot be built where there is
+ * Go is an error, which fails the test file.
+ */
+export async function findYaml(): Promise<Yaml> {
+  const { PATH = "" } = process.env;
+  const host = await findHost("yaml", inject("cli"), { progress: createProgress() });
+  if ("folder" in host) return { path: [host.folder, PATH].join(delimiter) };
+  console.warn(`The tests of programs in YAML are skipped: ${host.reason}`);
+  return { path: PATH, missing: host.reason };
+}
