@@ -32,7 +32,7 @@ import { createLedger } from "./stored-ledger";
 import { createJobStream } from "./stream";
 import { createSupervisor } from "./supervisor";
 import { createJobWaiters } from "./waiters";
-import { createWebhookPostman } from "./webhook";
+import { createWebhookDelivery } from "./webhooks";
 
 /** What the job path is built on. */
 export interface JobEngineDeps {
@@ -86,7 +86,7 @@ export function createJobEngine({
   const waiters = createJobWaiters(events, clock);
   const stream = createJobStream({ jobs, chunks, committer, events, waiters, timings, dueAt: deadlines.dueAt });
   const supervisor = createSupervisor({ ledger, events, clock, log, deadlines });
-  const postman = createWebhookPostman({ webhooks, committer, events, clock, timings, log });
+  const webhookDelivery = createWebhookDelivery({ webhooks, committer, events, clock, timings, log });
 
   const homes = join(settings.dataFolder, "workers");
   const logs = createWorkerLogs(workerLogFolder(settings.dataFolder));
@@ -188,7 +188,7 @@ export function createJobEngine({
       for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
       supervisor.start();
-      postman.start();
+      webhookDelivery.start();
       pool.start();
     },
 
@@ -205,7 +205,7 @@ export function createJobEngine({
       await pool.stop();
       await Promise.all(forgetting);
       await supervisor.stop();
-      await postman.stop();
+      await webhookDelivery.stop();
       committer.close();
       await logs.flush();
       reaper.close();

@@ -91,3 +91,14 @@ export const jobPlaces = `
     FROM (SELECT seq, row_number() OVER (ORDER BY queued_at, seq) AS rank FROM jobs) AS ranked
     WHERE ranked.seq = jobs.seq;
 `;
+
+/**
+ * A host of its own for each notification, so that one slow receiver holds up no other. Those written before keep the
+ * empty one and share its turn.
+ */
+export const webhookHosts = `
+  ALTER TABLE webhooks ADD COLUMN host TEXT NOT NULL DEFAULT '';
+  DROP INDEX webhooks_by_due;
+  CREATE INDEX webhooks_by_due ON webhooks (due_at, host);
+  CREATE INDEX webhooks_by_host ON webhooks (host, due_at);
+`;

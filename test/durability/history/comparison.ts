@@ -12,8 +12,13 @@ export function compare(player: Player): void {
     expect(life.counters.read(endpointId), `counters of ${endpointId}`).toEqual(model.countersOf(endpointId));
     expect(life.queues.running(endpointId), `running jobs of ${endpointId}`).toBe(model.running(endpointId));
   }
-  const notices = life.webhooks.due(Number.MAX_SAFE_INTEGER, 0, 1000);
-  const told = notices.map(({ jobId, body }) => `${jobId} ${/"status":"(\w+)"/.exec(body)?.[1]}`);
+  const { webhooks } = life;
+  const ever = Number.MAX_SAFE_INTEGER;
+  const notices = webhooks.dueHosts(ever).flatMap((host) => webhooks.dueOf(host, ever, 1000));
+  const told = notices.map(({ id }) => {
+    const notice = webhooks.load(id);
+    return `${notice?.jobId} ${/"status":"(\w+)"/.exec(notice?.body ?? "")?.[1]}`;
+  });
   expect(told.sort(), "notifications").toEqual([...model.notices].sort());
 }
 

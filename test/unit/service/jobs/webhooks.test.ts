@@ -1,0 +1,198 @@
+import { createServer, type Server } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { defaultTimings } from "../../../../service/jobs/timings";
+import { createWebhookDelivery } from "../../../../service/jobs/webhooks";
+import type { WebhookStore } from "../../../../service/store/webhooks";
+import { openLedger } from "./support/ledger-rig";
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** A receiver that answers `statuses` in turn, the last one from then on; "hang" never answers. */
+async function receiver(...statuses: (number | "hang")[]) {
+  const bodies: string[] = [];
+  const server: Server = createServer(async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    const status = statuses[bodies.length] ?? statuses.at(-1);
+    bodies.push(body);
+    if (typeof status === "number") response.writeHead(status).end();
+  });
+  return { url: await listening(server), bodies };
+}
+
+/** Address of a server on a free port, closed after the test. */
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === "string") throw new Error("the receiver has no port");
+  return `http://127.0.0.1:${bound.port}/`;
+}
+
+function rigOf(timings = {}) {
+  const rig = openLedger();
+  onTestFinished(() => rig.close());
+  const open = (webhooks = rig.webhooks) =>
+    createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log: silent });
+  return { ...rig, open };
+}
+
+async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<string> {
+  const job = rig.newJob({ webhook });
+  await rig.ledger.submit(job);
+  await rig.ledger.take(job.id, "w");
+  await rig.ledger.finish(job.id, "w", { output: '{"a":1}' });
+  return job.id;
+}
+const seen = (bodies: string[], count: number) => expect.poll(() => bodies.length, { interval: 5 }).toBe(count);
+const left = (rig: ReturnType<typeof rigOf>) =>
+  rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;
+
+test("the receiver gets the record of the job, once", async () => {
+  const rig = rigOf();
+  const delivery = rig.open();
+  delivery.start();
+  const { url, bodies } = await receiver(200);
+  const id = await end(rig, url);
+  await seen(bodies, 1);
+  expect(JSON.parse(bodies[0] ?? "")).toMatchObject({ id, status: "COMPLETED", output: { a: 1 } });
+  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  await delivery.stop();
+});
+
+test("a receiver that fails is asked two more times, 10 s apart, and then given up", async () => {
+  const rig = rigOf();
+  const delivery = rig.open();
+  delivery.start();
+  const { url, bodies } = await receiver(500);
+  await end(rig, url);
+  for (const attempt of [1, 2]) {
+    await seen(bodies, attempt);
+    await expect.poll(() => rig.webhooks.nextDue(rig.clock.now()), { interval: 5 }).toBe(rig.clock.now() + 10_000);
+    await rig.clock.advance(9_999);
+    expect(bodies).toHaveLength(attempt);
+    await rig.clock.advance(1);
+  }
+  await seen(bodies, 3);
+  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  await delivery.stop();
+});
+
+test("what the service had not delivered when it ended is delivered after its next start", async () => {
+  const rig = rigOf();
+  const first = rig.open();
+  first.start();
+  const { url, bodies } = await receiver("hang", 200);
+  await end(rig, url);
+  await seen(bodies, 1);
+  await first.stop();
+  expect(left(rig)).toBe(1);
+  const second = rig.open();
+  second.start();
+  await seen(bodies, 2);
+  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  await second.stop();
+});
+
+/** A receiver that answers after `ms`, and how many calls it had at once at most. */
+async function slowReceiver(ms: number) {
+  let open = 0;
+  const seen = { calls: 0, atOnce: 0 };
+  const server = createServer((request, response) => {
+    seen.calls++;
+    seen.atOnce = Math.max(seen.atOnce, ++open);
+    request.resume();
+    const timer = setTimeout(() => response.writeHead(200).end(), ms);
+    response.once("close", () => {
+      open--;
+      clearTimeout(timer);
+    });
+  });
+  return { url: await listening(server), seen };
+}
+
+test("100 slow notifications to one host hold up no other host's for a second", async () => {
+  const rig = rigOf();
+  const delivery = rig.open();
+  delivery.start();
+  const slow = await receiver("hang");
+  const quick = await receiver(200);
+  for (let at = 0; at < 100; at++) await end(rig, slow.url);
+  const started = Date.now();
+  await end(rig, quick.url);
+  await expect.poll(() => quick.bodies.length, { interval: 5, timeout: 5000 }).toBe(1);
+  expect(Date.now() - started).toBeLessThan(1000);
+  await delivery.stop();
+});
+
+test("40 hosts that never answer hold up no other host's for a second", async () => {
+  const rig = rigOf();
+  const delivery = rig.open();
+  delivery.start();
+  const slow = await Promise.all(Array.from({ length: 40 }, () => receiver("hang")));
+  const quick = await receiver(200);
+  for (const { url } of slow) await end(rig, url);
+  const started = Date.now();
+  await end(rig, quick.url);
+  await expect.poll(() => quick.bodies.length, { interval: 5, timeout: 5000 }).toBe(1);
+  expect(Date.now() - started).toBeLessThan(1000);
+  await delivery.stop();
+});
+
+test("one host gets a few notifications at once, all of them in the end, and the others' bodies stay in the store", async () => {
+  const rig = rigOf();
+  let bodies = 0;
+  const webhooks: WebhookStore = {
+    ...rig.webhooks,
+    load: (id) => {
+      bodies++;
+      return rig.webhooks.load(id);
+    },
+  };
+  const delivery = rig.open(webhooks);
+  delivery.start();
+  const slow = await slowReceiver(30);
+  for (let at = 0; at < 40; at++) await end(rig, slow.url);
+  await expect.poll(() => slow.seen.calls, { interval: 1 }).toBeGreaterThan(0);
+  expect(bodies - slow.seen.calls).toBeLessThanOrEqual(4);
+  await expect.poll(() => left(rig), { interval: 5, timeout: 5000 }).toBe(0);
+  expect(slow.seen).toEqual({ calls: 40, atOnce: 4 });
+  expect(bodies).toBe(40);
+  await delivery.stop();
+});
+
+test("a host that is asked again later does not lose its turn meanwhile", async () => {
+  const rig = rigOf();
+  const delivery = rig.open();
+  delivery.start();
+  const { url, bodies } = await receiver(500, 500, 500, 500, 200);
+  for (let at = 0; at < 20; at++) await end(rig, url);
+  await expect.poll(() => left(rig), { interval: 5 }).toBe(4);
+  expect(bodies).toHaveLength(20);
+  await expect.poll(() => rig.webhooks.nextDue(rig.clock.now()), { interval: 5 }).toBe(rig.clock.now() + 10_000);
+  await rig.clock.advance(10_000);
+  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  expect(bodies).toHaveLength(24);
+  await delivery.stop();
+});
+
+test("none of many notifications is lost when the service ends in the middle of them", async () => {
+  const rig = rigOf();
+  const first = rig.open();
+  first.start();
+  const { url, bodies } = await receiver(...Array.from({ length: 10 }, () => 200), "hang", "hang", "hang", "hang", 200);
+  const ids = new Set<string>();
+  for (let at = 0; at < 100; at++) ids.add(await end(rig, url));
+  await seen(bodies, 14);
+  await first.stop();
+  const second = rig.open();
+  second.start();
+  await expect.poll(() => left(rig), { interval: 5, timeout: 5000 }).toBe(0);
+  const told = bodies.map((body) => z.object({ id: z.string() }).parse(JSON.parse(body)).id);
+  expect(new Set(told)).toEqual(ids);
+  await second.stop();
+});
