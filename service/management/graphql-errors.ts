@@ -1,29 +1,30 @@
-import type { GraphQLError } from "graphql";
-import { createGraphQLError } from "graphql-yoga";
+import { GraphQLError } from "graphql";
 import { ServiceError } from "../errors";
 
 /**
  * The error that a client gets for one that happened: our own as they are, the library's without the values that
  * it quotes (one may be a secret), and anything else as an internal error that says nothing; `report` gets that one.
  */
-export function tellableError(error: GraphQLError, report: (error: unknown) => void): GraphQLError {
-  const { nodes, source, path, originalError: cause } = error;
+export function tellableError(error: unknown, report: (error: unknown) => void): GraphQLError {
+  const told = error instanceof GraphQLError ? error : undefined;
+  const cause: unknown = told ? told.originalError : error;
   const tell = (message: string, code: string): GraphQLError =>
-    createGraphQLError(message, {
-      nodes: nodes ?? null,
-      source: source ?? null,
-      path: path ?? null,
+    new GraphQLError(message, {
+      nodes: told?.nodes ?? null,
+      source: told?.source ?? null,
+      positions: told?.positions ?? null,
+      path: told?.path ?? null,
       extensions: { code },
     });
   if (cause instanceof ServiceError) return tell(cause.message, cause.code);
   // The library's own errors have no cause, or one of their own kind.
-  if (!cause || isLibrarys(cause)) return tell(withoutValues(error.message, cause?.message), "invalid");
+  if (told && !cause) return tell(withoutValues(told.message, undefined), "invalid");
+  if (told && cause instanceof GraphQLError) return tell(withoutValues(told.message, cause.message), "invalid");
+  // Outside of the rules, only what reads the query calls itself.
+  if (!told && cause instanceof RangeError) return tell("query: is nested too deep", "invalid");
   report(cause);
   return tell("internal server error: the service's log says more", "internal");
 }
-
-/** By name: a bundler may load the library twice, and then its classes differ. */
-const isLibrarys = (cause: Error): boolean => cause.name === "GraphQLError";
 
 const wrongVariable = /^(Variable "\$\w+" got) invalid value [\s\S]*?(?: at "([\w.[\]]+)")?; (?=[A-Z])/;
 

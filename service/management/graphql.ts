@@ -1,9 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { createSchema, createYoga, type Plugin } from "graphql-yoga";
+import { buildSchema, graphql } from "graphql";
 import type { Logger } from "pino";
+import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { EndpointRow } from "../store/endpoints";
 import type { TemplateRow } from "../store/templates";
+import { parseInput } from "../validation";
 import { withChanges } from "./changes";
 import { gpuPools } from "./gpu-pools";
 import { tellableError } from "./graphql-errors";
@@ -22,42 +24,42 @@ import { account, type Management } from "./management";
 type Input = { input: unknown };
 type ById = { id: string };
 
-/** The GraphQL API (interface: GraphQL API) under `path`. */
+/** Body of a request. */
+const graphqlRequest = z.object({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+});
+
+const schema = buildSchema(graphqlSchema);
+
+/** The GraphQL API (interface: GraphQL API) under `path`. Client errors have the status 200, as on the hosted service. */
 export function registerGraphqlRoute(
   app: FastifyInstance,
   path: string,
   management: Management,
   log: Pick<Logger, "error">,
 ): void {
-  const yoga = createYoga({
-    schema: createSchema({ typeDefs: graphqlSchema, resolvers: resolversOf(management) }),
-    graphqlEndpoint: path,
-    graphiql: false,
-    landingPage: false,
-    logging: false,
-    cors: false,
-    maskedErrors: false,
-    plugins: [tellErrors((fault) => log.error({ err: fault }, "graphql"))],
-  });
-  app.post(path, async (request, reply) => {
-    // Asked for plain JSON, the library answers client errors with 200, as the hosted service does.
-    const headers = { "content-type": "application/json", accept: "application/json" };
-    const body = JSON.stringify(request.body ?? {});
-    const response = await yoga.fetch(`http://localhost${path}`, { method: "POST", headers, body });
-    const answer = await response.text();
-    return reply.status(response.status).type("application/json; charset=utf-8").send(answer);
+  const root = rootOf(management);
+  const report = (fault: unknown): void => log.error({ err: fault }, "graphql");
+  app.post(path, async ({ body }) => {
+    const { data, errors } = await run(root, body);
+    // Clients of the hosted service take `data` for null wherever there are errors.
+    return errors?.length ? { data: null, errors: errors.map((error) => tellableError(error, report)) } : { data };
   });
 }
 
-/** Every result with errors, whatever stage it comes from: clients of the hosted service take its `data` for null. */
-const tellErrors = (report: (error: unknown) => void): Plugin => ({
-  onResultProcess: ({ result, setResult }) => {
-    if (!("errors" in result) || !result.errors?.length) return;
-    setResult({ data: null, errors: result.errors.map((error) => tellableError(error, report)) });
-  },
-});
+async function run(root: object, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
+  try {
+    const { query, variables, operationName } = parseInput(graphqlRequest, body);
+    return await graphql({ schema, source: query, rootValue: root, variableValues: variables, operationName });
+  } catch (error) {
+    return { errors: [error] };
+  }
+}
 
-function resolversOf(management: Management) {
+/** What the fields of queries and mutations do, by name. */
+function rootOf(management: Management) {
   const { templates, endpoints, volumes, secrets, registryAuths } = management;
 
   const saveTemplate = (input: unknown): TemplateRow => {
@@ -74,48 +76,46 @@ function resolversOf(management: Management) {
       return endpoints.replace(id, endpointFromGraphql(read, templateId, endpoints.get(id)));
     });
 
+  /** Its template and volume are looked up only where they are asked for. */
+  const endpointOf = (endpoint: EndpointRow) => ({
+    ...endpointAnswer(endpoint),
+    template: () => found(templates.find(endpoint.templateId), templateAnswer),
+    networkVolume: () => (endpoint.networkVolumeId ? volumes.get(endpoint.networkVolumeId) : null),
+  });
+
   return {
-    Query: {
-      myself: () => ({
-        ...account,
-        podTemplates: () => templates.list().map(templateAnswer),
-        endpoints: () => endpoints.list().map(endpointAnswer),
-        endpoint: ({ id }: ById) => found(endpoints.find(id), endpointAnswer),
-        networkVolumes: () => volumes.list(),
-        secrets: () => secrets.list().map(secretAnswer),
-        containerRegistryCreds: () => registryAuths.list(),
-      }),
-      podTemplate: (_: unknown, { id }: ById) => found(templates.find(id), templateAnswer),
-      serverlessGpuPools: () => gpuPools,
+    myself: () => ({
+      ...account,
+      podTemplates: () => templates.list().map(templateAnswer),
+      endpoints: () => endpoints.list().map(endpointOf),
+      endpoint: ({ id }: ById) => found(endpoints.find(id), endpointOf),
+      networkVolumes: () => volumes.list(),
+      secrets: () => secrets.list().map(secretAnswer),
+      containerRegistryCreds: () => registryAuths.list(),
+    }),
+    podTemplate: ({ id }: ById) => found(templates.find(id), templateAnswer),
+    serverlessGpuPools: () => gpuPools,
+
+    saveTemplate: ({ input }: Input) => templateAnswer(saveTemplate(input)),
+    deleteTemplate: ({ templateName }: { templateName?: string | null }) => {
+      if (!templateName) throw new ServiceError("invalid", "templateName: is required, must be a string");
+      return nothing(() => templates.removeByName(templateName));
     },
-    Endpoint: {
-      template: ({ templateId }: { templateId: string }) => found(templates.find(templateId), templateAnswer),
-      networkVolume: ({ networkVolumeId }: { networkVolumeId?: string }) =>
-        networkVolumeId ? volumes.get(networkVolumeId) : null,
-    },
-    Mutation: {
-      saveTemplate: (_: unknown, { input }: Input) => templateAnswer(saveTemplate(input)),
-      deleteTemplate: (_: unknown, { templateName }: { templateName?: string | null }) => {
-        if (!templateName) throw new ServiceError("invalid", "templateName: is required, must be a string");
-        return nothing(() => templates.removeByName(templateName));
-      },
-      saveEndpoint: (_: unknown, { input }: Input) => endpointAnswer(saveEndpoint(input)),
-      deleteEndpoint: (_: unknown, { id }: ById) => nothing(() => endpoints.remove(id, { needsScaleDown: true })),
-      updateEndpointTemplate: (_: unknown, { input }: { input: { endpointId: string; templateId: string } }) =>
-        endpointAnswer(endpoints.update(input.endpointId, { templateId: input.templateId })),
-      secretCreate: (_: unknown, { input }: Input) => secretAnswer(secrets.create(input)),
-      secretValueUpdate: (_: unknown, { input }: Input) => secretAnswer(secrets.updateValue(input)),
-      secretDescriptionUpdate: (_: unknown, { input }: Input) => secretAnswer(secrets.updateDescription(input)),
-      secretDelete: (_: unknown, { id }: ById) => nothing(() => secrets.remove(id)),
-      createNetworkVolume: (_: unknown, { input }: Input) => volumes.create(input),
-      updateNetworkVolume: (_: unknown, { input: { id, ...body } }: { input: ById }) =>
-        volumes.update(id, withChanges({}, body)),
-      deleteNetworkVolume: (_: unknown, { input }: { input: ById }) => nothing(() => volumes.remove(input.id)),
-      saveRegistryAuth: (_: unknown, { input }: Input) => registryAuths.create(input),
-      updateRegistryAuth: (_: unknown, { input }: Input) => registryAuths.update(input),
-      deleteRegistryAuth: (_: unknown, { registryAuthId }: { registryAuthId: string }) =>
-        nothing(() => registryAuths.remove(registryAuthId)),
-    },
+    saveEndpoint: ({ input }: Input) => endpointOf(saveEndpoint(input)),
+    deleteEndpoint: ({ id }: ById) => nothing(() => endpoints.remove(id, { needsScaleDown: true })),
+    updateEndpointTemplate: ({ input }: { input: { endpointId: string; templateId: string } }) =>
+      endpointOf(endpoints.update(input.endpointId, { templateId: input.templateId })),
+    secretCreate: ({ input }: Input) => secretAnswer(secrets.create(input)),
+    secretValueUpdate: ({ input }: Input) => secretAnswer(secrets.updateValue(input)),
+    secretDescriptionUpdate: ({ input }: Input) => secretAnswer(secrets.updateDescription(input)),
+    secretDelete: ({ id }: ById) => nothing(() => secrets.remove(id)),
+    createNetworkVolume: ({ input }: Input) => volumes.create(input),
+    updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) => volumes.update(id, withChanges({}, body)),
+    deleteNetworkVolume: ({ input }: { input: ById }) => nothing(() => volumes.remove(input.id)),
+    saveRegistryAuth: ({ input }: Input) => registryAuths.create(input),
+    updateRegistryAuth: ({ input }: Input) => registryAuths.update(input),
+    deleteRegistryAuth: ({ registryAuthId }: { registryAuthId: string }) =>
+      nothing(() => registryAuths.remove(registryAuthId)),
   };
 }
 

@@ -6,8 +6,15 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
+const root = join(__dirname, "../../..");
+
+test("the root overrides no version: whoever installs the packages would get another one than the tests ran with", () => {
+  const manifest: Record<string, unknown> = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(manifest).not.toHaveProperty("overrides");
+});
+
 test("the lockfile names every platform's packages, or `npm ci` would refuse it in a clean clone", () => {
-  const text = readFileSync(join(__dirname, "../../../package-lock.json"), "utf8");
+  const text = readFileSync(join(root, "package-lock.json"), "utf8");
   const { packages }: { packages: Record<string, LockedPackage> } = JSON.parse(text);
   const paths = Object.keys(packages);
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, at, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { useService } from "./service-rig";
+
+const rig = await useService();
+const post = (text: string, headers: Record<string, string> = {}): Promise<Answer> =>
+  send("POST", rig.service().graphqlUrl, { key: rig.service().apiKey, text, headers });
+const ask = (json: unknown): Promise<Answer> => post(JSON.stringify(json));
+const query = "{ myself { id } }";
+
+describe("a GraphQL request", () => {
+  test.each([
+    ["nothing but a query", { query }],
+    ["variables and an operation that are null", { query, variables: null, operationName: null }],
+    ["extensions", { query, extensions: { traced: true } }],
+    ["a key that means something to the language only", { query, variables: JSON.parse('{ "__proto__": 1 }') }],
+  ])("with %s answers data alone, as JSON", async (_what, json) => {
+    const answer = await ask(json);
+    expectAnswer(answer, 200);
+    expect(answer.json).toEqual({ data: { myself: { id: "local" } } });
+    expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  test.each([
+    ["no query", {}, "query: is required, must be a string"],
+    ["a query that is no text", { query: 5 }, "query: 5 is not allowed, must be a string"],
+    ["variables that are no object", { query, variables: "hush" }, "variables: what was sent is not allowed"],
+    ["variables that are a list", { query, variables: ["hush"] }, "variables: what was sent is not allowed"],
+    ["an operation name that is no text", { query, operationName: 5 }, "operationName: 5 is not allowed"],
+    ["several requests at once", [{ query }], "body: must be a JSON object"],
+    ["an empty query", { query: "" }, "Syntax Error: Unexpected <EOF>."],
+    ["a syntax error", { query: "{ myself {" }, "Syntax Error: Expected Name, found <EOF>."],
+    [
+      "an unknown operation",
+      { query: "query A { myself { id } }", operationName: "B" },
+      'Unknown operation named "B".',
+    ],
+    ["two operations and no name", { query: `query A ${query} query B ${query}` }, "Must provide operation name"],
+    ["a misspelt field", { query: "{ myself { emial } }" }, 'Did you mean "email"?'],
+    ["a subscription", { query: "subscription { myself }" }, "not configured to execute subscription operation"],
+    ["a missing variable", { query: "query ($id: String!) { podTemplate(id: $id) { id } }" }, 'Variable "$id"'],
+    ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deep"],
+  ])("with %s answers 200 with data null and an error that says so", async (_what, json, message) => {
+    const answer = await ask(json);
+    expectAnswer(answer, 200, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expect(stringAt(answer, "errors", 0, "message")).toContain(message);
+    expect(answer.text).not.toContain("hush");
+  });
+
+  test("of a clearly unreasonable size is refused in reasonable time", async () => {
+    const answer = await ask({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
+    expectAnswer(answer, 200);
+    expect(answer.took).toBeLessThan(5000);
+  });
+
+  test("with several mutations runs them in their order, and one that fails leaves no data", async () => {
+    const answer = await ask({
+      query: `mutation {
+        first: secretCreate(input: { name: "kept", value: "v" }) { name }
+        second: deleteEndpoint(id: "nosuch")
+      }`,
+    });
+    expectAnswer(answer, 200, {
+      data: null,
+      errors: [{ path: ["second"], locations: [{ line: 3, column: 9 }], extensions: { code: "missingOnDelete" } }],
+    });
+    const secrets = await ask({ query: "{ myself { secrets { name } } }" });
+    expect(at(secrets.json, "data", "myself", "secrets")).toEqual([{ name: "kept" }]);
+  });
+
+  test("may ask for the schema", async () => {
+    const fields = `{ __schema { queryType { fields { name } } mutationType { fields { name } } } __typename }`;
+    const answer = await ask({ query: fields });
+    expectAnswer(answer, 200, { data: { __typename: "Query" } });
+    expect(answer.text).toContain('"saveTemplate"');
+  });
+
+  test("is answered in plain JSON whatever it accepts, and only a JSON body is read", async () => {
+    const accepting = await post(JSON.stringify({ query }), { accept: "application/graphql-response+json" });
+    expect(accepting.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    for (const type of ["application/graphql", "application/x-www-form-urlencoded"]) {
+      const answer = await post(query, { "content-type": type });
+      expectAnswer(answer, 400, {
+        data: null,
+        errors: [{ message: "header Content-Type: must be application/json" }],
+      });
+    }
+    const byGet = await send("GET", `${rig.service().graphqlUrl}?query=${encodeURIComponent(query)}`, {
+      key: rig.service().apiKey,
+    });
+    expectAnswer(byGet, 404);
+  });
+});
+
+test("every query and mutation of the schema does something", async () => {
+  const fields = "fields { name args { name type { kind } } type { name kind } }";
+  const answer = await ask({ query: `{ __schema { queryType { ${fields} } mutationType { ${fields} } } }` });
+  const schema = at(answer.json, "data", "__schema");
+  const named = (type: string): string[] => {
+    const list = at(schema, type, "fields");
+    return Array.isArray(list) ? list.map((field) => String(at(field, "name"))) : [];
+  };
+  expect(named("queryType")).toEqual(["myself", "podTemplate", "serverlessGpuPools"]);
+  expect(named("mutationType")).toHaveLength(15);
+  // Asked with ids that nothing has, each refuses, which one without a function behind it would not.
+  const calls = [
+    'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
+    'deleteTemplate(templateName: "x")',
+    'saveEndpoint(input: { id: "x", name: "n" }) { id }',
+    'deleteEndpoint(id: "x")',
+    'updateEndpointTemplate(input: { endpointId: "x", templateId: "x" }) { id }',
+    'secretCreate(input: { name: "no blanks", value: "v" }) { id }',
+    'secretValueUpdate(input: { id: "x", value: "v" }) { id }',
+    'secretDescriptionUpdate(input: { id: "x", description: "v" }) { id }',
+    'secretDelete(id: "x")',
+    'createNetworkVolume(input: { name: "", size: 1, dataCenterId: "EU-RO-1" }) { id }',
+    'updateNetworkVolume(input: { id: "x", size: 2 }) { id }',
+    'deleteNetworkVolume(input: { id: "x" })',
+    'saveRegistryAuth(input: { name: "", username: "u", password: "p" }) { id }',
+    'updateRegistryAuth(input: { id: "x", username: "u", password: "p" }) { id }',
+    'deleteRegistryAuth(registryAuthId: "x")',
+  ];
+  expect(calls.map((call) => call.replace(/\(.*/, ""))).toEqual(named("mutationType"));
+  for (const call of calls) {
+    const refusal = await ask({ query: `mutation { ${call} }` });
+    expect(stringAt(refusal, "errors", 0, "message"), call).not.toContain("internal");
+  }
+});
