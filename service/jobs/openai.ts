@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
+import { bodyText, parseMembers, readMembers } from "../http/body-text";
 import { abortWhenGone, whenGone } from "../http/gone";
+import { elementTexts, memberTexts } from "../json-text";
 import { parseInput } from "../validation";
 import { isOver, type Job, type JobOperation, type QueuedJob } from "./job";
 import type { Ledger } from "./ledger";
@@ -10,7 +12,7 @@ import type { JobStream } from "./stream";
 import type { JobWaiters } from "./waiters";
 
 export interface OpenaiDeps {
-  submit(request: FastifyRequest, operation: JobOperation, body: unknown): Promise<QueuedJob>;
+  submit(request: FastifyRequest, operation: JobOperation, body: string): Promise<QueuedJob>;
   find(endpointId: string, jobId: string): Job;
   ledger: Pick<Ledger, "find" | "cancel">;
   waiters: JobWaiters;
@@ -20,7 +22,6 @@ export interface OpenaiDeps {
 
 const path = z.object({ "*": z.string() });
 const openaiInput = z.looseObject({ stream: z.boolean().optional() });
-const chunkShape = z.object({ output: z.unknown() });
 
 /** POST /openai/*: a job with `{openai_route, openai_input}`; answers its output, as server-sent events when it streams. */
 export function registerOpenaiRoute(
@@ -31,12 +32,14 @@ export function registerOpenaiRoute(
 
   app.post("/:endpointId/openai/*", { ...options, bodyLimit: limits.runsyncPayload }, async (request, reply) => {
     const route = `/${path.parse(request.params)["*"]}`;
-    const body = parseInput(openaiInput, request.body);
+    const body = bodyText(request);
+    const { stream: streams } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
     const gone = abortWhenGone(reply);
-    const job = await submit(request, "openai", { input: { openai_route: route, openai_input: body } });
+    const input = `{"openai_route":${JSON.stringify(route)},"openai_input":${body}}`;
+    const job = await submit(request, "openai", `{"input":${input}}`);
     // Nobody can ask for this job again: it ends with its caller.
     whenGone(gone, () => ledger.cancel(job.endpointId, job.id));
-    if (body.stream === true) return sendEvents(reply, job, gone);
+    if (streams === true) return sendEvents(reply, job, gone);
     await waiters.over(job.id, wait, gone);
     return reply.type("application/json").send(outputOf(find(job.endpointId, job.id)));
   });
@@ -49,7 +52,7 @@ export function registerOpenaiRoute(
     while (!gone.aborted) {
       const reading = await stream.read(() => ledger.find(endpointId, id), gone);
       for (const chunk of reading?.chunks ?? []) {
-        const event = eventOf(chunkShape.parse(JSON.parse(chunk)).output);
+        const event = eventOf(memberTexts(chunk)?.get("output") ?? "null");
         ended = event.includes("data: [DONE]");
         raw.write(event);
       }
@@ -63,10 +66,12 @@ export function registerOpenaiRoute(
   }
 }
 
-/** Handlers yield ready-made events as text, or values that become one. */
-function eventOf(output: unknown): string {
-  if (typeof output !== "string" || !output.startsWith("data:")) return `data: ${JSON.stringify(output)}\n\n`;
-  return output.endsWith("\n\n") ? output : `${output.trimEnd()}\n\n`;
+/** Handlers yield ready-made events as text, or values that become one; `output` is JSON. */
+function eventOf(output: string): string {
+  // A line break between tokens would end the line of the event.
+  if (!output.startsWith('"data:')) return `data: ${output.replace(/[\r\n]+/g, " ")}\n\n`;
+  const event = z.string().parse(JSON.parse(output));
+  return event.endsWith("\n\n") ? event : `${event.trimEnd()}\n\n`;
 }
 
 /** A finished job's output; a handler that streams has a list, whose only element is the answer. */
@@ -77,6 +82,6 @@ function outputOf(job: Job): string {
   }
   if (job.output === undefined) return "null";
   if (job.chunks === 0) return job.output;
-  const parsed: unknown = JSON.parse(job.output);
-  return Array.isArray(parsed) && parsed.length === 1 ? JSON.stringify(parsed[0]) : job.output;
+  const [only, ...more] = elementTexts(job.output) ?? [];
+  return only !== undefined && more.length === 0 ? only : job.output;
 }

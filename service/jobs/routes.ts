@@ -4,6 +4,7 @@ import { type EndpointHealth, type LimitedOperation, limits } from "serverless-c
 import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { Auth } from "../http/auth";
+import { bodyText, keepBodyText } from "../http/body-text";
 import { abortWhenGone, whenGone } from "../http/gone";
 import { readAway } from "../http/oversize";
 import type { RateLimits } from "../http/rate-limits";
@@ -72,15 +73,17 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     if (!job) throw notFound("job", jobId);
     return job;
   };
-  const submit = async (request: FastifyRequest, operation: JobOperation, body: unknown) => {
+  const submit = async (request: FastifyRequest, operation: JobOperation, body: string) => {
     const { endpointId } = pathOf(request);
     const job = await ledger.submit(readSubmission(endpointId, operation, body, clock.now()));
     if (!job) throw notFound("endpoint", endpointId);
     return job;
   };
 
+  keepBodyText(app, ["application/json"]);
+
   app.post("/:endpointId/run", { ...before(deps, "run"), bodyLimit: limits.runPayload }, async (request) => {
-    const { id, status } = await submit(request, "run", request.body);
+    const { id, status } = await submit(request, "run", bodyText(request));
     return { id, status };
   });
 
@@ -89,7 +92,7 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     { ...before(deps, "runsync"), bodyLimit: limits.runsyncPayload },
     async (request, reply) => {
       const wait = readWait(request);
-      const { endpointId, id } = await submit(request, "runsync", request.body);
+      const { endpointId, id } = await submit(request, "runsync", bodyText(request));
       await waiters.over(id, wait, abortWhenGone(reply));
       return answer(reply, find(endpointId, id));
     },

@@ -1,4 +1,6 @@
 import { limits } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { isObjectText, memberTexts } from "../json-text";
 import type { JobChunkStore } from "../store/job-chunks";
 import type { JobStore } from "../store/jobs";
 import type { Committer } from "./commit";
@@ -7,10 +9,16 @@ import { isOver, type Job } from "./job";
 import type { JobTimings } from "./timings";
 import type { JobWaiters } from "./waiters";
 
+/** A yielded value and what was measured of it, as JSON texts. */
+export interface YieldedChunk {
+  output?: string | undefined;
+  metrics?: string | undefined;
+}
+
 /** What handlers yield, kept until a client reads it; each chunk is answered once. */
 export interface JobStream {
   /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */
-  append(jobId: string, workerId: string, chunk: { output?: unknown; metrics?: unknown }): Promise<boolean>;
+  append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean>;
   /** The chunks that nobody has read, as JSON texts; waits for one while the job runs and there is none. */
   read(find: () => Job | undefined, signal: AbortSignal): Promise<StreamReading | undefined>;
 }
@@ -92,19 +100,28 @@ export function createJobStream(deps: StreamDeps): JobStream {
 }
 
 /** One yielded value as chunks: those above 1 MB are split, texts as texts, other values as parts of their JSON text. */
-function chunkTexts({ output, metrics }: { output?: unknown; metrics?: unknown }, first: number): string[] {
-  const measured = typeof metrics === "object" && metrics !== null ? metrics : {};
-  const text = chunkText(output ?? null, { stream_index: first, ...measured });
+function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): string[] {
+  const text = chunkText(output, { stream_index: first }, metrics);
   if (Buffer.byteLength(text) <= limits.streamChunk) return [text];
-  const whole = typeof output === "string" ? output : JSON.stringify(output);
-  const parts = splitText(whole);
-  const encoding = typeof output === "string" ? {} : { encoding: "json" };
-  return parts.map((part, at) =>
-    chunkText(part, { stream_index: first + at, part: at + 1, parts: parts.length, ...encoding, ...measured }),
-  );
+  const isText = output.startsWith('"');
+  const parts = splitText(isText ? z.string().parse(JSON.parse(output)) : output);
+  const encoding = isText ? {} : { encoding: "json" };
+  return parts.map((part, at) => {
+    const own = { stream_index: first + at, part: at + 1, parts: parts.length, ...encoding };
+    return chunkText(JSON.stringify(part), own, metrics);
+  });
 }
 
-const chunkText = (output: unknown, metrics: object): string => JSON.stringify({ output, metrics });
+/** A chunk's JSON: our metrics first, then the worker's as they came; a metric of the worker stands before ours of its name. */
+function chunkText(output: string, own: Record<string, unknown>, metrics: string | undefined): string {
+  const measured = metrics !== undefined && isObjectText(metrics) ? memberTexts(metrics) : undefined;
+  const ours = Object.entries(own).filter(([name]) => !measured?.has(name));
+  const all = [
+    ...ours.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
+    ...(measured?.size ? [metrics?.slice(1, -1)] : []),
+  ];
+  return `{"output":${output},"metrics":{${all.join(",")}}}`;
+}
 
 /** What escapes and metrics add is kept free. */
 const partSize = limits.streamChunk - 16 * 1024;

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Bounds, jobSubmission, limits } from "serverless-compute-api/shapes";
+import { parseMembers, readMembers } from "../http/body-text";
+import { isObjectText } from "../json-text";
 import type { NewJob } from "../store/jobs";
 import { outOfBounds, parseInput } from "../validation";
 import type { JobOperation } from "./job";
@@ -14,9 +16,17 @@ export function readMilliseconds(query: unknown, field: string, bounds: Bounds):
   throw outOfBounds(field, sent[1], bounds);
 }
 
-/** The job that a submission's body asks for; throws a ServiceError `invalid` that names field, value and bounds. */
-export function readSubmission(endpointId: string, operation: JobOperation, body: unknown, now: number): NewJob {
-  const { input, webhook, policy, s3Config } = parseInput(jobSubmission, body);
+/**
+ * The job that a submission's body asks for; throws a ServiceError `invalid` that names field, value and bounds. Input and
+ * s3Config are the worker's: they go on as they came.
+ */
+export function readSubmission(endpointId: string, operation: JobOperation, body: string, now: number): NewJob {
+  const members = readMembers(body);
+  const input = members.get("input") ?? "";
+  const read = parseMembers(members, ["webhook", "policy", "s3Config"]);
+  // What an object holds is not looked at, so an empty one stands for it; anything else is told by the shape.
+  const sent = isObjectText(input) ? { ...read, input: {} } : { ...read, ...parseMembers(members, ["input"]) };
+  const { webhook, policy } = parseInput(jobSubmission, sent);
   return {
     id: operation === "run" ? randomUUID() : `sync-${randomUUID()}`,
     endpointId,
@@ -26,7 +36,7 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
     createdAt: now,
     expiresAt: now + (policy?.ttl ?? limits.ttl.default),
     webhook,
-    s3Config: s3Config && JSON.stringify(s3Config),
-    input: JSON.stringify(input),
+    s3Config: members.get("s3Config"),
+    input,
   };
 }

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
+import { bodyText, keepBodyText, parseMembers, readMembers } from "../http/body-text";
 import { abortWhenGone, whenGone } from "../http/gone";
 import { readAway } from "../http/oversize";
 import type { TakenJob } from "../jobs/job";
@@ -30,12 +31,7 @@ const pingQuery = z.object({
   reason: z.string().optional(),
 });
 const params = z.object({ endpointId: z.string(), workerId: z.string(), jobId: z.string().default("") });
-const result = z.looseObject({
-  status: z.string().optional(),
-  output: z.unknown().optional(),
-  error: z.unknown().optional(),
-  stopPod: z.boolean().optional(),
-});
+const result = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
 
 /** Results may be as large as the largest answer (interface: Limits), with room for what JSON adds. */
 const bodyLimit = limits.runsyncPayload + 1024 * 1024;
@@ -43,11 +39,8 @@ const options = { config: { audience: "worker" }, bodyLimit } as const;
 
 /** The workers' side of the job API, in the words of the public Python SDK; registered under /v2. */
 export function registerChannelRoutes(app: FastifyInstance, { desk, ledger, stream, token }: ChannelDeps): void {
-  app.addContentTypeParser(
-    "application/x-www-form-urlencoded",
-    { parseAs: "string", bodyLimit },
-    (_request, body, done) => done(null, body),
-  );
+  // JSON text whatever the content type says: the SDK sends it as a form.
+  keepBodyText(app, ["application/json", "application/x-www-form-urlencoded"], bodyLimit);
   app.addHook("onRequest", async (request) => checkToken(request, token));
   app.setErrorHandler(async (error: FastifyError | ServiceError, request) => {
     if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
@@ -90,22 +83,22 @@ export function registerChannelRoutes(app: FastifyInstance, { desk, ledger, stre
 
   app.post("/:endpointId/job-done/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
-    const { status, output, error, stopPod } = parseInput(result, jsonBody(request));
-    const text = output === undefined ? undefined : JSON.stringify(output);
-    if (status === "IN_PROGRESS") {
-      await ledger.progress(jobId, worker.id, text ?? "null");
-    } else if (error !== undefined && error !== null && error !== "") {
-      const told = typeof error === "string" ? error : JSON.stringify(error);
-      await desk.finish(worker, jobId, { error: told, output: text }, stopPod === true);
-    } else {
-      await desk.finish(worker, jobId, outcomeOf(text), stopPod === true);
+    const members = readMembers(bodyText(request) || "{}");
+    const { status, stopPod } = parseInput(result, parseMembers(members, ["status", "stopPod"]));
+    const output = members.get("output");
+    const error = errorOf(members.get("error"));
+    if (status === "IN_PROGRESS") await ledger.progress(jobId, worker.id, output ?? "null");
+    else {
+      const outcome = error === undefined ? outcomeOf(output) : { error, output };
+      await desk.finish(worker, jobId, outcome, stopPod === true);
     }
     return { status: "ok" };
   });
 
   app.post("/:endpointId/job-stream/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
-    await stream.append(jobId, worker.id, parseInput(result, jsonBody(request)));
+    const members = readMembers(bodyText(request) || "{}");
+    await stream.append(jobId, worker.id, { output: members.get("output"), metrics: members.get("metrics") });
     return { status: "ok" };
   });
 
@@ -128,6 +121,12 @@ function outcomeOf(output: string | undefined) {
   return bytes > limits.runsyncPayload ? { error: tooLarge(bytes), output: undefined } : { output };
 }
 
+/** What a worker tells of a failure, given as JSON: a text as it is, any other value as JSON; undefined for no failure. */
+function errorOf(json: string | undefined): string | undefined {
+  if (json === undefined || json === "null" || json === '""') return undefined;
+  return json.startsWith('"') ? z.string().parse(JSON.parse(json)) : json;
+}
+
 const jobText = ({ job, input, s3Config }: TakenJob): string =>
   `{"id":${JSON.stringify(job.id)},"input":${input}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
 
@@ -140,15 +139,5 @@ function checkToken(request: FastifyRequest, token: ChannelDeps["token"]): void 
   const wanted = Buffer.from(expected);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
     throw new ServiceError("unauthorized", "unauthorized: the worker token is missing or wrong");
-  }
-}
-
-/** JSON text whatever the content type says: the SDK sends it as a form. */
-function jsonBody({ body }: FastifyRequest): unknown {
-  if (typeof body !== "string") return body ?? {};
-  try {
-    return JSON.parse(body || "{}");
-  } catch {
-    throw new ServiceError("invalid", "body: must be JSON text");
   }
 }

@@ -17,6 +17,20 @@ describe("a worker made with the public Python SDK", () => {
     expect(job).toMatchObject({ status: "COMPLETED", output: { echo: { text: "hello" }, id: job.id } });
   });
 
+  it("keeps every integer of a job's input and output, however large", async (context) => {
+    rig.python(context);
+    const endpoint = await rig.endpoint("plain.py");
+    const integers = "[12345678901234567891, -9223372036854775808, 9007199254740993, 18446744073709551616]";
+    const answer = await fetch(`${rig.service.serverlessUrl}/v2/${endpoint}/runsync?wait=${wait}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" },
+      body: `{"input": {"integers": ${integers}, "__proto__": {"one": 1.0}}}`,
+    });
+    const text = await answer.text();
+    expect(text).toContain(`"integers": ${integers}`);
+    expect(text).toContain('"__proto__": {"one": 1.0}');
+  });
+
   it("fails the job with the text of an exception, and of a returned error", async (context) => {
     rig.python(context);
     const endpoint = await rig.endpoint("plain.py");

@@ -12,9 +12,9 @@ export interface RawWorker {
   /** GET job-take-batch of up to `size` jobs. */
   takeBatch(size: number): Promise<Answer>;
   /** POST job-done with a result as the SDKs send it: JSON text under a form content type. */
-  done(jobId: string, result: object): Promise<Answer>;
-  /** POST job-stream with one chunk. */
-  stream(jobId: string, chunk: object): Promise<Answer>;
+  done(jobId: string, result: object | string): Promise<Answer>;
+  /** POST job-stream with one chunk; like a result, it may be JSON text already. */
+  stream(jobId: string, chunk: object | string): Promise<Answer>;
   /** GET job-stop: the jobs to stop. */
   stop(): Promise<Answer>;
   ping(jobId?: string): Promise<Answer>;
@@ -58,9 +58,9 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
   const toJob = (name: string, jobId: string): string => own(variable(name)).replaceAll("$ID", jobId);
   const ask = (method: string, url: string, sending: Sending = {}): Promise<Answer> =>
     send(method, url, { ...sending, headers: { authorization: token, ...sending.headers } });
-  const post = (url: string, jobId: string, json: object): Promise<Answer> =>
+  const post = (url: string, jobId: string, json: object | string): Promise<Answer> =>
     ask("POST", url, {
-      text: JSON.stringify(json),
+      text: typeof json === "string" ? json : JSON.stringify(json),
       headers: { "content-type": "application/x-www-form-urlencoded", "x-request-id": jobId },
     });
   return {

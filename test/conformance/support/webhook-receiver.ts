@@ -6,6 +6,8 @@ import { skip, type Target } from "../../support/target";
 export interface Notification {
   method: string;
   headers: IncomingHttpHeaders;
+  /** The body, as it came and parsed. */
+  text: string;
   json: unknown;
 }
 
@@ -29,7 +31,7 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
     const seen = calls.get(name) ?? [];
     calls.set(name, [
       ...seen,
-      { method: String(request.method), headers: request.headers, json: JSON.parse(text || "null") },
+      { method: String(request.method), headers: request.headers, text, json: JSON.parse(text || "null") },
     ]);
     const statuses = answers.get(name) ?? [];
     response.writeHead(statuses[seen.length] ?? statuses.at(-1) ?? 200).end();

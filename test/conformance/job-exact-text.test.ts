@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { type Answer, expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import type { JobApi } from "./support/job-api";
+import { joinAsWorker, type RawWorker } from "./support/raw-worker";
+import { needsReachableReceiver, useWebhookReceiver } from "./support/webhook-receiver";
+
+const target = await useTarget();
+const account = useAccount(target);
+const receiver = await useWebhookReceiver();
+
+const nested = `${"[".repeat(200)}1.0${"]".repeat(200)}`;
+/** A JSON object that is another text once a program has parsed it and written it anew. */
+const exact = `{ "big":12345678901234567891,"small" : -9223372036854775808,\r\n "one":1.0,"exponent":1E5,\t"zero":-0.0,
+  "__proto__":{"__proto__":[ 2.50 ],"constructor":1},"escapes":"\\u0041\\/\\ud83d\\ude00\\ud800","\\u0069nput":{},
+  "twice":1,"twice":2.0,"blanks" : [ 1 , 2 ],"empty":{ },"nested":${nested} }`;
+
+const post = (jobs: JobApi, path: string, text: string): Promise<Answer> =>
+  send("POST", `${jobs.root}${path}`, { key: target.apiKey, text });
+const submission = (more = ""): string => `{"note":{"input":1},"input" : ${exact}${more} , "later":[{"input":2}]}`;
+
+/** Takes the job; the text that the worker gets after `"input":`. */
+async function takenInput(worker: RawWorker, id: string): Promise<string> {
+  const answer = await worker.take();
+  expectAnswer(answer, 200, { id });
+  const head = `{"id":"${id}","input":`;
+  expect(answer.text.startsWith(head)).toBe(true);
+  return answer.text.slice(head.length, -1);
+}
+
+describe("a job whose input and output hold 64-bit integers, 1.0, 1E5, -0.0, __proto__, escapes, blanks and 200 nested lists", () => {
+  test("/run, worker, /status, webhook and /requests: byte for byte what was sent", async (context) => {
+    needsReachableReceiver(target, context);
+    const worker = await joinAsWorker(target, account, context);
+    const name = randomBytes(6).toString("hex");
+    const s3Config = '{"bucketName" : "b","size":1.0}';
+    const more = `,"webhook":"${receiver.address(name)}","s3Config":${s3Config}`;
+    const id = stringAt(await post(worker.jobs, "/run", submission(more)), "id");
+    expect(await takenInput(worker, id)).toBe(`${exact},"s3Config":${s3Config}`);
+    expectAnswer(await worker.done(id, `{"output": ${exact} }`), 200);
+    const output = `,"output":${exact}}`;
+    expect((await worker.jobs.status(id)).text.endsWith(output)).toBe(true);
+    expect((await receiver.call(name)).text.endsWith(output)).toBe(true);
+    expect((await worker.jobs.call("GET", "/requests")).text).toContain(output);
+  });
+
+  test("/runsync: byte for byte what was sent", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const answer = post(worker.jobs, "/runsync", submission());
+    const taken = await worker.take();
+    expect(taken.text.endsWith(`,"input":${exact}}`)).toBe(true);
+    await worker.done(stringAt(taken, "id"), `{"output":${exact}}`);
+    expect((await answer).text.endsWith(`,"output":${exact}}`)).toBe(true);
+  });
+
+  test("/stream: each chunk is byte for byte what was yielded", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const id = stringAt(await post(worker.jobs, "/run", submission()), "id");
+    await takenInput(worker, id);
+    await worker.stream(id, `{ "output" :${exact}}`);
+    await worker.stream(id, `{"metrics":{"running" : 1.0},"output": 1E5}`);
+    const { text } = await worker.jobs.call("GET", `/stream/${id}`);
+    expect(text).toBe(
+      `[{"output":${exact},"metrics":{"stream_index":0}},{"output":1E5,"metrics":{"stream_index":1,"running" : 1.0}}]`,
+    );
+  });
+
+  test("progress and /retry: byte for byte what was sent", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const id = stringAt(await post(worker.jobs, "/run", submission()), "id");
+    await takenInput(worker, id);
+    await worker.done(id, `{"status":"IN_PROGRESS","output":${exact}}`);
+    expect((await worker.jobs.status(id)).text.endsWith(`,"output":${exact}}`)).toBe(true);
+    await worker.done(id, `{"error":"no","output":${exact}}`);
+    expectAnswer(await worker.jobs.status(id), 200, { status: "FAILED", error: "no" });
+    expectAnswer(await worker.jobs.retry(id), 200);
+    expect(await takenInput(worker, id)).toBe(exact);
+  });
+
+  test("/openai: byte for byte what was sent", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const answer = post(worker.jobs, "/openai/v1/chat/completions", exact);
+    const taken = await worker.take();
+    const input = `{"openai_route":"/v1/chat/completions","openai_input":${exact}}`;
+    expect(taken.text.endsWith(`,"input":${input}}`)).toBe(true);
+    await worker.done(stringAt(taken, "id"), `{"output":${exact}}`);
+    expect((await answer).text).toBe(exact);
+  });
+});

@@ -1,0 +1,169 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { deepestNesting, elementTexts, isObjectText, JsonTextError, memberTexts } from "../../../service/json-text";
+
+const parsed = (text: string): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+};
+const accepts = (text: string): boolean => {
+  try {
+    memberTexts(text);
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(JsonTextError);
+    return false;
+  }
+};
+/** The object or list that the texts make up again; `__proto__` becomes a member like any other. */
+const joined = (text: string): unknown => {
+  const members = memberTexts(text);
+  if (members) return Object.fromEntries([...members].map(([name, value]) => [name, JSON.parse(value)]));
+  const elements = elementTexts(text);
+  return elements ? elements.map((element) => JSON.parse(element)) : JSON.parse(text);
+};
+
+describe("members of an object", () => {
+  test("are told as they came, without the blanks around them", () => {
+    const text = '\n{ "a" :\t12345678901234567891 , "b":[ 1.0,\r\n 1E5 ],"c": -0.0,"d":"\\u0041\\/" , "e":{}}  ';
+    expect([...(memberTexts(text) ?? [])]).toEqual([
+      ["a", "12345678901234567891"],
+      ["b", "[ 1.0,\r\n 1E5 ]"],
+      ["c", "-0.0"],
+      ["d", '"\\u0041\\/"'],
+      ["e", "{}"],
+    ]);
+  });
+
+  test("of the same name: the last one counts, however the name is written", () => {
+    expect([...(memberTexts('{"input":1,"x":2,"\\u0069nput":3}') ?? [])]).toEqual([
+      ["input", "3"],
+      ["x", "2"],
+    ]);
+  });
+
+  test("may be called __proto__, at any depth", () => {
+    const text = '{"__proto__":{"__proto__":[1.0]},"constructor":2}';
+    expect(memberTexts(text)?.get("__proto__")).toBe('{"__proto__":[1.0]}');
+    expect(memberTexts(text)?.get("constructor")).toBe("2");
+  });
+
+  test("are only those of the outermost object", () => {
+    expect([...(memberTexts('{"a":{"b":{"a":1}},"c":[{"d":1}]}')?.keys() ?? [])]).toEqual(["a", "c"]);
+  });
+
+  test.each([["[]"], ["7"], ['"{}"'], ["null"], [" [{}] "]])("there are none of %s", (text) => {
+    expect(memberTexts(text)).toBeUndefined();
+  });
+});
+
+test("the elements of a list are told as they came", () => {
+  expect(elementTexts('[ 1.0, [2 , 3] ,{"a": 1},"x"]')).toEqual(["1.0", "[2 , 3]", '{"a": 1}', '"x"']);
+  expect(elementTexts("[]")).toEqual([]);
+  expect(elementTexts("{}")).toBeUndefined();
+});
+
+test("the text of an object is told from that of another value", () => {
+  expect(["{}", "[]", '"{"', "1", undefined].map(isObjectText)).toEqual([true, false, false, false, false]);
+});
+
+describe("nesting", () => {
+  const lists = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+  const objects = (depth: number): string => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+
+  test.each([200, deepestNesting])("%i levels are read", (depth) => {
+    expect(elementTexts(lists(depth))).toEqual([lists(depth - 1)]);
+    expect(memberTexts(objects(depth))?.get("a")).toBe(objects(depth - 1));
+  });
+
+  test.each([deepestNesting + 1, 100_000])("%i levels are refused in clear words", (depth) => {
+    for (const text of [lists(depth), objects(depth), "[".repeat(depth)])
+      expect(() => memberTexts(text)).toThrow(/^must not nest deeper than 1000 levels$/);
+  });
+});
+
+describe("a text that is no JSON", () => {
+  test.each([
+    ["", "it ends too early"],
+    [" ", "it ends too early"],
+    ['{"a":1', "it ends too early"],
+    ['{"a', "it ends too early"],
+    ['{"a":1}}', "from character 8 on"],
+    ["{'a':1}", "from character 2 on"],
+    ['{"a":1,}', "from character 8 on"],
+    ["[1,]", "from character 4 on"],
+    ["[1 2]", "from character 4 on"],
+    ["[1}", "from character 3 on"],
+    ['{"a" 1}', "from character 6 on"],
+    ["{1:1}", "from character 2 on"],
+    ['"\\x"', "from character 2 on"],
+    ['"\\u00g0"', "from character 2 on"],
+    ['"a\nb"', "from character 3 on"],
+    ["01", "from character 2 on"],
+    ["1.", "from character 2 on"],
+    [".5", "from character 1 on"],
+    ["+1", "from character 1 on"],
+    ["-", "from character 1 on"],
+    ["NaN", "from character 1 on"],
+    ["nul", "from character 1 on"],
+    ["\u00a01", "from character 1 on"],
+    ["\ufeff1", "from character 1 on"],
+  ])("%j is refused: %s", (text, words) => {
+    expect(parsed(text)).toBeUndefined();
+    expect(() => memberTexts(text)).toThrow(words);
+  });
+});
+
+describe("held against JSON.parse", () => {
+  const runs = { numRuns: 10_000 };
+  const blank = fc.constantFrom("", "", " ", "\n", "\t", "\r\n");
+  const scalar = fc.oneof(
+    fc.constantFrom("0", "-0.0", "1E5", "1.0", "12345678901234567891", "-1e-7", "true", "false", "null", '""'),
+    fc.string({ unit: "binary" }).map((text) => JSON.stringify(text)),
+    fc.constantFrom('"\\u0041"', '"\\/"', '"\\ud800"', '"__proto__"', '"\\\\"', '"\\""', '"[{"'),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  );
+  const name = fc.constantFrom('"a"', '"\\u0061"', '"input"', '"\\u0069nput"', '"__proto__"', '""', '"\\"}"');
+  const { value } = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      scalar,
+      fc.array(fc.tuple(blank, tie("value"), blank)).map((all) => `[${all.map((one) => one.join("")).join(",")}]`),
+      fc
+        .array(fc.tuple(blank, name, blank, tie("value"), blank))
+        .map((all) => `{${all.map(([a, key, b, one, c]) => `${a}${key}${b}:${b}${one}${c}`).join(",")}}`),
+    ),
+  }));
+  const text = fc.tuple(blank, value, blank).map((parts) => parts.join(""));
+
+  test("valid texts have the same values", () => {
+    fc.assert(
+      fc.property(text, (json) => {
+        expect(joined(json)).toEqual(JSON.parse(json));
+      }),
+      runs,
+    );
+  }, 60_000);
+
+  test("texts with a fault are accepted when, and only when, JSON.parse accepts them", () => {
+    const piece = fc.constantFrom(...'{}[]:,"\\-+.eE019tfn u\n\u0000\u007f\u2028', "true", "null", '"a"', "\\u00");
+    const damaged = fc
+      .tuple(text, fc.nat(), fc.nat({ max: 3 }), fc.array(piece, { maxLength: 3 }))
+      .map(([json, at, cut, put]) => {
+        const place = at % (json.length + 1);
+        return json.slice(0, place) + put.join("") + json.slice(place + cut);
+      });
+    const noise = fc.array(piece, { maxLength: 12 }).map((all) => all.join(""));
+    fc.assert(
+      fc.property(fc.oneof(damaged, noise), (json) => {
+        const expected = parsed(json);
+        expect(accepts(json)).toBe(expected !== undefined);
+        if (expected) expect(joined(json)).toEqual(expected.value);
+      }),
+      runs,
+    );
+  }, 60_000);
+});
