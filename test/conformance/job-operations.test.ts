@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { joinAsWorker } from "./support/raw-worker";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -52,20 +53,48 @@ describe("Job operations: /runsync and /run", () => {
 
   test("POST /run answers id and status IN_QUEUE at once", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const answer = await jobs.run({ ms: 300 });
+    const answer = await jobs.run({ ms: 120_000 });
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
+    expect(answer.took).toBeLessThan(60_000);
+    expectAnswer(await jobs.cancel(stringAt(answer, "id")), 200);
     expect(stringAt(answer, "id")).toMatch(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/);
     expect(at(answer.json, "output")).toBeUndefined();
   });
 
   test("jobs of one endpoint run in the order they came", async (context) => {
-    const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
-    const ids = [];
-    for (let n = 0; n < 4; n += 1) ids.push(await jobs.submit({ n }));
+    const jobs = await account.jobsOn("slow", context, { workersMax: 0 });
+    const [submitted, starts]: [string[], number[]] = [[], []];
+    for (let n = 0; n < 4; n += 1) submitted.push(await jobs.submit({ ms: 100, n }));
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
-    const last = await jobs.reaches(String(ids.at(-1)));
-    expectAnswer(last, 200, { status: "COMPLETED", output: { n: 3 } });
-    for (const id of ids) expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
+    const states = async (): Promise<string[]> =>
+      Promise.all(submitted.map(async (id) => stringAt(await jobs.status(id), "status")));
+    // Whenever one looks, no job is ahead of one that came before it. Each was asked for at a time of its own, so a job
+    // may look one step ahead of the one before it; while the last runs, all others are over.
+    for (const [index, id] of submitted.entries()) {
+      await jobs.reaches(id, "IN_PROGRESS", "COMPLETED");
+      const seen = await states();
+      const before = seen.slice(0, index);
+      expect(before, seen.join()).toEqual(before.map(() => "COMPLETED"));
+    }
+    for (const id of submitted) {
+      const answer = await jobs.reaches(id, "COMPLETED");
+      starts.push(Number(at(answer.json, "delayTime")));
+    }
+    // Submitted within moments of each other and run one by one, each waited longer than the one before it.
+    expect(starts).toEqual([...starts].sort((a, b) => a - b));
+  });
+
+  test("a worker is handed the jobs of its endpoint in the order they came", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n += 1) ids.push(await worker.jobs.submit({ n }));
+    const taken: string[] = [];
+    for (const _ of ids) {
+      const id = stringAt(await worker.take(), "id");
+      taken.push(id);
+      expectAnswer(await worker.done(id, { output: null }), 200);
+    }
+    expect(taken).toEqual(ids);
   });
 });
 
@@ -92,7 +121,8 @@ describe("Job operations: /status", () => {
   test("GET /status/{job_id} of a failed job answers the error as text", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const answer = await jobs.reaches(await jobs.submit({ message: "no such model" }), "FAILED");
-    expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
+    expect(stringAt(answer, "error")).toContain("no such model");
+    expect(answer.json).not.toHaveProperty("output");
   });
 
   test("GET /status/{job_id}?ttl= sets the job's time to live", { tags: ["reading:status-ttl"] }, async (context) => {
@@ -158,15 +188,18 @@ describe("Job operations: /openai/* and /requests", () => {
       json: { model: "acme", stream: true, chunks: ["first", "second"] },
     });
     expectAnswer(answer, 200);
-    expect(answer.text).toMatch(/first.*second/s);
+    const events = [...answer.text.matchAll(/^data: (.*)$/gm)].map(([, data]) => data);
+    expect(events, answer.text).toEqual(['"first"', '"second"', "[DONE]"]);
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
   });
 
   test("GET /requests answers the endpoint's jobs", async () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({})];
+    await (await account.parked()).submit({});
     const answer = await jobs.call("GET", "/requests");
     expectAnswer(answer, 200);
-    for (const id of ids) expect(answer.text).toContain(id);
+    const listed = Object(at(answer.json, "requests"));
+    expect(Array.from(listed, (job) => at(job, "id")).sort(), answer.text).toEqual(ids.sort());
   });
 });

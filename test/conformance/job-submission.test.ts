@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { at, expectAnswer, send } from "../support/raw-http";
+import { at, expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 
@@ -37,7 +37,7 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
   test.each(refused)(`POST ${path} with %s answers 400 and names %s`, async (_what, named, body) => {
     const answer = await parked.call("POST", path, body);
     expectAnswer(answer, 400);
-    expect(answer.text).toContain(named);
+    expect(stringAt(answer, "error")).toMatch(new RegExp(`\\b${named}\\b`));
     expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 
@@ -65,7 +65,8 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
       headers: { "content-type": "application/json" },
     });
     expectAnswer(answer, 400);
-    expect(answer.json, answer.text).toBeInstanceOf(Object);
+    expect(stringAt(answer, "error")).not.toBe("");
+    expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 });
 
@@ -84,7 +85,8 @@ describe("Job submission body: what is accepted", () => {
 
   test("POST /run with an empty input is accepted and reaches the handler", async (context) => {
     const jobs = await account.jobsOn("echo", context);
-    await jobs.reaches(await jobs.submit({}), "COMPLETED");
+    const { json } = await jobs.reaches(await jobs.submit({}), "COMPLETED");
+    expect(at(json, "output")).toEqual({});
   });
 
   test("POST /run with other keys beside policy is accepted", { tags: ["reading:unknown-policy-key"] }, async () => {
@@ -95,8 +97,17 @@ describe("Job submission body: what is accepted", () => {
   test("POST /run with s3Config is accepted, and no answer shows its accessSecret", async () => {
     const jobs = await account.parked();
     const s3Config = { accessId: "id", accessSecret: "very-quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
-    const id = await jobs.submit({}, { s3Config });
-    const told = [await jobs.status(id), await jobs.call("GET", "/requests"), await jobs.cancel(id)];
+    const submitted = await jobs.run({}, { s3Config });
+    const id = stringAt(submitted, "id");
+    const told = [submitted, await jobs.status(id), await jobs.call("GET", "/requests"), await jobs.cancel(id)];
+    told.push(
+      await jobs.retry(id),
+      await jobs.call("GET", `/stream/${id}`),
+      await jobs.runsync({}, 1000, { s3Config }),
+    );
+    // Refused for its last part only.
+    told.push(await jobs.run({}, { s3Config, policy: { ttl: 1 } }), await jobs.call("POST", "/purge-queue"));
+    for (const answer of told) expectAnswer(answer, [200, 400]);
     expect(told.map(({ text }) => text).join()).not.toContain("very-quiet");
   });
 });
@@ -150,6 +161,6 @@ describe("Errors: 404", () => {
   ])("%s %s is no operation and answers 404 or 405 in JSON", async (method, path) => {
     const answer = await parked.call(method, path);
     expectAnswer(answer, [404, 405]);
-    expect(answer.json, answer.text).toBeInstanceOf(Object);
+    expect(stringAt(answer, "error")).not.toBe("");
   });
 });

@@ -23,10 +23,12 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
 
   test("idleTimeout never goes below workersMin", async (context) => {
     const jobs = await account.jobsOn("echo", context, { idleTimeout: 1, workersMin: 1 });
-    await jobs.runsync({});
+    const first = await jobs.reaches(await jobs.submit({}), "COMPLETED");
     await target.pass(3_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await workers(jobs)).toBe(1);
+    const next = await jobs.reaches(await jobs.submit({}), "COMPLETED");
+    expect(stringAt(next, "workerId")).toBe(stringAt(first, "workerId"));
   });
 
   test("workersMax lowered to 0: the running job finishes, then no worker is left and jobs wait", async (context) => {
@@ -34,10 +36,15 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     const running = await jobs.submit({ ms: 1000 });
     await jobs.reaches(running, "IN_PROGRESS");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
-    await jobs.reaches(running, "COMPLETED");
+    expectAnswer(await jobs.reaches(running, "COMPLETED"), 200, { output: { slept: 1000 } });
     await expect.poll(() => workers(jobs), { timeout: 10_000 }).toBe(0);
     const waiting = await jobs.submit({ ms: 0 });
+    await target.pass(10_000, context);
+    await new Promise((resolve) => setTimeout(resolve, 300));
     expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
+    expect(await workers(jobs)).toBe(0);
+    await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
+    await jobs.reaches(waiting, "COMPLETED");
   });
 
   test("QUEUE_DELAY: another worker starts once a job has waited longer than scalerValue seconds", async (context) => {
@@ -50,8 +57,11 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     await target.pass(3_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expectAnswer(await jobs.status(second), 200, { status: "IN_QUEUE" });
+    expect(await workers(jobs)).toBe(1);
     await target.pass(5_000, context);
-    await jobs.reaches(second, "IN_PROGRESS");
+    const other = await jobs.reaches(second, "IN_PROGRESS");
+    const still = await jobs.reaches(first, "IN_PROGRESS");
+    expect(stringAt(other, "workerId")).not.toBe(stringAt(still, "workerId"));
     for (const id of [first, second]) await jobs.cancel(id);
   });
 
@@ -61,7 +71,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     for (let n = 0; n < 4; n += 1) ids.push(await jobs.submit({ ms: 60_000 }));
     await expect.poll(async () => at((await jobs.health()).json, "jobs", "inProgress"), { timeout: 10_000 }).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 2 } });
+    expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 2 }, workers: { running: 2, idle: 0 } });
     for (const id of ids) await jobs.cancel(id);
   });
 });
@@ -72,8 +82,10 @@ describe("Changes that restart workers", () => {
     const running = await jobs.submit({ ms: 1200 });
     await jobs.reaches(running, "IN_PROGRESS");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { gpuTypeIds: ["NVIDIA A40"] });
-    expectAnswer(await jobs.reaches(running, "COMPLETED"), 200, { output: { slept: 1200 } });
-    await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    const before = await jobs.reaches(running, "COMPLETED");
+    expectAnswer(before, 200, { output: { slept: 1200 } });
+    const next = await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    expect(stringAt(next, "workerId")).not.toBe(stringAt(before, "workerId"));
     expectAnswer(await jobs.health(), 200, { jobs: { retried: 0, completed: 2 } });
   });
 
@@ -92,8 +104,15 @@ describe("Changes that restart workers", () => {
   test("workers get nothing of the service's own environment and not the API key", async (context) => {
     target.localOnly(context, "the environment of other services is not known");
     const jobs = await account.jobsOn("env", context);
-    const answer = await jobs.runsync({ names: ["VITEST", "NODE_ENV", "PWD", "npm_config_registry"] });
-    expectAnswer(answer, 200, { output: { VITEST: null, NODE_ENV: null } });
+    const own = Object.entries(process.env).filter(([, value]) => value);
+    expect(own.map(([name]) => name)).toContain("VITEST");
+    const connection = ["RUNPOD_AI_API_KEY", "RUNPOD_WEBHOOK_GET_JOB", "RUNPOD_WEBHOOK_POST_OUTPUT"];
+    const answer = await jobs.runsync({ names: [...own.map(([name]) => name), ...connection] });
+    expectAnswer(answer, 200, { status: "COMPLETED" });
+    const shared = own.filter(([name, value]) => at(answer.json, "output", name) === value).map(([name]) => name);
+    // Commands are found by PATH; files and text work by the other two, where they happen to be the same.
+    expect(shared.filter((name) => !["PATH", "TMPDIR", "LANG"].includes(name))).toEqual([]);
+    for (const name of connection) expect(stringAt(answer, "output", name)).not.toBe("");
     expect(answer.text).not.toContain(target.apiKey);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { LeapingClock } from "../../../support/leaping-clock";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
 
@@ -25,7 +26,7 @@ test("a job whose worker is killed is queued again and completes with the next o
 test("a job whose workers crash three times is FAILED with how they ended and the last lines of stderr", async () => {
   const job = await jobs.reaches(await jobs.run({ do: "crash" }));
   expect(job).toMatchObject({ status: "FAILED", retries: 2 });
-  expect(job["error"]).toMatch(/ended with exit code 3 while it ran the job.*\nlast words/s);
+  expect(job["error"]).toMatch(/ended with exit code 3 while it ran the job[^\n]*\nlast words/);
   expect((await jobs.health()).jobs).toMatchObject({ completed: 0, failed: 1, retried: 2 });
 });
 
@@ -37,9 +38,15 @@ test("/retry gives a crashed job its chances again", async () => {
 });
 
 test("an idle worker that dies is replaced only when there is something to do", async () => {
-  process.kill(await pidOf(jobs), "SIGKILL");
-  await jobs.healthBecomes(({ workers }) => workers["idle"] === 0);
-  expect(await jobs.reaches(await jobs.run({ do: "echo" }))).toMatchObject({ status: "COMPLETED" });
+  const pid = await pidOf(jobs);
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
+  const nobody = { idle: 0, running: 0, initializing: 0, throttled: 0 };
+  await jobs.healthBecomes(({ workers }) => Object.keys(nobody).every((phase) => workers[phase] === 0));
+  // Longer than any wait before the next start.
+  await new Promise((resolve) => setTimeout(resolve, 4 * shortTimings.startBackoffMax));
+  expect((await jobs.health()).workers).toMatchObject(nobody);
+  expect(await pidOf(jobs)).not.toBe(pid);
 });
 
 test("what a worker started ends with it", async () => {
@@ -56,13 +63,31 @@ test("what a worker started ends with it", async () => {
     }
   };
   await expect.poll(child, { timeout: 10_000, interval: 20 }).toBeGreaterThan(0);
+  expect(isAlive(child())).toBe(true);
   await other.stop();
   await expect.poll(() => isAlive(child()), { interval: 10 }).toBe(false);
 });
 
-test("workers that crash again and again wait longer and longer, and count as throttled", async () => {
-  const slow = await useJobRig({ images, timings: { ...shortTimings, startBackoff: 60_000, startBackoffMax: 60_000 } });
+test("the next worker waits after each crash, twice as long as after the last, and counts as throttled meanwhile", async () => {
+  const clock = new LeapingClock();
+  const startBackoff = 600_000;
+  const timings = { ...shortTimings, startBackoff, startBackoffMax: 10 * startBackoff };
+  const slow = await useJobRig({ images, timings, clock });
   const on = await slow.endpoint("tool");
-  await on.run({ do: "crash" });
-  await on.healthBecomes(({ jobs, workers }) => jobs["inQueue"] === 1 && workers["throttled"] === 1);
+  const id = await on.run({ do: "crash" });
+  const waits = (crashes: number) =>
+    on.healthBecomes(({ jobs, workers }) => {
+      const isWaiting = jobs["inQueue"] === 1 && jobs["inProgress"] === 0 && workers["throttled"] === 1;
+      return isWaiting && jobs["retried"] === crashes;
+    });
+  await waits(1);
+  await clock.leap(startBackoff - 100_000);
+  await waits(1);
+  await clock.leap(100_000);
+  await waits(2);
+  // What was enough the first time is not any more.
+  await clock.leap(2 * startBackoff - 100_000);
+  await waits(2);
+  await clock.leap(100_000);
+  expect(await on.reaches(id)).toMatchObject({ status: "FAILED", retries: 2 });
 });

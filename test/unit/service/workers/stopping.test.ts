@@ -1,13 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import type { Clock } from "serverless-compute-api/clock";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { useJobRig } from "../jobs/support/job-rig";
+import { LeapingClock } from "../../../support/leaping-clock";
+import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
 
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
-const rigOf = (timings = {}) => useJobRig({ images, timings: { ...shortTimings, ...timings } });
+const rigOf = (timings = {}, clock?: Clock) =>
+  useJobRig({ images, timings: { ...shortTimings, ...timings }, ...(clock ? { clock } : {}) });
 const contentOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
 describe("a running job that is cancelled", () => {
@@ -36,15 +39,37 @@ describe("a running job that is cancelled", () => {
   });
 });
 
-test("a job whose ttl ends while it hangs is gone, and so is its worker", async () => {
-  const rig = await rigOf();
-  const jobs = await rig.endpoint("tool", { workersMin: 1 });
-  const pid = z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
-  const id = await jobs.run({ do: "hang" });
-  await jobs.reaches(id, "IN_PROGRESS");
-  // The job is younger than 10 s, so a ttl of 10 s cannot be over yet; the endpoint's end can.
-  await rig.rest("DELETE", `/endpoints/${jobs.id}`);
-  await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
+describe("a running job that hangs", () => {
+  /** A worker's process id, and the id of a job that hangs on it. */
+  async function hanging(jobs: Jobs, more?: object) {
+    const pid = z.number().parse((await jobs.reaches(await jobs.run({ do: "pid" })))["output"]);
+    const id = await jobs.run({ do: "hang" }, more);
+    expect(await jobs.reaches(id, "IN_PROGRESS")).not.toHaveProperty("output");
+    expect(isAlive(pid)).toBe(true);
+    return { pid, id };
+  }
+
+  test("is gone when its ttl ends, its worker too, and the next job runs on another", async () => {
+    const clock = new LeapingClock();
+    const rig = await rigOf({}, clock);
+    const jobs = await rig.endpoint("tool", { workersMin: 1 });
+    const { pid, id } = await hanging(jobs, { policy: { ttl: 60_000 } });
+    await clock.leap(30_000);
+    expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ id });
+    await clock.leap(30_001);
+    await expect.poll(async () => (await jobs.call("GET", `/status/${id}`)).status).toBe(404);
+    await expect.poll(() => isAlive(pid), { timeout: 5000, interval: 10 }).toBe(false);
+    expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
+    expect((await jobs.health()).jobs).toMatchObject({ completed: 2, failed: 0, retried: 0, inProgress: 0 });
+  });
+
+  test("goes with its worker when its endpoint is deleted", async () => {
+    const rig = await rigOf();
+    const jobs = await rig.endpoint("tool", { workersMin: 1 });
+    const { pid } = await hanging(jobs);
+    await rig.rest("DELETE", `/endpoints/${jobs.id}`);
+    await expect.poll(() => isAlive(pid), { timeout: 5000, interval: 10 }).toBe(false);
+  });
 });
 
 describe("the end of the service", () => {
@@ -85,6 +110,6 @@ describe("the end of the service", () => {
     const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });
     await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
     await rig.stop(50);
-    expect((await waiting).json).toMatchObject({ status: "IN_PROGRESS" });
+    expect(await waiting).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
   });
 });

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { resolveTimings } from "../../../../service/jobs/timings";
+import { createStartBackoff } from "../../../../service/workers/backoff";
+import { ManualClock } from "../../../support/manual-clock";
+
+function backoff() {
+  const clock = new ManualClock();
+  const timings = resolveTimings({ startBackoff: 100, startBackoffMax: 1000 });
+  const starts = createStartBackoff(clock, timings);
+  const wait = (endpoint: string): number => Math.max(0, starts.notBefore(endpoint) - clock.now());
+  return { clock, starts, wait };
+}
+
+describe("the wait before the next worker of an endpoint", () => {
+  test("is none where none failed", () => {
+    expect(backoff().wait("a")).toBe(0);
+  });
+
+  test("doubles with each failure, up to its limit", () => {
+    const { starts, wait } = backoff();
+    const waits = Array.from({ length: 7 }, () => {
+      starts.failed("a", false);
+      return wait("a");
+    });
+    expect(waits).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
+  });
+
+  test("counts from the failure", async () => {
+    const { clock, starts, wait } = backoff();
+    starts.failed("a", false);
+    await clock.advance(60);
+    expect(wait("a")).toBe(40);
+    starts.failed("a", false);
+    expect(wait("a")).toBe(200);
+  });
+
+  test("is each endpoint's own", () => {
+    const { starts, wait } = backoff();
+    for (const _ of [1, 2, 3]) starts.failed("a", false);
+    starts.failed("b", false);
+    expect([wait("a"), wait("b")]).toEqual([400, 100]);
+  });
+
+  test.each(["worked", "forget"] as const)("begins anew after %s", (what) => {
+    const { starts, wait } = backoff();
+    for (const _ of [1, 2, 3]) starts.failed("a", true);
+    starts[what]("a");
+    expect(wait("a")).toBe(0);
+    expect(starts.failed("a", true)).toBe(1);
+    expect(wait("a")).toBe(100);
+  });
+
+  test("only starts that failed one after the other are counted as such", () => {
+    const { starts } = backoff();
+    expect([true, true, false, true].map((starting) => starts.failed("a", starting))).toEqual([1, 2, 0, 1]);
+  });
+});
