@@ -191,7 +191,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
     async deleteTemplate(name, options) {
       const variables = { name: required(name, "template name", "deleteTemplate") };
-      await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: true }, options);
+      // By name: sent again after a lost answer, it could hit another template that has the name by then.
+      await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
     },
 
     async createSecret({ name, value, description }, options) {

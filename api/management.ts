@@ -45,7 +45,10 @@ export interface Management {
   updateTemplate(id: string, patch: TemplatePatch, options?: CallOptions): Promise<TemplateRecord>;
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;
   listTemplates(options?: CallOptions): Promise<TemplateRecord[]>;
-  /** Deletes by name; category `inUse` while an endpoint uses it or its release is not over. */
+  /**
+   * Deletes by name; category `inUse` while an endpoint uses it or its release is not over. Never sent again when it may
+   * have been carried out (`ambiguous`): the name may belong to another template by then.
+   */
   deleteTemplate(name: string, options?: CallOptions): Promise<void>;
 
   createEndpoint(input: ServerlessEndpointCreate, options?: CallOptions): Promise<ServerlessEndpointRecord>;

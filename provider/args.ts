@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 
 /** Inputs of a {@link Secret}. */
 export interface SecretArgs {
-  /** Name of the secret, unique in the account. Default `<resource name>-<stack>`. A change replaces the resource. */
+  /** Name of the secret, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
   /** The sensitive value; it can be written and never read back. Kept encrypted in state. */
   value: pulumi.Input<string>;
@@ -25,7 +25,7 @@ export interface SecretOutputs {
 
 /** Inputs of a {@link NetworkVolume}. */
 export interface NetworkVolumeArgs {
-  /** Name of the volume; need not be unique. Default `<resource name>-<stack>`. */
+  /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
   name?: pulumi.Input<string>;
   /** Size in GB; it can be raised, never lowered. From 0 to 4000. */
   size: pulumi.Input<number>;
@@ -45,7 +45,7 @@ export interface NetworkVolumeOutputs {
 
 /** Inputs of a {@link ContainerRegistryAuth}. */
 export interface ContainerRegistryAuthArgs {
-  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>`. A change replaces the resource. */
+  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
   /** User name at the registry; it can be written and never read back. */
   username: pulumi.Input<string>;
@@ -65,7 +65,7 @@ export interface ContainerRegistryAuthOutputs {
 
 /** Inputs of a {@link Template}. */
 export interface TemplateArgs {
-  /** Name of the template, unique in the account. Default `<resource name>-<stack>`. */
+  /** Name of the template, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. */
   name?: pulumi.Input<string>;
   /** Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`. */
   imageName: pulumi.Input<string>;
@@ -111,7 +111,7 @@ export interface TemplateOutputs {
 
 /** Inputs of a {@link ServerlessEndpoint}. */
 export interface ServerlessEndpointArgs {
-  /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>`. */
+  /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
   name?: pulumi.Input<string>;
   /** Id of the template that its workers run. */
   templateId: pulumi.Input<string>;

@@ -74,7 +74,7 @@ function sentences(name, json, marks, isRequired) {
   return [
     json.description,
     bounds,
-    name === "name" && !isRequired ? "Default `<resource name>-<stack>`." : fallback,
+    name === "name" && !isRequired ? "Default `<resource name>-<stack>-<fingerprint>`." : fallback,
     marks.replaces && "A change replaces the resource.",
     marks.secret && "Kept encrypted in state.",
   ]

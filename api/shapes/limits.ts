@@ -6,6 +6,8 @@ const day = 24 * hour;
 const megabyte = 1024 * 1024;
 
 export const limits = {
+  /** Characters of an object's name. */
+  nameLength: 191,
   runsyncPayload: 20 * megabyte,
   runPayload: 10 * megabyte,
   streamChunk: megabyte,

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { adoptExisting } from "./adoption";
+import { limits } from "./limits";
 import { mark } from "./marks";
 
 const fields = {
-  name: z.string().min(1).max(191).describe("Name of the volume; need not be unique."),
+  name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; need not be unique."),
   size: z.int().min(0).max(4000).describe("Size in GB; it can be raised, never lowered."),
   dataCenterId: z.string().min(1).describe("Data centre that holds the volume, for example `EU-RO-1`."),
 };

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { adoptExisting } from "./adoption";
+import { limits } from "./limits";
 import { mark } from "./marks";
 
 const fields = {
-  name: z.string().min(1).max(191).describe("Name of the credentials, unique in the account."),
+  name: z.string().min(1).max(limits.nameLength).describe("Name of the credentials, unique in the account."),
   username: z.string().min(1).describe("User name at the registry; it can be written and never read back."),
   password: z
     .string()

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { adoptExisting } from "./adoption";
+import { limits } from "./limits";
 import { mark } from "./marks";
 import { moment } from "./moment";
 
@@ -8,7 +9,7 @@ const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const fields = {
   name: z
     .string()
-    .max(191)
+    .max(limits.nameLength)
     .regex(secretName, "letters, digits, _, . and -, starting with a letter, a digit or _")
     .describe("Name of the secret, unique in the account."),
   value: z.string().min(1).describe("The sensitive value; it can be written and never read back."),

@@ -7,7 +7,7 @@ import { moment } from "./moment";
 const restartsWorkers = "active workers may restart";
 
 const fields = {
-  name: z.string().min(1).max(191).describe("Name of the endpoint; need not be unique."),
+  name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
   templateId: z.string().min(1).describe("Id of the template that its workers run."),
   computeType: z.enum(["GPU", "CPU"]).describe("What its workers compute on."),
   gpuTypeIds: z

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { adoptExisting } from "./adoption";
+import { limits } from "./limits";
 import { mark } from "./marks";
 
 /** A port from 1 to 65535 and its protocol. */
@@ -20,7 +21,7 @@ const ports = {
 };
 
 const fields = {
-  name: z.string().min(1).max(191).describe("Name of the template, unique in the account."),
+  name: z.string().min(1).max(limits.nameLength).describe("Name of the template, unique in the account."),
   imageName: z.string().min(1).describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`."),
   containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB."),
   volumeInGb: z.int().min(0).describe("Size of the pod volume in GB; 0 for serverless templates."),

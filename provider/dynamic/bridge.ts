@@ -72,6 +72,9 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
         progress: (text: string) => {
           if (hidden.urn) host.log.progress(hidden.urn, clean(text));
         },
+        warn: (text: string) => {
+          if (hidden.urn) host.log.warning(hidden.urn, clean(text));
+        },
       };
       return host.cancellation.run((signal) => act({ ...shared, signal }));
     });

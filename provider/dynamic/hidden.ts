@@ -51,7 +51,7 @@ function readHidden(all: Wire): Hidden {
   return {
     wire,
     urn,
-    defaultName: defaultName(parts),
+    defaultName: defaultName(urn ?? ""),
     resourceName: parts.name,
     secrets,
     mustExist,

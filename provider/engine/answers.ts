@@ -24,7 +24,10 @@ export function touched(changes: readonly Change[]): string[] {
   return [...new Set(changes.map(({ path }) => path[0] ?? ""))];
 }
 
-/** What forces a replacement, and whether the old object has to go first because both would have the same unique name. */
+/**
+ * What forces a replacement, and whether the old object has to go first because both would have the same unique name:
+ * said whatever differs, for a resource option such as `replaceOnChanges` may make a replacement of any change.
+ */
 export function replacement(
   lifecycle: Lifecycle,
   changes: readonly Change[],
@@ -33,5 +36,5 @@ export function replacement(
 ): { replaces: string[]; deleteBeforeReplace: boolean } {
   const replaces = touched(changes.filter(({ replace }) => replace));
   const keepsName = Object.entries(lifecycle.marks).some(([key, { unique }]) => unique && olds[key] === news[key]);
-  return { replaces, deleteBeforeReplace: replaces.length > 0 && keepsName };
+  return { replaces, deleteBeforeReplace: keepsName };
 }

@@ -1,3 +1,4 @@
+import { marksOf } from "serverless-compute-api/shapes";
 import { callOptions } from "./calls";
 import type { Creation, Findable, Named } from "./creation";
 import { agrees, diffProperties } from "./diff";
@@ -5,7 +6,7 @@ import type { Held, Ledger } from "./ledger";
 import type { Context } from "./lifecycle";
 import { toProperties } from "./values";
 
-/** Milliseconds that what an interrupted create left counts as made just now, by the service's own clock. */
+/** Milliseconds that an object counts as made just now, by the service's own clock. */
 const justNow = 15 * 60_000;
 
 /**
@@ -20,8 +21,9 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   context: Context,
 ): Promise<{ id: string; outputs: Outputs } | undefined> {
   const { inputs, shape, rules } = creation;
-  const interrupted = inputs.name === context.defaultName;
-  if (!inputs.adoptExisting && !interrupted) return undefined;
+  // A default name carries the fingerprint of the resource's URN: nobody else's object has it.
+  const named = inputs.name === context.defaultName;
+  if (!inputs.adoptExisting && !named) return undefined;
   const isFree = ({ id, name }: Held): boolean =>
     name === inputs.name && !ledger.claimed.has(id) && !ledger.inState.has(id) && !context.inState?.has(id);
   const free = new Set(before.filter(isFree).map(({ id }) => id));
@@ -49,50 +51,84 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   }
 }
 
+const listed = (found: readonly Findable[]): string => found.map(({ id }) => id).join(", ");
+
+/** What of an object differs from the inputs and cannot change in place: name → value that it has. */
+function fixedDifferences<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  { inputs, shape, rules, told }: Creation<Inputs, Outputs, Found>,
+  one: Found,
+): Map<string, unknown> {
+  const tells = toProperties(told(one));
+  const changes = diffProperties(shape, tells, toProperties(inputs), rules);
+  const fixed = changes.filter(({ path, replace }) => replace && (path[0] ?? "") in tells);
+  return new Map(fixed.map(({ path }) => [path[0] ?? "", tells[path[0] ?? ""]]));
+}
+
 /** The one object that `adoptExisting` means; what cannot become what is asked for is refused. */
 function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  { kind, inputs, shape, rules, told }: Creation<Inputs, Outputs, Found>,
+  creation: Creation<Inputs, Outputs, Found>,
   found: Found[],
 ): Found | undefined {
   const [one, ...others] = found;
   if (!one) return undefined;
-  const label = `${kind} "${inputs.name}"`;
+  const label = `${creation.kind} "${creation.inputs.name}"`;
   if (others.length > 0) {
-    const ids = found.map(({ id }) => id).join(", ");
     throw new Error(
-      `${label}: adoptExisting takes over one object, but ${found.length} have this name (${ids}). ` +
+      `${label}: adoptExisting takes over one object, but ${found.length} have this name (${listed(found)}). ` +
         "Rename or delete those that are not meant, or set another name.",
     );
   }
-  const tells = toProperties(told(one));
-  const fixed = diffProperties(shape, tells, toProperties(inputs), rules).filter(
-    ({ path, replace }) => replace && (path[0] ?? "") in tells,
-  );
-  if (fixed.length === 0) return one;
-  const names = [...new Set(fixed.map(({ path }) => path[0] ?? ""))];
-  const values = names.map((key) => `${key} ${JSON.stringify(tells[key])}`).join(", ");
+  const fixed = fixedDifferences(creation, one);
+  if (fixed.size === 0) return one;
+  const values = [...fixed].map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(", ");
   throw new Error(
     `${label}: the existing one (${one.id}) has ${values}, which cannot change in place. ` +
-      `Set ${names.join(", ")} to what it has, or set another name.`,
+      `Set ${[...fixed.keys()].join(", ")} to what it has, or set another name.`,
   );
 }
 
-/** What an interrupted create of this very resource left; undefined unless everything speaks for it. */
+/**
+ * What an interrupted create of this very resource left, if everything speaks for it. What has the resource's own name
+ * and is not taken stops the create where a second one is impossible or data may be at stake; else the user is warned of
+ * it. So nothing is left that nobody is told of.
+ */
 async function leftByInterruption<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  { inputs, shape, rules, told, unused }: Creation<Inputs, Outputs, Found>,
+  creation: Creation<Inputs, Outputs, Found>,
   found: Found[],
   context: Context,
 ): Promise<Found | undefined> {
+  const { kind, inputs, shape, rules, told, leftover, unused } = creation;
   const now = context.clients.serviceTime();
-  const madeJustNow = ({ createdAt }: Found): boolean =>
-    createdAt === undefined || (now !== undefined && Math.abs(now - Date.parse(createdAt)) <= justNow);
-  const [one, ...others] = found.filter((each) => madeJustNow(each) && agrees(shape, told(each), inputs, rules));
-  if (!one || others.length > 0) return undefined;
+  const isRecent = ({ createdAt }: Found): boolean =>
+    createdAt !== undefined && now !== undefined && Math.abs(now - Date.parse(createdAt)) <= justNow;
+  const isTaken = (one: Found): boolean =>
+    (leftover === "worthless" || (leftover === "recent" && isRecent(one))) && agrees(shape, told(one), inputs, rules);
+  const [one, ...others] = found.filter(isTaken);
   // Something that cannot be read may use it.
   let unclear = false;
   const onUnreadable = (): void => {
     unclear = true;
   };
-  const free = await unused(one, { ...callOptions(context), onUnreadable });
-  return free && !unclear ? one : undefined;
+  if (one && others.length === 0 && (await unused(one, { ...callOptions(context), onUnreadable })) && !unclear)
+    return one;
+
+  const nameIsUnique = Object.entries(shape.shape).some(([key, schema]) => key === "name" && marksOf(schema).unique);
+  const isInTheWay = (each: Found): boolean =>
+    nameIsUnique || (leftover === "valuable" && fixedDifferences(creation, each).size === 0);
+  const inTheWay = found.filter(isInTheWay);
+  if (inTheWay.length > 0) {
+    throw new Error(
+      `${kind} "${inputs.name}": an object with this name exists (${listed(inTheWay)}), and this deployment does not ` +
+        "know it; an interrupted deployment may have left it. To use it, set adoptExisting: true or import it with " +
+        '"pulumi import" (plugin only). To leave it alone, set another name. Else delete it. ' +
+        "To replace a resource by force, set its option deleteBeforeReplace: true.",
+    );
+  }
+  if (found.length > 0) {
+    context.warn(
+      `another ${kind} named "${inputs.name}" exists (${listed(found)}), and this deployment does not know it: ` +
+        "an interrupted deployment may have left it. Delete it unless it is in use.",
+    );
+  }
+  return undefined;
 }

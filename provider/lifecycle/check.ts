@@ -30,12 +30,13 @@ export function checkInputs(
   defaultName: string | undefined,
 ): Checked {
   const unnamed = "name" in shape.shape && (news["name"] ?? null) === null;
-  const name = defaultName ?? olds["name"];
+  // A name in state stays, whichever version of this package or which URN made it: nothing is renamed by itself.
+  const name = olds["name"] ?? defaultName;
   const given = unnamed && name !== undefined ? { ...news, name } : news;
   const failures: Failure[] = [];
   const inputs = checkObject(shape, given, { path: [], hidden: false }, failures);
   if (unnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
-  if (unnamed && defaultName !== undefined) {
+  if (unnamed && name !== undefined) {
     for (const failure of failures.filter(({ path }) => path === "name"))
       failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name of your own`;
   }

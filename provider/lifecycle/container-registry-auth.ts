@@ -56,6 +56,7 @@ export const containerRegistryAuth = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({}),
         change: (id, changes) => update(id, changes, context),
+        leftover: "valuable",
         unused: (found, options) => unused(found, context, options),
       },
       context,

@@ -26,6 +26,11 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   outputs(made: Found): Outputs;
   /** Changes an object that was taken over to the inputs. */
   change(id: string, update: Update<Inputs>): Promise<Outputs>;
+  /**
+   * What an object that an interrupted create left is worth: one that is `recent` by the service's own clock, or
+   * `worthless` at any age, is taken over without a question; a `valuable` one never is.
+   */
+  leftover: "recent" | "worthless" | "valuable";
   /** Whether nothing uses an object: so it is with one that was made a moment ago and whose id nobody learned. */
   unused(found: Found, options: CallOptions): Promise<boolean>;
   /** Deletes a twin; for kinds whose names are not unique. */

@@ -93,7 +93,13 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         writing(context, async () => {
           const { adopted, inState } = ledgerOf(context.clients);
           // A forced replacement whose create took over the very object that is to be deleted now: it stays.
-          if (adopted.has(id)) return;
+          if (adopted.has(id)) {
+            context.warn(
+              `${labelOf(olds, id)} was kept, not replaced: the new one took it over. ` +
+                "To replace it by force, set the resource option deleteBeforeReplace: true.",
+            );
+            return;
+          }
           inState.add(id);
           await deleteDoubles(definition, olds, context);
           await definition.delete(id, olds, context);

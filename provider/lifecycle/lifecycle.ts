@@ -35,9 +35,11 @@ export interface Context {
   signal: AbortSignal;
   /** Shows what is going on at this moment on the resource's own line; the last text wins. */
   progress(text: string): void;
+  /** Warns of something that stays after the deployment and that the user has to look at. */
+  warn(text: string): void;
   /** Milliseconds for the verb, where the user set them. */
   timeout?: number | undefined;
-  /** Name that the resource gets when its user gives none: what an interrupted create left under it is taken over. */
+  /** Name that the resource alone gets when its user gives none: an object that has it can only be of this resource. */
   defaultName?: string | undefined;
   /** Ids of deployed objects, as far as the door has seen them: a create takes over none of these. */
   inState?: ReadonlySet<string> | undefined;
@@ -81,7 +83,10 @@ export interface Lifecycle {
   readonly kind: string;
   /** Marks of the top-level inputs and outputs: the doors ask it for secrets. */
   readonly marks: Readonly<Record<string, Marks>>;
-  /** Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. */
+  /**
+   * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource
+   * whose user gives no name keeps the one it has; a new one gets the default name.
+   */
   check(
     olds: Properties,
     news: Properties,

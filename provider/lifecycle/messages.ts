@@ -76,7 +76,7 @@ const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => st
   },
   conflict: (error) =>
     error.code === "duplicate_name"
-      ? `the name is taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting to take it over.`
+      ? `the name is taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting to take it over. To replace a resource by force, set its option deleteBeforeReplace: true.`
       : `the service refused it for the state it is in: ${said(error)}`,
   inUse: (error) => `it is still in use: ${said(error)}. Remove what uses it, then try again.`,
   throttled: (error) =>

@@ -60,6 +60,7 @@ export const networkVolume = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({}),
         change: (id, changes) => update(id, changes, context),
+        leftover: "valuable",
         unused: (found, options) => unused(found, context, options),
         remove: management.deleteNetworkVolume,
       },

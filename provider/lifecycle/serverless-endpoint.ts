@@ -151,6 +151,7 @@ export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found, toProperties(inputs), "").inputs,
         outputs: ({ id, version }) => ({ url: jobs.url(id), version: version ?? 0 }),
         change: (id, changes) => update(id, changes, context),
+        leftover: "recent",
         unused: (found, options) => unused(found, context, options),
         remove: (id) => deleteEndpoint(id, context),
       },

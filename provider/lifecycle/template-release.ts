@@ -1,8 +1,7 @@
 import { isApiError, type ServerlessEndpointRecord } from "serverless-compute-api";
 import { foundInList } from "./absence";
 import { callOptions } from "./calls";
-import type { Context, Properties } from "./lifecycle";
-import { textOf } from "./values";
+import type { Context } from "./lifecycle";
 
 const second = 1000;
 
@@ -14,13 +13,19 @@ const second = 1000;
 export const pollInterval = (elapsed: number): number =>
   elapsed < 30 * second || elapsed >= 105 * second ? second : Math.min(5 * second, 105 * second - elapsed);
 
+/** Tries of a delete whose answer gets lost; the wait before the second, ms, doubles with each. */
+const lostTries = 6;
+const lostWait = 250;
+
 /**
- * Deletes a template by name (interface: deleteTemplate). While it is in use: an endpoint that is bound to it is named
- * at once, for the engine deletes its own endpoints first; with none bound, the release after the last use is waited for.
+ * Deletes a template. The service deletes by name (interface: deleteTemplate), and a name may belong to another template
+ * by now: what counts is the id, whose present name is read before every try. While it is in use: an endpoint that is
+ * bound to it is named at once, for the engine deletes its own endpoints first; with none bound, the release after the
+ * last use is waited for.
  */
-export async function releaseTemplate(id: string, olds: Properties, context: Context): Promise<void> {
-  const name = textOf(olds, "name") ?? (await nameOf(id, context));
-  if (name === undefined || (await deleted(id, name, context))) return;
+export async function releaseTemplate(id: string, context: Context): Promise<void> {
+  const name = await unlessDeleted(id, context);
+  if (name === undefined) return;
   const started = context.clock.now();
   await refuseWhileBound(id, name, context);
   const limit = context.timeout ?? context.settings.templateReleaseLimit;
@@ -28,7 +33,7 @@ export async function releaseTemplate(id: string, olds: Properties, context: Con
     const elapsed = context.clock.now() - started;
     if (elapsed >= limit) throw new Error(await expired(id, name, limit, context));
     const tried = context.clock.now();
-    if (await deleted(id, name, context)) {
+    if ((await unlessDeleted(id, context)) === undefined) {
       context.progress(`the service released template "${name}" after ${Math.round((tried - started) / second)} s`);
       return;
     }
@@ -36,17 +41,23 @@ export async function releaseTemplate(id: string, olds: Properties, context: Con
   }
 }
 
-/** Tries the delete; false while the template is in use. A template renamed behind our back goes by its new name. */
-async function deleted(id: string, name: string, context: Context): Promise<boolean> {
-  try {
-    await context.clients.management.deleteTemplate(name, callOptions(context));
-    return true;
-  } catch (error) {
-    if (isApiError(error, "inUse")) return false;
-    if (!isApiError(error, "missing")) throw error;
-    const now = await nameOf(id, context);
-    if (now === name) throw error;
-    return now === undefined || deleted(id, now, context);
+/**
+ * Tries the delete: undefined once the template is gone, its name while it is in use. After a lost answer nothing is
+ * sent again before it is clear that the name is still this template's.
+ */
+async function unlessDeleted(id: string, context: Context): Promise<string | undefined> {
+  for (let tried = 1; ; tried++) {
+    const name = await nameOf(id, context);
+    if (name === undefined) return undefined;
+    try {
+      await context.clients.management.deleteTemplate(name, callOptions(context));
+      return undefined;
+    } catch (error) {
+      if (isApiError(error, "inUse")) return name;
+      const isUnsure = isApiError(error) && (error.ambiguous || error.category === "missing");
+      if (!isUnsure || tried === lostTries) throw error;
+      await context.clock.sleep(lostWait * 2 ** (tried - 1), context.signal);
+    }
   }
 }
 

@@ -49,7 +49,7 @@ const unused = async ({ id }: TemplateRecord, { clients }: Context, options: Cal
 
 /**
  * A template: the image and settings that workers start from (interface: Template). Names are unique in the account,
- * so a replacement of the same name deletes the old one first. It is deleted by name, once nothing uses it any more.
+ * so a replacement of the same name deletes the old one first. It is deleted once nothing uses it any more.
  */
 export const template = defineLifecycle<Inputs, Outputs>({
   kind: "Template",
@@ -74,6 +74,7 @@ export const template = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({ revision: revisionOf(inputs) }),
         change: (id, changes) => update(id, changes, context),
+        leftover: "worthless",
         unused: (found, options) => unused(found, context, options),
       },
       context,
@@ -87,5 +88,5 @@ export const template = defineLifecycle<Inputs, Outputs>({
 
   update,
 
-  delete: releaseTemplate,
+  delete: (id, _olds, context) => releaseTemplate(id, context),
 });

@@ -66,10 +66,11 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
           ...connect(),
           clock,
           signal,
-          defaultName: defaultName(readUrn(scene.urn)),
+          defaultName: defaultName(scene.urn),
           inState: deployed,
           timeout: scene.timeout > 0 ? scene.timeout * 1000 : undefined,
           progress: (text) => host.log.progress(scene.urn, clean(text)),
+          warn: (text) => host.log.warning(scene.urn, clean(text)),
         }),
       );
     } catch (thrown) {
@@ -190,20 +191,18 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
   };
 }
 
-/**
- * Checks under the name that a resource without one gets: `<resource>-<stack>`, the same at every run, or what
- * `pulumi:autonaming` asks for. A proposed name may differ from run to run, so a resource keeps the one it has.
- */
+/** Checks under the name that a resource without one gets: its default name, or what `pulumi:autonaming` asks for. */
 function named<Answer>(
   request: CheckRequest,
   olds: Properties,
   check: (olds: Properties, name: string | undefined) => Answer,
 ): Answer {
   const autonaming = request.getAutonaming();
-  if (!autonaming) return check(olds, defaultName(readUrn(request.getUrn())));
-  const { name: had, ...nameless } = olds;
-  if (autonaming.getMode() === CheckRequest.AutonamingOptions.Mode.DISABLE) return check(nameless, undefined);
-  return check(olds, typeof had === "string" ? had : autonaming.getProposedName());
+  if (!autonaming) return check(olds, defaultName(request.getUrn()));
+  if (autonaming.getMode() !== CheckRequest.AutonamingOptions.Mode.DISABLE)
+    return check(olds, autonaming.getProposedName());
+  const { name: _had, ...nameless } = olds;
+  return check(nameless, undefined);
 }
 
 function outputStruct(lifecycle: Lifecycle, outputs: Properties, secretInputs: readonly Path[]): Struct {

@@ -1,4 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound, notFoundOnDelete, ServiceError } from "../errors";
 import type { Database } from "../store/database";
@@ -8,7 +9,7 @@ import { parseInput } from "../validation";
 import { newId } from "./ids";
 
 const credentials = { username: z.string().min(1), password: z.string().min(1) };
-const registryAuthCreate = z.object({ name: z.string().min(1).max(191), ...credentials });
+const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials });
 const registryAuthChange = z.object({ id: z.string(), ...credentials });
 
 /** Rules of saved registry credentials. Answers hold the id and the name only. */

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Fault, Match } from "../support/recording-proxy";
@@ -126,10 +127,10 @@ export function faultSchedulesThrough(door: Door): void {
       expect(up.code, `${told}\n${up.output}`).toBe(0);
       const { endpoints, volumes, templates, secrets } = await service.holdings();
       expect({ endpoints, volumes, templates, secrets }, told).toMatchObject({
-        endpoints: [{ name: "api-dev", workersMax: 1 + (round % 3) }],
-        volumes: [{ name: "models-dev", size: 10 + round }],
-        templates: [{ name: "worker-dev", env: { COUNT: `${round}` } }],
-        secrets: [{ name: "token-dev" }],
+        endpoints: [{ name: fingerprinted("api-dev"), workersMax: 1 + (round % 3) }],
+        volumes: [{ name: fingerprinted("models-dev"), size: 10 + round }],
+        templates: [{ name: fingerprinted("worker-dev"), env: { COUNT: `${round}` } }],
+        secrets: [{ name: fingerprinted("token-dev") }],
       });
       const ids = (await stack.resources()).map(({ id }) => id).sort();
       expect(ids, told).toEqual([endpoints, volumes, templates, secrets].map(([one]) => one?.id).sort());

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
 import type { Door } from "./door";
@@ -26,7 +27,9 @@ export function faultsThrough(door: Door): void {
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" } });
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
-      `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key may not do this. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key".`,
+      fingerprinted(
+        `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key may not do this. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key".`,
+      ),
     ]);
     expect(up.output).not.toContain("not-the-key");
     expect(await stack.resources()).toEqual([]);
@@ -45,7 +48,9 @@ export function faultsThrough(door: Door): void {
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_GRAPHQL_URL: "http://127.0.0.1:9/graphql" } });
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
-      'Secret "token-dev": nothing answers at http://127.0.0.1:9. Start the local service ("npx serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
+      fingerprinted(
+        'Secret "token-dev": nothing answers at http://127.0.0.1:9. Start the local service ("npx serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
+      ),
     ]);
     expect(await stack.resources()).toEqual([]);
   });

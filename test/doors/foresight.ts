@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Door } from "./door";
@@ -63,7 +64,7 @@ export function foresightThrough(door: Door): void {
     const before = await deployedEnv(stack);
     expect(before).toMatchObject({
       URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)),
-      REFERENCE: "{{ RUNPOD_SECRET_token-dev }}",
+      REFERENCE: fingerprinted("{{ RUNPOD_SECRET_token-dev }}"),
     });
     await stack.program(
       program({ secret: { value: "open" }, template: { readme: "of the worker" }, endpoint: { idleTimeout: 9 } }),

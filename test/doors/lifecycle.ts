@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { giveAway } from "../support/secret-scan";
@@ -68,12 +69,15 @@ export function lifecycleThrough(door: Door): void {
     // The worker saw the secret's value; the template holds only the reference.
     expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { TOKEN: "sesame" } });
     expect(await service.holdings()).toMatchObject({
-      secrets: [{ name: "token-dev" }],
-      volumes: [{ name: "models-dev", size: 10 }],
-      endpoints: [{ name: "api-dev", workersMax: 1 }],
+      secrets: [{ name: fingerprinted("token-dev") }],
+      volumes: [{ name: fingerprinted("models-dev"), size: 10 }],
+      endpoints: [{ name: fingerprinted("api-dev"), workersMax: 1 }],
       templates: expect.arrayContaining([
-        expect.objectContaining({ name: "worker-dev", env: { TOKEN: "{{ RUNPOD_SECRET_token-dev }}" } }),
-        expect.objectContaining({ name: "pod-dev" }),
+        expect.objectContaining({
+          name: fingerprinted("worker-dev"),
+          env: { TOKEN: fingerprinted("{{ RUNPOD_SECRET_token-dev }}") },
+        }),
+        expect.objectContaining({ name: fingerprinted("pod-dev") }),
       ]),
     });
   });
@@ -116,7 +120,9 @@ export function lifecycleThrough(door: Door): void {
       secrets: [{ id: before.secrets[0]?.id, description: "opens the door" }],
       volumes: [{ id: before.volumes[0]?.id, size: 20, name: "models-2" }],
       endpoints: [{ id: before.endpoints[0]?.id, workersMax: 2, idleTimeout: 9 }],
-      templates: expect.arrayContaining([expect.objectContaining({ name: "worker-dev", env: { A: "1" } })]),
+      templates: expect.arrayContaining([
+        expect.objectContaining({ name: fingerprinted("worker-dev"), env: { A: "1" } }),
+      ]),
     });
     expect(after.templates.map(({ id }) => id).sort()).toEqual(before.templates.map(({ id }) => id).sort());
   });
@@ -134,7 +140,7 @@ export function lifecycleThrough(door: Door): void {
     expect(up.code, up.output).toBe(0);
     expect(up.operations["ServerlessEndpoint api"]).toEqual(["refresh", "create"]);
     expect(up.operations["JobInvoke smoke"]).toEqual(["refresh", "update"]);
-    expect((await service.holdings()).endpoints).toMatchObject([{ name: "api-dev", workersMax: 2 }]);
+    expect((await service.holdings()).endpoints).toMatchObject([{ name: fingerprinted("api-dev"), workersMax: 2 }]);
   });
 
   const replacement = ["create-replacement", "replace", "delete-replaced"];
@@ -181,7 +187,7 @@ export function lifecycleThrough(door: Door): void {
   });
 
   it("reads an object that exists by its id, and says when there is none", async () => {
-    const known = (await service.holdings()).templates.find(({ name }) => name === "worker-dev");
+    const known = (await service.holdings()).templates.find(({ name }) => name.startsWith("worker-dev-"));
     const lookUp = (id: string) => `
     const { Template } = require("${door.module}");
     exports.image = new Template("known", { imageName: "" }, { id: "${id}" }).imageName;

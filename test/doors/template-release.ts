@@ -58,9 +58,9 @@ export function templateReleaseThrough(door: Door): void {
     expect(destroy.ended - letGo - release).toBeLessThan(1500);
     expect(destroy.ended - letGo).toBeGreaterThan(release);
     const shown = destroy.diagnostics.filter(({ about, ephemeral }) => about === "Template chat" && ephemeral);
-    expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev" after \d+ s$/);
+    expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);
     expect(shown.at(-2)?.message).toMatch(
-      /^waiting for the service to release template "chat-dev": \d+ s of at most 150 s$/,
+      /^waiting for the service to release template "chat-dev-\w{7}": \d+ s of at most 150 s$/,
     );
     expect(shown.length).toBeGreaterThan(release / 6000);
     expect((await service.holdings()).templates).toEqual([]);

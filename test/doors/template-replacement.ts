@@ -36,7 +36,7 @@ export function templateReplacementThrough(door: Door): void {
     expect(up.code).not.toBe(0);
     const errors = up.diagnostics.filter(({ about, severity }) => about === "Template worker" && severity === "error");
     expect(errors.map(({ message }) => message).join("\n")).toMatch(
-      /template "worker-dev" cannot be deleted: endpoint "api-dev" \(\w+\) still uses it .* needs another name, too/,
+      /template "worker-dev-\w{7}" cannot be deleted: endpoint "api-dev-\w{7}" \(\w+\) still uses it .* needs another name, too/,
     );
     expect(await service.holdings()).toEqual(before);
   });

@@ -46,12 +46,13 @@ test("the table has every input of every kind", () => {
 describe("what the preview says is what happens", () => {
   test.each(rows)("$kind: $input $step", async ({ kind, input, was, is, one }) => {
     const lifecycle = kinds[kind];
-    const inputsOf = (more: Properties): Properties => {
-      const { inputs, failures } = lifecycle.check({}, { ...bases[kind], ...one.along, ...more }, "subject-dev");
+    const inputsOf = (before: Properties, more: Properties): Properties => {
+      const { inputs, failures } = lifecycle.check(before, { ...bases[kind], ...one.along, ...more }, "subject-dev");
       expect(failures).toEqual([]);
       return inputs;
     };
-    const [olds, news] = [inputsOf(was), inputsOf(is)];
+    const olds = inputsOf({}, was);
+    const news = inputsOf(olds, is);
     const { id, outputs } = await lifecycle.create(olds, bench.context());
     made = { kind, id, outputs };
 

@@ -14,6 +14,8 @@ const minute = 60_000;
 
 describe.each(cases)("a $kind that a killed process left", ({ kind, news, create, held, unique }) => {
   const lifecycle = kinds[kind];
+  /** Data, or credentials that nobody can date: for these its owner decides. */
+  const stops = kind === "NetworkVolume" || kind === "ContainerRegistryAuth";
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more }, name).inputs;
   const idsOf = async (name: string): Promise<string[]> =>
@@ -45,17 +47,43 @@ describe.each(cases)("a $kind that a killed process left", ({ kind, news, create
     expect(await idsOf(name)).toEqual(unique ? [id] : [id, second]);
   }
 
-  test("is taken over by the next run of the same resource", async () => {
-    const name = freshName();
-    const id = await leave(name);
-    const context = bench.context({ defaultName: name });
-    const made = await lifecycle.create(inputsOf(name), context);
-    expect(made.id).toBe(id);
-    expect(await idsOf(name)).toEqual([id]);
-    // What the service tells is what state says.
-    expect(lifecycle.diff(made.outputs, inputsOf(name))).toEqual([]);
-    expect((await lifecycle.read(id, made.outputs, bench.context()))?.outputs).toEqual(made.outputs);
-  });
+  if (stops) {
+    test("stops the next run of the same resource, which names it and what can be done", async () => {
+      const name = freshName();
+      const id = await leave(name);
+      await expect(lifecycle.create(inputsOf(name), bench.context({ defaultName: name }))).rejects.toThrow(
+        stopped(kind, name, [id]),
+      );
+      expect(await idsOf(name)).toEqual([id]);
+      const adopted = inputsOf(name, { adoptExisting: true });
+      expect((await lifecycle.create(adopted, bench.context({ defaultName: name }))).id).toBe(id);
+    });
+  } else {
+    test("is taken over by the next run of the same resource", async () => {
+      const name = freshName();
+      const id = await leave(name);
+      const context = bench.context({ defaultName: name });
+      const made = await lifecycle.create(inputsOf(name), context);
+      expect(made.id).toBe(id);
+      expect(await idsOf(name)).toEqual([id]);
+      expect(context.warned).toEqual([]);
+      // What the service tells is what state says.
+      expect(lifecycle.diff(made.outputs, inputsOf(name))).toEqual([]);
+      expect((await lifecycle.read(id, made.outputs, bench.context()))?.outputs).toEqual(made.outputs);
+    });
+
+    test("stays when the old one of a forced replacement is deleted, which it is itself", async () => {
+      const name = freshName();
+      const { id, outputs } = await lifecycle.create(inputsOf(name), bench.context({ defaultName: name }));
+      const context = bench.context({ defaultName: name });
+      expect((await lifecycle.create(inputsOf(name), context)).id).toBe(id);
+      await lifecycle.delete(id, outputs, context);
+      expect(await idsOf(name)).toEqual([id]);
+      expect(context.warned).toEqual([
+        `${kind} "${name}" was kept, not replaced: the new one took it over. To replace it by force, set the resource option deleteBeforeReplace: true.`,
+      ]);
+    });
+  }
 
   test("is left alone when the user chose its name", async () => {
     const name = freshName();
@@ -70,48 +98,64 @@ describe.each(cases)("a $kind that a killed process left", ({ kind, news, create
     await expectLeftAlone(name, id, await again(inputsOf(name), overrides));
   });
 
-  test("stays when the old one of a forced replacement is deleted, which it is itself", async () => {
-    const name = freshName();
-    const { id, outputs } = await lifecycle.create(inputsOf(name), bench.context({ defaultName: name }));
-    const context = bench.context({ defaultName: name });
-    expect((await lifecycle.create(inputsOf(name), context)).id).toBe(id);
-    await lifecycle.delete(id, outputs, context);
-    expect(await idsOf(name)).toEqual([id]);
-  });
-
   test("is taken by one of two resources at most", async () => {
     const name = freshName();
     const id = await leave(name);
     const context = bench.context({ defaultName: name });
     const results = await Promise.allSettled([1, 2].map(() => lifecycle.create(inputsOf(name), context)));
     const ids = results.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
-    expect(ids.filter((one) => one === id)).toHaveLength(1);
-    expect(ids).toHaveLength(unique ? 1 : 2);
+    expect(ids.filter((one) => one === id)).toHaveLength(stops ? 0 : 1);
+    expect(ids).toHaveLength(stops ? 0 : unique ? 1 : 2);
   });
 });
 
-describe("an object is a stranger's", () => {
+const stopped = (kind: string, name: string, ids: string[]): string =>
+  `${kind} "${name}": an object with this name exists (${ids.join(", ")}), and this deployment does not know it; ` +
+  "an interrupted deployment may have left it. To use it, set adoptExisting: true or import it with " +
+  '"pulumi import" (plugin only). To leave it alone, set another name. Else delete it.';
+const warned = (kind: string, name: string, ids: string[]): string =>
+  `another ${kind} named "${name}" exists (${ids.join(", ")}), and this deployment does not know it: ` +
+  "an interrupted deployment may have left it. Delete it unless it is in use.";
+
+describe("an object of the resource's name that is not taken over is told of", () => {
   const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
   const { ServerlessEndpoint, NetworkVolume, Template, Secret } = kinds;
   const templateId = String(endpoint?.news["templateId"]);
+  const volume = (name: string): Properties =>
+    NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+  const volumeByHand = async (body: object): Promise<string> =>
+    stringAt(await bench.rest("POST", "/networkvolumes", body), "id");
 
-  test("when it differs in anything", async () => {
+  test("when it is a volume of another size: it may hold data, so the create stops", async () => {
     const name = freshName();
-    await bench.rest("POST", "/networkvolumes", { name, size: 11, dataCenterId: "EU-RO-1" });
-    const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
-    await NetworkVolume.create(inputs, bench.context({ defaultName: name }));
-    expect((await bench.held("networkvolumes")).map(propertiesIn).filter((one) => one["name"] === name)).toHaveLength(
-      2,
-    );
+    const id = await volumeByHand({ name, size: 11, dataCenterId: "EU-RO-1" });
+    const create = NetworkVolume.create(volume(name), bench.context({ defaultName: name }));
+    await expect(create).rejects.toThrow(stopped("NetworkVolume", name, [id]));
+  });
+
+  test("when it is a volume elsewhere, which this resource cannot become: a new one is made, with a warning", async () => {
+    const name = freshName();
+    const id = await volumeByHand({ name, size: 10, dataCenterId: "US-KS-2" });
+    const context = bench.context({ defaultName: name });
+    expect((await NetworkVolume.create(volume(name), context)).id).not.toBe(id);
+    expect(context.warned).toEqual([warned("NetworkVolume", name, [id])]);
   });
 
   test("when there are two of them", async () => {
     const name = freshName();
     const body = { name, size: 10, dataCenterId: "EU-RO-1" };
-    const ids = [await bench.rest("POST", "/networkvolumes", body), await bench.rest("POST", "/networkvolumes", body)];
-    const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
-    const { id } = await NetworkVolume.create(inputs, bench.context({ defaultName: name }));
-    expect(ids.map((answer) => stringAt(answer, "id"))).not.toContain(id);
+    const ids = [await volumeByHand(body), await volumeByHand(body)];
+    const create = NetworkVolume.create(volume(name), bench.context({ defaultName: name }));
+    await expect(create).rejects.toThrow(stopped("NetworkVolume", name, ids));
+  });
+
+  test("when it is a template that differs in anything", async () => {
+    const name = freshName();
+    const id = stringAt(await bench.rest("POST", "/templates", { name, imageName: "b:1", isServerless: true }), "id");
+    const inputs = Template.check({}, { imageName: "a:1" }, name).inputs;
+    await expect(Template.create(inputs, bench.context({ defaultName: name }))).rejects.toThrow(
+      stopped("Template", name, [id]),
+    );
   });
 
   test("when an endpoint was made longer ago than an interruption lasts, by the service's own clock", async () => {
@@ -123,31 +167,32 @@ describe("an object is a stranger's", () => {
       const inputs = ServerlessEndpoint.check({}, { templateId }, name).inputs;
       const { id } = await ServerlessEndpoint.create(inputs, bench.context());
       await bench.clock.leap(age);
-      const second = await ServerlessEndpoint.create(inputs, bench.context({ defaultName: name }));
+      const context = bench.context({ defaultName: name });
+      const second = await ServerlessEndpoint.create(inputs, context);
       expect(second.id === id).toBe(taken);
+      expect(context.warned).toEqual(taken ? [] : [warned("ServerlessEndpoint", name, [id])]);
     }
   });
 
   test("when a secret was made longer ago", async () => {
     const name = freshName();
     const inputs = Secret.check({}, { value: "vvvv" }, name).inputs;
-    await Secret.create(inputs, bench.context());
+    const { id } = await Secret.create(inputs, bench.context());
     await bench.clock.leap(16 * minute);
-    await expect(Secret.create(inputs, bench.context({ defaultName: name }))).rejects.toThrow("the name is taken");
+    await expect(Secret.create(inputs, bench.context({ defaultName: name }))).rejects.toThrow(
+      stopped("Secret", name, [id]),
+    );
   });
 
-  test("when it is in use: an endpoint had jobs, runs the template or mounts the volume, a template refers to the secret", async () => {
+  test("when it is in use: an endpoint had jobs or runs the template, a template refers to the secret", async () => {
     const name = freshName();
-    const volume = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
     const template = Template.check({}, { imageName: "a:1", env: { T: `{{ RUNPOD_SECRET_${name} }}` } }, name).inputs;
     const secret = Secret.check({}, { value: "vvvv" }, name).inputs;
     const made = {
-      volume: await NetworkVolume.create(volume, bench.context()),
       template: await Template.create(template, bench.context()),
       secret: await Secret.create(secret, bench.context()),
     };
-    const wanted = { templateId: made.template.id, networkVolumeId: made.volume.id, workersMax: 0 };
-    const inputs = ServerlessEndpoint.check({}, wanted, name).inputs;
+    const inputs = ServerlessEndpoint.check({}, { templateId: made.template.id, workersMax: 0 }, name).inputs;
     const first = await ServerlessEndpoint.create(inputs, bench.context());
     const { serverlessUrl, apiKey } = bench.addresses;
     const submitted = await fetch(`${serverlessUrl}/v2/${first.id}/run`, {
@@ -156,11 +201,11 @@ describe("an object is a stranger's", () => {
       body: JSON.stringify({ input: {} }),
     });
     expect(submitted.status).toBe(200);
-    const context = (): Context => bench.context({ defaultName: name });
-    expect((await NetworkVolume.create(volume, context())).id).not.toBe(made.volume.id);
-    await expect(Template.create(template, context())).rejects.toThrow("the name is taken");
-    await expect(Secret.create(secret, context())).rejects.toThrow("the name is taken");
-    expect((await ServerlessEndpoint.create(inputs, context())).id).not.toBe(first.id);
+    const context = bench.context({ defaultName: name });
+    await expect(Template.create(template, context)).rejects.toThrow(stopped("Template", name, [made.template.id]));
+    await expect(Secret.create(secret, context)).rejects.toThrow(stopped("Secret", name, [made.secret.id]));
+    expect((await ServerlessEndpoint.create(inputs, context)).id).not.toBe(first.id);
+    expect(context.warned).toEqual([warned("ServerlessEndpoint", name, [first.id])]);
   });
 });
 
@@ -169,13 +214,14 @@ test("a secret and credentials that are taken over get their values again: nobod
     (one) => one.kind === "Secret" || one.kind === "ContainerRegistryAuth",
   )) {
     const name = freshName();
+    const adoptExisting = kind === "ContainerRegistryAuth";
     const inputs = kinds[kind].check({}, news, name).inputs;
     bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
     await kinds[kind].create(inputs, bench.context({ defaultName: name })).catch(() => undefined);
     bench.proxy.clear();
     const write = { body: kind === "Secret" ? /secretValueUpdate/ : /updateRegistryAuth/ };
     bench.proxy.inject(write, { kind: "delay", ms: 0 });
-    await kinds[kind].create(inputs, bench.context({ defaultName: name }));
+    await kinds[kind].create({ ...inputs, adoptExisting }, bench.context({ defaultName: name }));
     expect(bench.proxy.pendingFaults()).toBe(0);
   }
 });

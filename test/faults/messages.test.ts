@@ -127,7 +127,7 @@ const golden: [fault: string, work: () => unknown, message: string][] = [
       await made("/templates", { name: "chat-dev", imageName: "a:1" });
       return create("Template", template);
     },
-    'Template "chat-dev": the name is taken in this account (endpoint template names must be unique). Set another name, delete the object that has it, or set adoptExisting to take it over.',
+    'Template "chat-dev": the name is taken in this account (endpoint template names must be unique). Set another name, delete the object that has it, or set adoptExisting to take it over. To replace a resource by force, set its option deleteBeforeReplace: true.',
   ],
   [
     "a name that several objects to adopt have",

@@ -32,7 +32,7 @@ async function createMany(one: ObjectCase, count: number, context: Context, para
 }
 
 describe.each(cases)("requests for 40 of $kind", (one) => {
-  test("a create each and one list; none where nothing changed; one list to refresh; a delete each", async () => {
+  test("a create each and one list; none where nothing changed; one list to refresh; a delete each, of a template two", async () => {
     const lifecycle = kinds[one.kind];
     bench.asked();
     const made = await createMany(one, 40, bench.context());
@@ -48,7 +48,8 @@ describe.each(cases)("requests for 40 of $kind", (one) => {
 
     const deletes = bench.context();
     await Promise.all(made.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
-    expect(bench.asked()).toHaveLength(40);
+    // The service deletes templates by name: the present one is read first.
+    expect(bench.asked()).toHaveLength(one.kind === "Template" ? 80 : 40);
   });
 });
 
@@ -100,6 +101,7 @@ test("an update is one request; of a template two, for what is not to be changed
     const news = lifecycle.check(made.outputs, { ...one.news, ...change[one.kind] }, "n0-dev").inputs;
     await lifecycle.update(made.id, made.outputs, news, bench.context());
     expect(bench.asked()).toHaveLength(one.kind === "Template" ? 2 : 1);
+    await lifecycle.delete(made.id, made.outputs, bench.context());
   }
 });
 

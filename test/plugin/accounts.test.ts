@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { type Stack, shown } from "../support/pulumi";
 import { pluginDoor } from "./support/door";
@@ -36,8 +37,11 @@ it("deploys to two accounts in one program", async () => {
   await stack.program(program(account(east), account(west)));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  expect(await east.holdings()).toMatchObject({ templates: [{ name: "east-dev" }], volumes: [] });
-  expect(await west.holdings()).toMatchObject({ templates: [{ name: "west-dev" }], volumes: [{ name: "models-dev" }] });
+  expect(await east.holdings()).toMatchObject({ templates: [{ name: fingerprinted("east-dev") }], volumes: [] });
+  expect(await west.holdings()).toMatchObject({
+    templates: [{ name: fingerprinted("west-dev") }],
+    volumes: [{ name: fingerprinted("models-dev") }],
+  });
 });
 
 it("keeps the keys encrypted in state", async () => {

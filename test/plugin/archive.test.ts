@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { archivePlugin } from "../../scripts/archive-plugin.mjs";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginDoor } from "./support/door";
@@ -31,6 +32,6 @@ it("the archive installs with Pulumi's own command, and programs need no line in
   `);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  expect((await service.holdings()).volumes).toMatchObject([{ name: "models-dev" }]);
+  expect((await service.holdings()).volumes).toMatchObject([{ name: fingerprinted("models-dev") }]);
   expect((await stack.destroy()).code).toBe(0);
 });

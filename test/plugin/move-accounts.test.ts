@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginDoor, pluginFolder } from "./support/door";
@@ -44,11 +45,15 @@ it("dynamic resources of an explicit provider are made in its account", async ()
   await stack.program(program("pulumi-serverless-compute", provider));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
-  expect(await east.holdings()).toMatchObject({ templates: [{ name: "chat-dev" }], volumes: [], secrets: [] });
+  expect(await east.holdings()).toMatchObject({
+    templates: [{ name: fingerprinted("chat-dev") }],
+    volumes: [],
+    secrets: [],
+  });
   expect(await west.holdings()).toMatchObject({
     templates: [],
-    volumes: [{ name: "models-dev" }],
-    secrets: [{ name: "token-dev" }],
+    volumes: [{ name: fingerprinted("models-dev") }],
+    secrets: [{ name: fingerprinted("token-dev") }],
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { pluginDoor } from "./support/door";
@@ -62,11 +63,11 @@ it("a create and an update end when their custom time-outs are over, and the nex
     service.proxy.inject({ method, path: /networkvolumes/ }, busy);
     const late = await stack.up();
     expect(late.code).not.toBe(0);
-    expect(late.output).toContain(`NetworkVolume "models-dev"`);
+    expect(late.output).toContain(`NetworkVolume "models-dev-`);
     service.proxy.clear();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect((await service.holdings()).volumes).toMatchObject([{ name: "models-dev", size }]);
+    expect((await service.holdings()).volumes).toMatchObject([{ name: fingerprinted("models-dev"), size }]);
     expect(up.operations, up.output).toMatchObject({ "NetworkVolume models": [operation] });
   }
 });

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack, shown } from "../support/pulumi";
 import { findYaml } from "./support/yaml";
@@ -40,8 +41,8 @@ describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML
     await stack.program(`configuration:\n${keys}resources:${account("east", east)}${account("west", west)}\n`);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(await east.holdings()).toMatchObject({ volumes: [{ name: "eastModels-dev" }] });
-    expect(await west.holdings()).toMatchObject({ volumes: [{ name: "westModels-dev" }] });
+    expect(await east.holdings()).toMatchObject({ volumes: [{ name: fingerprinted("eastModels-dev") }] });
+    expect(await west.holdings()).toMatchObject({ volumes: [{ name: fingerprinted("westModels-dev") }] });
     for (const [path, text] of await stack.files()) {
       const lines = shown(text).split("\n");
       for (const { service } of [east, west]) {

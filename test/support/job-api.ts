@@ -44,6 +44,7 @@ export async function startJobApi(answers: Partial<Record<Operation, (call: numb
     clock,
     signal: new AbortController().signal,
     progress: (text) => void shown.push(text),
+    warn: (text) => void shown.push(text),
     settings: { templateReleaseLimit: 1 },
   };
   return { calls, bodies, shown, clock, context };

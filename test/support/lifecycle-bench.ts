@@ -16,6 +16,8 @@ import { discardServiceFolder } from "./service-artefacts";
 export interface LifecycleBench {
   /** What the lifecycles talk to. */
   proxy: RecordingProxy;
+  /** Another way to the service, with a record and faults of its own. */
+  startProxy(): Promise<RecordingProxy>;
   /** The service's time. */
   clock: LeapingClock;
   /** Folder of the service's database and logs. */
@@ -40,6 +42,8 @@ export type HeldKind = "endpoints" | "networkvolumes" | "templates" | "secrets" 
 export interface BenchContext extends Context {
   /** Texts that progress was told. */
   shown: string[];
+  /** Warnings. */
+  warned: string[];
 }
 
 /** A clock that passes every wait at once, and takes the service's time along. */
@@ -65,6 +69,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
   const proxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
   noteSecret(service.apiKey, "the API key");
   const closing: (() => Promise<void>)[] = [];
+  const proxies = [proxy];
   const told: string[] = [];
   afterEach(async ({ task }) => {
     for (const close of closing.splice(0)) await close();
@@ -73,7 +78,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
       console.error((await readFile(join(dataFolder, "service.log"), "utf8")).slice(-4000));
   });
   afterAll(async () => {
-    await proxy.close();
+    for (const one of proxies) await one.close();
     await service.stop(0);
     expectNoSecretIn([["what verbs told", told.join("\n")]]);
     await discardServiceFolder(dataFolder);
@@ -97,6 +102,11 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
 
   return {
     proxy,
+    async startProxy() {
+      const another = await startRecordingProxy(service.serverlessUrl, () => clock.now());
+      proxies.push(another);
+      return another;
+    },
     clock,
     dataFolder,
     addresses,
@@ -105,6 +115,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
       const clients = createClients({ ...addresses, clock: time, random: () => 0.5 });
       closing.push(() => clients.close());
       const shown: string[] = [];
+      const warned: string[] = [];
       return {
         clients,
         clock: time,
@@ -113,8 +124,13 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
           shown.push(text);
           told.push(text);
         },
+        warn: (text) => {
+          warned.push(text);
+          told.push(text);
+        },
         settings: { templateReleaseLimit: 150_000 },
         shown,
+        warned,
         ...overrides,
       };
     },

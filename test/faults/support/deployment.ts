@@ -1,3 +1,4 @@
+import { defaultName } from "../../../provider/engine/urn";
 import { type Kind, kinds } from "../../../provider/lifecycle/kinds";
 import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/lifecycle";
 
@@ -34,10 +35,14 @@ export interface Run {
   killed(): boolean;
 }
 
-const stack = "dev";
+/** Name that the resource of a project gets when its inputs have none; every project's stack is called the same. */
+export const nameIn = (project: string, { kind, name }: Pick<Declared, "kind" | "name">): string =>
+  defaultName(`urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`) ?? "";
 
 /** Deployments as the engine makes them of lifecycles: order, state, and what is kept when something fails. */
-export function createDeployment(state: State = { resources: new Map(), replaced: [] }) {
+export function createDeployment(project = "shop") {
+  const state: State = { resources: new Map(), replaced: [] };
+
   /** Runs a verb and keeps what it did, unless the process was killed meanwhile. */
   async function step<Answer>(run: Run, verb: Promise<Answer>, keep: (answer: Answer) => void): Promise<void> {
     const answer = await verb;
@@ -45,24 +50,23 @@ export function createDeployment(state: State = { resources: new Map(), replaced
     keep(answer);
   }
 
-  const seenBy = (deployed: Set<string>, name: string, context: Context): Context => ({
-    ...context,
-    defaultName: `${name}-${stack}`,
-    inState: deployed,
-  });
-
   async function bring(declared: Declared, run: Run, seen: Set<string>): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
-    const context = seenBy(seen, name, run.context);
+    const ownName = nameIn(project, declared);
+    const context: Context = { ...run.context, defaultName: ownName, inState: seen };
     const written = declared.inputs((other) => {
       const found = state.resources.get(other);
       if (!found) throw new Error(`${other} is not deployed`);
       return found;
     });
-    const { inputs, failures } = lifecycle.check(old?.outputs ?? {}, written, `${name}-${stack}`);
-    if (failures.length > 0) throw new Error(JSON.stringify(failures));
+    const checked = (olds: Properties): Properties => {
+      const { inputs, failures } = lifecycle.check(olds, written, ownName);
+      if (failures.length > 0) throw new Error(JSON.stringify(failures));
+      return inputs;
+    };
+    const inputs = checked(old?.outputs ?? {});
     if (old) seen.add(old.id);
     const changes = old ? lifecycle.diff(old.outputs, inputs) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
@@ -72,7 +76,8 @@ export function createDeployment(state: State = { resources: new Map(), replaced
           state.resources.set(name, { kind, level, id: old.id, outputs });
         });
       } else {
-        await step(run, lifecycle.create(inputs, context), ({ id, outputs }) => {
+        // A replacement is checked once more, as a new resource.
+        await step(run, lifecycle.create(checked({}), context), ({ id, outputs }) => {
           if (old) state.replaced.push(old);
           state.resources.set(name, { kind, level, id, outputs });
         });

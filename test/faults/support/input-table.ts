@@ -12,7 +12,7 @@ export interface InputCase {
   change: "update" | "replace" | "nothing";
   /** Required inputs can be changed, not added or removed. */
   required?: true;
-  /** What the service tells where the input is absent; undefined where it tells nothing. */
+  /** What the service tells once the input is taken away: its default, of a name the one it has; undefined for nothing. */
   absent?: Value | undefined;
   /** Where and in which form the service tells it; by default under the same name, the same value. */
   told?: { as: string; form(value: Value): Value | undefined };
@@ -59,7 +59,7 @@ export async function inputTable(
   const { templates, volumes, auths } = await references(bench);
   const cases = [
     ...rowsOf("Template", [
-      ["name", ["in-a", "in-b"], { absent: "subject-dev" }],
+      ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["imageName", ["a:1", "b:2"], required],
       ["containerDiskInGb", [5, 6], { absent: 50 }],
       ["volumeInGb", [7, 8], { absent: 0, along: { isServerless: false } }],
@@ -73,7 +73,7 @@ export async function inputTable(
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("ServerlessEndpoint", [
-      ["name", ["in-a", "in-b"], { absent: "subject-dev" }],
+      ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["templateId", templates, required],
       ["computeType", ["CPU", "GPU"], { ...replaces, absent: "GPU" }],
       ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: [] }],
@@ -95,19 +95,19 @@ export async function inputTable(
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("NetworkVolume", [
-      ["name", ["in-a", "in-b"], { absent: "subject-dev" }],
+      ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["size", [10, 20], required],
       ["dataCenterId", ["EU-RO-1", "US-KS-2"], { ...replaces, ...required }],
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("Secret", [
-      ["name", ["in-a", "in-b"], { ...replaces, absent: "subject-dev" }],
+      ["name", ["in-a", "in-b"], { ...replaces, absent: "in-b" }],
       ["value", ["first-value", "second-value"], { ...required, written: /secretValueUpdate/ }],
       ["description", ["one", "two"], { absent: "" }],
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("ContainerRegistryAuth", [
-      ["name", ["in-a", "in-b"], { ...replaces, absent: "subject-dev" }],
+      ["name", ["in-a", "in-b"], { ...replaces, absent: "in-b" }],
       ["username", ["ann", "bob"], { ...required, written: /updateRegistryAuth/ }],
       ["password", ["first-password", "second-password"], { ...required, written: /updateRegistryAuth/ }],
       ["adoptExisting", [true, false], nothing],

@@ -30,10 +30,10 @@ describe("a check", () => {
     ]);
   });
 
-  it("names a resource after itself and its stack", async () => {
+  it("names a resource after itself, its stack and its whole URN", async () => {
     const { provider } = bench();
     const { inputs } = await provider.check({}, { ...hidden });
-    expect(inputs).toMatchObject({ name: "lunch-dev" });
+    expect(inputs).toMatchObject({ name: "lunch-dev-1a292af" });
   });
 
   it("keeps the hidden inputs and hides them from the lifecycle", async () => {

@@ -13,10 +13,9 @@ describe("a diff", () => {
 
   it("tells a change in place from one that replaces", async () => {
     const { provider } = bench();
-    expect(await provider.diff("box-1", state, { ...state, colour: "red" })).toEqual({
+    expect(await provider.diff("box-1", state, { ...state, colour: "red" })).toMatchObject({
       changes: true,
       replaces: [],
-      deleteBeforeReplace: false,
     });
     expect(await provider.diff("box-1", state, { ...state, size: 2 })).toMatchObject({
       changes: true,
@@ -26,9 +25,12 @@ describe("a diff", () => {
 
   it("deletes first where the replacement keeps a unique name, and last where it gets another", async () => {
     const { provider } = bench();
-    const kept = await provider.diff("box-1", state, { ...state, size: 2 });
-    const renamed = await provider.diff("box-1", state, { ...state, size: 2, name: "supper" });
-    expect([kept.deleteBeforeReplace, renamed.deleteBeforeReplace]).toEqual([true, false]);
+    // A change that replaces nothing by itself does where the option replaceOnChanges names it.
+    for (const change of [{ size: 2 }, { colour: "red" }]) {
+      const kept = await provider.diff("box-1", state, { ...state, ...change });
+      const renamed = await provider.diff("box-1", state, { ...state, ...change, name: "supper" });
+      expect([kept.deleteBeforeReplace, renamed.deleteBeforeReplace]).toEqual([true, false]);
+    }
   });
 
   it("counts an unknown value as a change", async () => {

@@ -191,13 +191,16 @@ describe("what is absent", () => {
 
 describe("a name that is left out", () => {
   const volume = { size: 1, dataCenterId: "EU-RO-1" };
-  test("is made of the resource's and the stack's", () => {
+  test("is the default one for a new resource", () => {
     expect(checkInputs(networkVolumeInputs, {}, volume, "models-dev").inputs["name"]).toBe("models-dev");
   });
-  test("stays what it was where no default can be made", () => {
-    expect(checkInputs(networkVolumeInputs, { name: "models-dev" }, volume, undefined).inputs["name"]).toBe(
-      "models-dev",
-    );
+  test.each([
+    ["the default name of an earlier version", "models-dev"],
+    ["the default name of another URN, before the resource was renamed", "storage-dev-1234567"],
+    ["a name that the program gave until now", "acme-models"],
+  ])("stays what it is in state: %s", (_, name) => {
+    for (const defaultName of ["models-dev-89abcde", undefined])
+      expect(checkInputs(networkVolumeInputs, { name }, volume, defaultName).inputs["name"]).toBe(name);
   });
   test("is required where there is neither", () => {
     const { failures } = checkInputs(networkVolumeInputs, {}, volume, undefined);

@@ -66,7 +66,7 @@ describe("a template that was in use", () => {
     expect(await names()).not.toContain("freed-dev");
     expect(context.shown).toContain('waiting for the service to release template "freed-dev": 12 s of at most 150 s');
     expect(new Set(context.shown).size).toBeGreaterThan(115);
-  });
+  }, 30_000);
 
   test("is given up at the limit with what to do, and stays", async () => {
     const context = bench.context({ settings: { templateReleaseLimit: 10_000 } });
@@ -102,12 +102,12 @@ describe("a template that was in use", () => {
 });
 
 describe("a template that nothing used", () => {
-  test("is deleted with one call", async () => {
+  test("is deleted with two calls, for its present name is read first", async () => {
     const context = bench.context();
     const { id, outputs } = await makeTemplate("free-dev", context);
     bench.asked();
     await Template.delete(id, outputs, context);
-    expect(bench.asked()).toEqual(["POST /graphql"]);
+    expect(bench.asked()).toEqual(["POST /graphql", "POST /graphql"]);
     expect(await names()).not.toContain("free-dev");
   });
 
@@ -125,6 +125,55 @@ describe("a template that nothing used", () => {
     await Template.delete(id, outputs, context);
     expect(await names()).not.toContain("after-dev");
   });
+});
+
+describe("a template of somebody else that has the name by now stays", () => {
+  const body = (name: string) => ({ name, imageName: "theirs:1", isServerless: true });
+  const theirs = async (name: string): Promise<string> =>
+    stringAt(await bench.rest("POST", "/templates", body(name)), "id");
+  const ids = async (): Promise<unknown[]> => (await bench.held("templates")).map((one) => propertiesIn(one)["id"]);
+
+  test("when ours is gone already", async () => {
+    const { id, outputs } = await makeTemplate("again-dev", bench.context());
+    await Template.delete(id, outputs, bench.context());
+    const other = await theirs("again-dev");
+    await Template.delete(id, outputs, bench.context());
+    expect(await ids()).toContain(other);
+  });
+
+  test("when the answer to the delete of ours got lost", async () => {
+    const { id, outputs } = await makeTemplate("lost-dev", bench.context());
+    let other: string | undefined;
+    const clock = {
+      now: () => bench.clock.now(),
+      sleep: async (): Promise<void> => {
+        other ??= await theirs("lost-dev");
+      },
+    };
+    bench.proxy.inject({ body: /mutation deleteTemplate/ }, { kind: "reset", carriedOut: true });
+    await Template.delete(id, outputs, bench.context({ clock }));
+    expect(other).toBeDefined();
+    expect(await ids()).toContain(other);
+    expect(await ids()).not.toContain(id);
+  });
+
+  test("when ours got another name while its release was waited for", async () => {
+    const context = bench.context();
+    const { id, outputs } = await makeTemplate("moved-dev", context);
+    await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
+    let other: Promise<string> | undefined;
+    const rename = async (): Promise<string> => {
+      await bench.rest("PATCH", `/templates/${id}`, { name: "elsewhere-dev" });
+      return theirs("moved-dev");
+    };
+    const progress = (text: string): void => {
+      if (text.includes(" 5 s ")) other ??= rename();
+    };
+    await Template.delete(id, outputs, { ...context, progress });
+    expect(other).toBeDefined();
+    expect(await ids()).toContain(await other);
+    expect(await names()).not.toContain("elsewhere-dev");
+  }, 30_000);
 });
 
 test("another fault than being in use is no reason to wait", async () => {

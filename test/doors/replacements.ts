@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import type { Run, Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+const listed = z.array(z.looseObject({ id: z.string(), name: z.string() }));
+
+/** Replacements of objects whose names are unique in the account: forced ones, and those that failed half-way. */
+export function replacementsThrough(door: Door): void {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await door.createStack(service.environment);
+  });
+  afterAll(() => stack.remove());
+
+  type Part = "Template" | "Secret" | "ContainerRegistryAuth";
+
+  const program = (args: Partial<Record<Part, object>>, options: object = {}): string => `
+  const { ContainerRegistryAuth, Secret, Template } = require("${door.module}");
+  const { Template: template, Secret: secret, ContainerRegistryAuth: auth } = ${JSON.stringify(args)};
+  if (template) new Template("worker", { imageName: "acme/worker:1", ...template }, ${JSON.stringify(options)});
+  if (secret) new Secret("token", { value: "sesame-5a1b", ...secret }, ${JSON.stringify(options)});
+  if (auth) new ContainerRegistryAuth("registry", { username: "robot", password: "sesame-5a1c", ...auth }, ${JSON.stringify(options)});
+`;
+
+  /** Ids of everything that the service holds, by kind. */
+  async function held(): Promise<Record<Part, string[]>> {
+    const { templates, secrets } = await service.holdings();
+    const auths = listed.parse(await service.rest("GET", "/containerregistryauth"));
+    const ids = (all: { id: string }[]): string[] => all.map(({ id }) => id);
+    return { Template: ids(templates), Secret: ids(secrets), ContainerRegistryAuth: ids(auths) };
+  }
+
+  /** The state has just what the service holds. */
+  async function expectAgreement(): Promise<void> {
+    const state = (await stack.resources()).map(({ id }) => id).sort();
+    expect(
+      Object.values(await held())
+        .flat()
+        .sort(),
+    ).toEqual(state);
+    const refresh = await stack.refresh();
+    expect(new Set(Object.values(refresh.operations).flat()), refresh.output).toEqual(new Set(["same"]));
+  }
+
+  const messagesAbout = ({ diagnostics }: Run, about: string, severity: string): string =>
+    diagnostics
+      .filter((one) => one.about === about && one.severity === severity && !one.ephemeral)
+      .map(({ message }) => message)
+      .join("\n");
+
+  const succeeds = async (run: Promise<Run>): Promise<Run> => {
+    const ended = await run;
+    expect(ended.code, ended.output).toBe(0);
+    return ended;
+  };
+
+  describe("a replacement that deleted the old template and could not make the new one", () => {
+    const refused = { isServerless: false, containerRegistryAuthId: "nosuchauth" };
+
+    it.each([
+      ["is taken back", {}],
+      ["is put right", { isServerless: false }],
+    ])("%s: the template that is made then stays", async (_, next) => {
+      await stack.program(program({ Template: {} }));
+      await succeeds(stack.up());
+      await stack.program(program({ Template: refused }));
+      const failed = await stack.up();
+      expect(failed.code).not.toBe(0);
+      expect((await held()).Template).toEqual([]);
+      await stack.program(program({ Template: next }));
+      await succeeds(stack.up());
+      expect((await held()).Template).toHaveLength(1);
+      await expectAgreement();
+      await succeeds(stack.destroy());
+    });
+  });
+
+  describe("the option replaceOnChanges", () => {
+    it("replaces each kind under its name, the old one first", async () => {
+      const options = { replaceOnChanges: ["*"] };
+      await stack.program(program({ Template: {}, Secret: {}, ContainerRegistryAuth: {} }, options));
+      await succeeds(stack.up());
+      const before = await held();
+      const changed = {
+        Template: { readme: "new" },
+        Secret: { description: "new" },
+        ContainerRegistryAuth: { username: "new" },
+      };
+      await stack.program(program(changed, options));
+      const up = await succeeds(stack.up());
+      const steps = ["delete-replaced", "replace", "create-replacement"];
+      expect(up.operations).toEqual({
+        "Template worker": steps,
+        "Secret token": steps,
+        "ContainerRegistryAuth registry": steps,
+      });
+      const after = await held();
+      for (const kind of ["Template", "Secret", "ContainerRegistryAuth"] as const)
+        expect(after[kind], kind).toEqual([expect.not.stringMatching(`^${before[kind][0]}$`)]);
+      await expectAgreement();
+      await succeeds(stack.destroy());
+    });
+  });
+
+  describe("up --target-replace", () => {
+    const everything = { Template: {}, Secret: {}, ContainerRegistryAuth: {} };
+    const about: [Part, string][] = [
+      ["Template", "Template worker"],
+      ["Secret", "Secret token"],
+      ["ContainerRegistryAuth", "ContainerRegistryAuth registry"],
+    ];
+    const forced = async (kind: Part): Promise<Run> => {
+      const urn = (await stack.resources()).find(({ type }) => type.endsWith(`:${kind}`))?.urn ?? "";
+      return stack.up({ args: ["--target-replace", urn] });
+    };
+    const advice = "deleteBeforeReplace: true";
+
+    it("without more changes nothing, and says what to do", async () => {
+      await stack.program(program(everything));
+      await succeeds(stack.up());
+      const before = await held();
+      for (const [kind, name] of about) {
+        const up = await forced(kind);
+        // The engine tells the provider nothing of the old one: what is worth nothing is taken for what a killed run left.
+        const stops = kind === "ContainerRegistryAuth";
+        expect(up.code === 0, up.output).toBe(!stops);
+        expect(messagesAbout(up, name, stops ? "error" : "warning"), up.output).toContain(advice);
+        expect(await held()).toEqual(before);
+        await expectAgreement();
+      }
+    });
+
+    it("with the option deleteBeforeReplace it replaces each kind under its name", async () => {
+      await stack.program(program(everything, { deleteBeforeReplace: true }));
+      for (const [kind, name] of about) {
+        const before = await held();
+        const up = await succeeds(forced(kind));
+        expect(up.operations[name]).toEqual(["delete-replaced", "replace", "create-replacement"]);
+        expect((await held())[kind]).toEqual([expect.not.stringMatching(`^${before[kind][0]}$`)]);
+        await expectAgreement();
+      }
+      await succeeds(stack.destroy());
+      expect(Object.values(await held()).flat()).toEqual([]);
+    });
+  });
+}

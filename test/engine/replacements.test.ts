@@ -1,0 +1,4 @@
+import { replacementsThrough } from "../doors/replacements";
+import { dynamicDoor } from "./door";
+
+replacementsThrough(dynamicDoor);

@@ -1,0 +1,57 @@
+import type { Context } from "../../../provider/lifecycle/lifecycle";
+import type { Fault, RecordingProxy } from "../../support/recording-proxy";
+import type { Run } from "./deployment";
+import type { Random } from "./random";
+
+const faults: readonly Fault[] = [
+  { kind: "dropBeforeSend" },
+  { kind: "dropAfterAnswer" },
+  { kind: "delay", ms: 3 },
+  { kind: "reset" },
+  { kind: "reset", carriedOut: true },
+  { kind: "halfBody" },
+  ...([429, 500, 502, 503, 504] as const).map((status): Fault => ({ kind: "status", status })),
+  ...([500, 502, 504] as const).map((status): Fault => ({ kind: "status", status, carriedOut: true })),
+  { kind: "status", status: 429, retryAfter: "2" },
+];
+
+/**
+ * Lets some requests pass, then makes one go wrong, several times over; at last the process may be gone. Often it is
+ * nothing but that, at any request of a run: a kill in the middle of a create is what is hardest to mend.
+ */
+export function sabotage(proxy: RecordingProxy, random: Random): string[] {
+  const passed: Fault = { kind: "delay", ms: 0 };
+  const plan: Fault[] = [];
+  const onlyKilled = random.chance(0.4);
+  for (let count = onlyKilled ? 0 : random.int(0, 5); count > 0; count--) {
+    plan.push(...Array.from({ length: random.int(0, 6) }, () => passed));
+    // Several in a row outlast the retries.
+    const fault = random.pick(faults);
+    plan.push(...Array.from({ length: random.chance(0.15) ? 7 : 1 }, () => fault));
+  }
+  if (onlyKilled || random.chance(0.3)) {
+    plan.push(...Array.from({ length: random.int(0, onlyKilled ? 16 : 6) }, () => passed));
+    plan.push({ kind: "clientGone", carriedOut: random.chance(0.7) });
+  }
+  for (const fault of plan) proxy.inject({}, fault);
+  return plan.filter((fault) => fault !== passed).map((fault) => JSON.stringify(fault));
+}
+
+/** A run of the engine through a proxy, which may kill it. With `random` its user presses Ctrl-C now and then. */
+export function processOf(context: Context, proxy: RecordingProxy, random?: Random): Run {
+  const stop = new AbortController();
+  const { progress } = context;
+  let verbs = random?.chance(0.15) ? random.int(1, 6) : 0;
+  return {
+    context: {
+      ...context,
+      signal: stop.signal,
+      // Texts are told where a verb waits or looks: that is where a cancellation hurts most.
+      progress: (text) => {
+        progress(text);
+        if (--verbs === 0) stop.abort(new Error("the deployment was cancelled"));
+      },
+    },
+    killed: proxy.clientIsGone,
+  };
+}

@@ -1,0 +1,4 @@
+import { replacementsThrough } from "../doors/replacements";
+import { pluginDoor } from "./support/door";
+
+replacementsThrough(pluginDoor);
