@@ -4,8 +4,8 @@ import type { Stack } from "../support/pulumi";
 export interface Door {
   /** What a program requires to get the resource classes; they have the same names behind every door. */
   module: string;
-  /** Makes a stack whose programs use this door. */
-  createStack(environment: Record<string, string>): Promise<Stack>;
+  /** Makes a stack whose programs use this door; its project is called "shop" unless another name is given. */
+  createStack(environment: Record<string, string>, project?: { name: string }): Promise<Stack>;
   /** Makes a newer version of the package out of the one that a stack uses, where the stack can have one of its own. */
   upgrade?(stack: Stack): Promise<void>;
 }

@@ -8,9 +8,11 @@ import { createPrograms } from "./support/programs";
 import { type Random, randomFrom } from "./support/random";
 import { processOf, sabotage } from "./support/sabotage";
 
-/** FAULT_SEED=n replays one interleaving. */
+/** FAULT_SEED=n replays one interleaving; FULL=1 runs more of them. */
 const replayed = process.env["FAULT_SEED"];
-const seeds = replayed ? [Number(replayed)] : Array.from({ length: 200 }, (_, index) => index + 1);
+const seeds = replayed
+  ? [Number(replayed)]
+  : Array.from({ length: process.env["FULL"] ? 200 : 60 }, (_, index) => index + 1);
 
 const bench = await useLifecycleBench({ templateRelease: 1000, deleteNeedsScaleDown: true });
 /** Each project's own way to the service: killing one process leaves the other alone. */

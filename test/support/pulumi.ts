@@ -75,6 +75,8 @@ export const shown = (text: string): string =>
 
 /** How a stack's project is set up, where it is no ordinary Node program with dynamic resources. */
 export interface Project {
+  /** Name of the project; "shop" when absent. */
+  name?: string;
   /** Folder of the plugin that serves the resources. */
   plugin?: string;
   runtime?: "nodejs" | "yaml";
@@ -92,9 +94,9 @@ export async function createStack(environment: Record<string, string>, project: 
   const backend = join(folder, "backend");
   const temporary = join(folder, "tmp");
   await Promise.all([mkdir(programFolder), mkdir(backend), mkdir(temporary)]);
-  const { plugin, runtime = "nodejs", example } = project;
+  const { plugin, runtime = "nodejs", example, name: projectName = "shop" } = project;
   const plugins = plugin ? `plugins:\n  providers:\n    - name: serverless-compute\n      path: ${plugin}\n` : "";
-  const header = `name: shop\nruntime: ${runtime}\n${plugins}`;
+  const header = `name: ${projectName}\nruntime: ${runtime}\n${plugins}`;
   const programFile = runtime === "yaml" ? "Pulumi.yaml" : "index.js";
   if (example) {
     // What a person who tried the example may have left in its folder.

@@ -10,5 +10,5 @@ export const pluginFolder = (): string => join(inject("packed"), "node_modules",
 /** The plugin, which the engine starts by itself. */
 export const pluginDoor: Door = {
   module: fileURLToPath(new URL("resources.cjs", import.meta.url)),
-  createStack: (environment) => createStack(environment, { plugin: pluginFolder() }),
+  createStack: (environment, project) => createStack(environment, { ...project, plugin: pluginFolder() }),
 };

@@ -1,10 +1,13 @@
 import { isApiError } from "serverless-compute-api";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { kinds } from "../../../../provider/lifecycle/kinds";
 import type { Context } from "../../../../provider/lifecycle/lifecycle";
 import { pollInterval } from "../../../../provider/lifecycle/template-release";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
+
+// Two minutes of waiting are hundreds of requests.
+vi.setConfig({ testTimeout: 30_000 });
 
 const release = 120_000;
 const bench = await useLifecycleBench({ templateRelease: release });
@@ -66,7 +69,7 @@ describe("a template that was in use", () => {
     expect(await names()).not.toContain("freed-dev");
     expect(context.shown).toContain('waiting for the service to release template "freed-dev": 12 s of at most 150 s');
     expect(new Set(context.shown).size).toBeGreaterThan(115);
-  }, 30_000);
+  });
 
   test("is given up at the limit with what to do, and stays", async () => {
     const context = bench.context({ settings: { templateReleaseLimit: 10_000 } });
@@ -173,7 +176,7 @@ describe("a template of somebody else that has the name by now stays", () => {
     expect(other).toBeDefined();
     expect(await ids()).toContain(await other);
     expect(await names()).not.toContain("elsewhere-dev");
-  }, 30_000);
+  });
 });
 
 test("another fault than being in use is no reason to wait", async () => {

@@ -1,0 +1,4 @@
+import { keptNamesThrough } from "../doors/kept-names";
+import { dynamicDoor } from "./door";
+
+keptNamesThrough(dynamicDoor);

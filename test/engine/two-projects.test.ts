@@ -1,0 +1,4 @@
+import { twoProjectsThrough } from "../doors/two-projects";
+import { dynamicDoor } from "./door";
+
+twoProjectsThrough(dynamicDoor);

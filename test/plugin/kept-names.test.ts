@@ -1,0 +1,4 @@
+import { keptNamesThrough } from "../doors/kept-names";
+import { pluginDoor } from "./support/door";
+
+keptNamesThrough(pluginDoor);
