@@ -6,10 +6,14 @@ const statusOf = {
   missingOnDelete: 400,
   unauthorized: 401,
   missing: 404,
+  /** An operation that answers with a job's output, and there is none: /openai. */
+  jobCancelled: 410,
   tooLarge: 413,
   tooManyRequests: 429,
+  jobFailed: 500,
   internal: 500,
   stopping: 503,
+  jobTimedOut: 504,
 } as const;
 
 /** A stable word for what went wrong. */

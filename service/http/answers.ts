@@ -1,14 +1,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
+import { openaiErrorBody } from "./openai-error";
 
 /** Where each API begins. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
 
 /** The error body of the API that a path belongs to. */
-function errorBody(path: string, message: string): object {
+function errorBody(path: string, error: Pick<ServiceError, "code" | "message">): object {
+  const { message } = error;
   if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
-  if (path.startsWith(`${roots.jobs}/`)) return { error: message };
-  return { message };
+  if (!path.startsWith(`${roots.jobs}/`)) return { message };
+  return path.split("/", 4)[3] === "openai" ? openaiErrorBody(error) : { error: message };
 }
 
 /** Answers an error in the form of the API that was called; `report` gets those that are the service's own fault. */
@@ -20,7 +22,7 @@ export function answerError(
 ): void {
   const told = error instanceof ServiceError ? error : translated(error);
   if (told.code === "internal") report(error);
-  reply.status(told.status).headers(told.headers).send(errorBody(request.url, told.message));
+  reply.status(told.status).headers(told.headers).send(errorBody(request.url, told));
 }
 
 /** The framework's own refusals in the words and statuses of the interface. */
@@ -36,5 +38,6 @@ function translated(error: FastifyError): ServiceError {
 /** Answers a path or method that no API has. Without the query: it may hold a key. */
 export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.replace(/\?.*$/s, "");
-  reply.status(404).send(errorBody(path, `route ${request.method} ${path} not found`));
+  const message = `route ${request.method} ${path} not found`;
+  reply.status(404).send(errorBody(path, { code: "missing", message }));
 }

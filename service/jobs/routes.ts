@@ -163,5 +163,5 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
       .send(`{"requests":[${requests}],"cursor":${last ? `"${last.seq}"` : "null"}}`);
   });
 
-  registerOpenaiRoute(app, { submit, find, waiters, stream, ledger, options: before(deps, "openai") });
+  registerOpenaiRoute(app, { submit, waiters, stream, ledger, clock, options: before(deps, "openai") });
 }

@@ -19,8 +19,8 @@ export interface YieldedChunk {
 export interface JobStream {
   /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */
   append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean>;
-  /** The chunks that nobody has read, as JSON texts; waits for one while the job runs and there is none. */
-  read(find: () => Job | undefined, signal: AbortSignal): Promise<StreamReading | undefined>;
+  /** The chunks that nobody has read, as JSON texts; waits up to `hold` ms for one while the job runs and there is none. */
+  read(find: () => Job | undefined, signal: AbortSignal, hold?: number): Promise<StreamReading | undefined>;
 }
 
 export interface StreamReading {
@@ -79,11 +79,11 @@ export function createJobStream(deps: StreamDeps): JobStream {
       return kept !== undefined;
     },
 
-    async read(find, signal) {
+    async read(find, signal, hold = timings.streamHold) {
       const before = find();
       if (!before) return undefined;
       if (before.chunksRead === before.chunks && !isOver(before)) {
-        await waiters.news(before.id, timings.streamHold, signal);
+        await waiters.news(before.id, hold, signal);
         if (!find()) return undefined;
       }
       const reading = await committer.commit(() => readNow(before.id));

@@ -7,8 +7,9 @@ export interface JobWaiters {
   over(jobId: string, ms: number, signal: AbortSignal): Promise<void>;
   /** The same, and also when a stream chunk came in. */
   news(jobId: string, ms: number, signal: AbortSignal): Promise<void>;
-  /** Ends all waits. */
+  /** Ends all waits; from then on none begins. */
   close(): void;
+  readonly closed: boolean;
 }
 
 interface Waiter {
@@ -43,6 +44,9 @@ export function createJobWaiters(events: JobEvents, clock: Clock): JobWaiters {
   return {
     over: (jobId, ms, signal) => wait(jobId, ms, false, signal),
     news: (jobId, ms, signal) => wait(jobId, ms, true, signal),
+    get closed() {
+      return closed;
+    },
     close() {
       closed = true;
       for (const all of waiting.values()) for (const { done } of all) done.abort();

@@ -1,10 +1,16 @@
 /** Answers like a worker behind an OpenAI-compatible API: a list of words as a stream, anything else whole. */
-async function* words({ words = [], raw = [] }) {
+async function* words({ words = [], raw = [], size = 0, count = 0, ends }, signal) {
   for (const word of words) yield { word };
   for (const text of raw) yield text;
+  for (let at = 0; at < count; at++) yield `${at}:${"x".repeat(size)}`;
+  if (ends === "fail") throw new Error("out of memory");
+  if (ends === "crash") process.exit(1);
+  if (ends === "wait") await new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
-export default ({ input: { openai_route: route, openai_input: body } }) => {
+export default async ({ input: { openai_route: route, openai_input: body }, signal }) => {
   if (body.fail) throw new Error("no such model");
-  return body.stream ? words(body) : { route, body };
+  if (body.wait) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  if (body.whole) return { whole: body.whole };
+  return body.stream ? words(body, signal) : { route, body };
 };
