@@ -15,9 +15,12 @@ export interface RateLimits {
 
 /**
  * The requests-per-worker figure of the dynamic rule, as a part of the base limit; the interface gives none. With more than
- * ten running workers the limit grows with them.
+ * ten running workers the limits grow with them, that of requests at once too.
  */
 const perWorker = 1 / 10;
+
+/** The effective limit: the higher of the base and what the workers add up to. */
+const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
 
 interface Usage {
   /** Times of the requests in the window, the oldest first; those before `from` have left it. */
@@ -39,6 +42,7 @@ function countRecent(usage: Usage, now: number): number {
   return times.length - usage.from;
 }
 
+/** `runningWorkers` counts the workers of an endpoint that are up, idle ones too. */
 export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
   const usages = new Map<string, Map<LimitedOperation, Usage>>();
 
@@ -63,12 +67,14 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
       const { requests, concurrent } = rateLimits[operation];
       const usage = usageOf(endpointId, operation);
       const now = clock.now();
-      const limit = Math.max(requests, Math.floor(runningWorkers(endpointId) * requests * perWorker));
+      const workers = runningWorkers(endpointId);
+      const limit = effective(requests, workers);
       if (countRecent(usage, now) >= limit) {
         const wait = (usage.times[usage.from] ?? now) + rateWindow - now;
         refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
       }
-      if (concurrent !== undefined && usage.open >= concurrent) refuse(operation, `${concurrent} requests at once`, 1);
+      const atOnce = concurrent === undefined ? Number.POSITIVE_INFINITY : effective(concurrent, workers);
+      if (usage.open >= atOnce) refuse(operation, `${atOnce} requests at once`, 1);
       usage.times.push(now);
       usage.open++;
       reply.raw.once("close", () => {

@@ -18,7 +18,7 @@ import { registerChannelRoutes } from "../workers/channel";
 import { createWorkerDesk } from "../workers/desk";
 import { createWorkerPool } from "../workers/pool";
 import { createReaper } from "../workers/reaper";
-import { createRoster, isBusy, isLocalId, phaseOf, type WorkerPhase } from "../workers/roster";
+import { createRoster, isLocalId, phaseOf, type WorkerPhase } from "../workers/roster";
 import { createWorkerStarter } from "../workers/start";
 import { createWorkerTokens } from "../workers/tokens";
 import { createWorkerLogs, workerLogFolder } from "../workers/worker-logs";
@@ -106,8 +106,11 @@ export function createJobEngine({
   const pool = createWorkerPool({ roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log });
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
 
-  const busyWorkers = (endpointId: string): number => roster.of(endpointId).filter(isBusy).length;
-  const rateLimits = createRateLimits(clock, busyWorkers);
+  /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
+  const runningWorkers = (endpointId: string): number =>
+    roster.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, clock.now(), timings)))
+      .length;
+  const rateLimits = createRateLimits(clock, runningWorkers);
   const health = (endpointId: string) =>
     readHealth(endpointId, {
       counters,

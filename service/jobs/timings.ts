@@ -36,7 +36,7 @@ export interface JobTimings {
   webhookDelay: number;
   /** How long the result of a `/run` job is kept after its end. */
   runRetention: number;
-  /** How long the result of a `/runsync` or `/openai` job is kept after its end. */
+  /** How long the result of a `/runsync` or `/openai` job is kept after its end; the interface allows 5 minutes at most. */
   runsyncRetention: number;
 }
 
@@ -61,16 +61,17 @@ export const defaultTimings: JobTimings = {
   runsyncRetention: limits.retention.runsync,
 };
 
-/** The longest wait: a week. Timers hold little more than three. */
-const longest = 7 * 24 * 3600 * 1000;
+/** The longest wait: a week. Timers hold little more than three. Results of `/runsync` are kept 5 minutes at most. */
+const longest = (wait: string): number =>
+  wait === "runsyncRetention" ? limits.retention.runsyncMax : 7 * 24 * 3600 * 1000;
 
 /** All waits, those that are not given at their defaults; throws a StartError that names a wrong one, and what is allowed. */
 export function resolveTimings(given: Partial<JobTimings>): JobTimings {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultTimings))
       throw new StartError(`timings.${name}: is no wait, there are ${Object.keys(defaultTimings).join(", ")}`);
-    if (!Number.isSafeInteger(value) || value < 1 || value > longest) {
-      const allowed = `must be a whole number of milliseconds from 1 to ${longest}`;
+    if (!Number.isSafeInteger(value) || value < 1 || value > longest(name)) {
+      const allowed = `must be a whole number of milliseconds from 1 to ${longest(name)}`;
       throw new StartError(`timings.${name}: ${showValue(value)} is not allowed, ${allowed}`);
     }
   }

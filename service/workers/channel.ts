@@ -6,7 +6,7 @@ import { notFound, ServiceError } from "../errors";
 import { bodyText, keepBodyText, parseMembers, readMembers } from "../http/body-text";
 import { abortWhenGone, whenGone } from "../http/gone";
 import { readAway } from "../http/oversize";
-import type { TakenJob } from "../jobs/job";
+import type { JobOperation, TakenJob } from "../jobs/job";
 import type { Ledger } from "../jobs/ledger";
 import type { JobStream } from "../jobs/stream";
 import { parseInput } from "../validation";
@@ -15,7 +15,7 @@ import type { WorkerDesk } from "./desk";
 /** What the workers' routes need. */
 export interface ChannelDeps {
   desk: WorkerDesk;
-  ledger: Pick<Ledger, "progress">;
+  ledger: Pick<Ledger, "find" | "progress">;
   stream: Pick<JobStream, "append">;
   /** The token of the endpoint's workers; undefined when there is no such endpoint. */
   token(endpointId: string): string | undefined;
@@ -89,7 +89,8 @@ export function registerChannelRoutes(app: FastifyInstance, { desk, ledger, stre
     const error = errorOf(members.get("error"));
     if (status === "IN_PROGRESS") await ledger.progress(jobId, worker.id, output ?? "null");
     else {
-      const outcome = error === undefined ? outcomeOf(output) : { error, output };
+      const operation = ledger.find(worker.endpointId, jobId)?.operation;
+      const outcome = error === undefined ? outcomeOf(output, operation) : { error, output };
       await desk.finish(worker, jobId, outcome, stopPod === true);
     }
     return { status: "ok" };
@@ -113,12 +114,14 @@ export function registerChannelRoutes(app: FastifyInstance, { desk, ledger, stre
 const isFaultOfResult = (error: FastifyError | ServiceError): boolean =>
   error instanceof ServiceError ? error.code === "invalid" : error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
 
-const tooLarge = (bytes: number): string =>
-  `the output has ${bytes} bytes, more than the ${limits.runsyncPayload} that a result may have: store it elsewhere and answer where`;
-
-function outcomeOf(output: string | undefined) {
+/** A result; its output may be as large as the payload of the operation that submitted the job (interface: Limits). */
+function outcomeOf(output: string | undefined, operation: JobOperation | undefined) {
+  const limit = operation === "run" ? limits.runPayload : limits.runsyncPayload;
   const bytes = output === undefined ? 0 : Buffer.byteLength(output);
-  return bytes > limits.runsyncPayload ? { error: tooLarge(bytes), output: undefined } : { output };
+  if (bytes <= limit) return { output };
+  const asked = operation === "run" ? "/run" : "/runsync";
+  const error = `the output has ${bytes} bytes, more than the ${limit} that a result of ${asked} may have: store it elsewhere and return where`;
+  return { error, output: undefined };
 }
 
 /** What a worker tells of a failure, given as JSON: a text as it is, any other value as JSON; undefined for no failure. */

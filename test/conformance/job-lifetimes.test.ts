@@ -106,7 +106,9 @@ describe("Limits: result retention after completion", () => {
     await expect.poll(async () => (await jobs.status(id)).status, gone).toBe(404);
   });
 
-  test("Result retention after completion, /runsync: 1 minute, then /status answers 404", async (context) => {
+  test("Result retention after completion, /runsync: 1 minute, then /status answers 404", {
+    tags: ["reading:runsync-retention"],
+  }, async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const id = stringAt(await jobs.runsync({}), "id");
     await target.pass(0.8 * minute, context);

@@ -1,8 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import { expectAnswer, send } from "../support/raw-http";
+import { expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
+import { joinAsWorker } from "./support/raw-worker";
 
 const target = await useTarget();
 const account = useAccount(target);
@@ -63,6 +64,24 @@ describe("Limits: payload and timing", () => {
         client.once("message", resolve).once("error", reject);
       });
       expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
+    },
+  );
+
+  test.for([["/run", 10] as const, ["/runsync", 20] as const])(
+    "%s maximum payload: an output of up to %i MB is kept, a larger one fails its job",
+    {
+      tags: ["reading:output-limit"],
+    },
+    async ([path, megabytes], context) => {
+      const worker = await joinAsWorker(target, account, context);
+      for (const bytes of [limit(megabytes).below, limit(megabytes).above]) {
+        const submitting = worker.jobs.call("POST", path, { input: {} });
+        const id = stringAt(await worker.take(), "id");
+        expectAnswer(await worker.done(id, { output: "x".repeat(bytes - 2) }), 200);
+        await submitting;
+        const status = bytes === limit(megabytes).below ? "COMPLETED" : "FAILED";
+        expectAnswer(await worker.jobs.reaches(id), 200, { status });
+      }
     },
   );
 

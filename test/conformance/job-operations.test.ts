@@ -174,6 +174,46 @@ describe("Job operations: /status", () => {
 });
 
 describe("Job operations: /openai/* and /requests", () => {
+  test("POST /openai/* with stream: true of a handler that yields nothing answers its output as one event", {
+    tags: ["reading:openai"],
+  }, async (context) => {
+    const jobs = await account.jobsOn("echo", context);
+    const answer = await jobs.call("POST", "/openai/v1/chat/completions", { model: "acme", stream: true });
+    expectAnswer(answer, 200);
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    expect(answer.text).toMatch(/^data: \{.*"model":"acme".*\}\n\ndata: \[DONE\]\n\n$/);
+  });
+
+  test.for([true, false])(
+    "POST /openai/* with stream: %j of a job that fails answers 500 in OpenAI's form",
+    {
+      tags: ["reading:openai"],
+    },
+    async (stream, context) => {
+      const jobs = await account.jobsOn("fail", context);
+      const answer = await jobs.call("POST", "/openai/v1/completions", { stream });
+      expectAnswer(answer, 500);
+      expect(at(answer.json, "error"), answer.text).toMatchObject({ type: "server_error", code: "job_failed" });
+      expect(stringAt(answer, "error", "message")).not.toBe("");
+    },
+  );
+
+  test.each([
+    ["a wrong key", 401, "invalid_api_key", "nosuchkey"],
+    ["a body that is no JSON", 400, "invalid_request", target.apiKey],
+  ])(
+    "POST /openai/* with %s answers %i in OpenAI's form",
+    {
+      tags: ["reading:openai"],
+    },
+    async (_what, status, code, key) => {
+      const jobs = await account.parked();
+      const answer = await send("POST", `${jobs.root}/openai/v1/completions`, { key, text: "{model:" });
+      expectAnswer(answer, status);
+      expect(at(answer.json, "error"), answer.text).toMatchObject({ code, message: expect.any(String) });
+    },
+  );
+
   test("POST /openai/* becomes a job and answers its output", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const body = { model: "acme", messages: [{ role: "user", content: "ping" }] };

@@ -81,7 +81,23 @@ describe("Rate limits (per endpoint and operation): rate", () => {
   });
 });
 
-describe("Rate limits (per endpoint and operation): dynamic rule", () => {
+describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["reading:running-workers"] }, () => {
+  test("workers that are up and idle raise the limit like those that have a job", async (context) => {
+    const worker = await joinAsWorker(target, account, context);
+    const workers = 40;
+    const ids = await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
+    await Promise.all(Array.from({ length: workers }, (_, n) => worker.take(undefined, `conformance-worker-${n}`)));
+    await Promise.all(ids.map((id) => worker.jobs.cancel(id)));
+    await Promise.all(
+      Array.from({ length: workers }, (_, n) =>
+        worker.take(AbortSignal.timeout(1000), `conformance-worker-${n}`).catch(() => undefined),
+      ),
+    );
+    expectAnswer(await worker.jobs.health(), 200, { workers: { running: 0, idle: workers } });
+    const statuses = await burst(20, 1, () => worker.jobs.call("POST", "/purge-queue"));
+    expect(statuses.length - throttled(statuses)).toBe(8);
+  });
+
   test("many running workers raise the limit above the base, as high as their number times a figure", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const workers = 40;

@@ -52,6 +52,12 @@ describe("REST management API: POST /endpoints", () => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
   });
 
+  test("POST /endpoints accepts a template with isServerless false", { tags: ["reading:pod-template"] }, async () => {
+    const templateId = await account.template({ isServerless: false, volumeInGb: 20 });
+    const id = await account.endpoint({ templateId });
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { templateId });
+  });
+
   test("POST /endpoints without templateId answers 400 and names it", async () => {
     const answer = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint") });
     expectAnswer(answer, 400);

@@ -53,6 +53,19 @@ test("many running workers raise the limit above the base (dynamic rule), few do
   expect(admitted(limits, 500, "many")).toBe(rateLimits.cancel.requests * 3);
 });
 
+test("many running workers raise how many requests may be open at once, few do not", () => {
+  let workers = 10;
+  const limits = createRateLimits(new ManualClock(), () => workers);
+  const open = (count: number, endpointId: string): void => {
+    for (let at = 0; at < count; at++) limits.admit(endpointId, "cancel", answer());
+  };
+  open(20, "few");
+  expect(() => open(1, "few")).toThrow("20 requests at once");
+  workers = 30;
+  open(60, "many");
+  expect(() => open(1, "many")).toThrow("60 requests at once");
+});
+
 test("a refusal tells how long to wait", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);

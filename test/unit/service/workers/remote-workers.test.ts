@@ -165,13 +165,13 @@ test.each([
   expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("was refused") });
 });
 
-test("a result above 20 MB fails its job and says so", async () => {
+test("a result of /run above 10 MB fails its job and says so", async () => {
   const id = await jobs.run({});
   await as("w").take();
-  await as("w").done(id, { output: "x".repeat(20 * 1024 * 1024) });
+  await as("w").done(id, { output: "x".repeat(10 * 1024 * 1024) });
   expect(await jobs.reaches(id)).toMatchObject({
     status: "FAILED",
-    error: expect.stringContaining("store it elsewhere"),
+    error: expect.stringContaining("more than the 10485760 that a result of /run may have: store it elsewhere"),
   });
   const other = await jobs.run({});
   await as("w").take();
