@@ -90,7 +90,7 @@ export function createJobEngine({
 
   const homes = join(settings.dataFolder, "workers");
   const logs = createWorkerLogs(workerLogFolder(settings.dataFolder));
-  const reaper = createReaper();
+  const reaper = createReaper(settings.dataFolder);
   const roster = createRoster();
   const queue = queues.of;
   const desk = createWorkerDesk({
@@ -192,7 +192,11 @@ export function createJobEngine({
       for (const { id } of endpoints.all()) tokens.of(id);
       supervisor.start();
       webhookDelivery.start();
-      pool.start();
+      // Nothing else waits for them: the service answers meanwhile.
+      void reaper
+        .predecessorsGone()
+        .catch((error: unknown) => log.error({ err: error }, "it cannot be told whether earlier workers are gone"))
+        .then(() => pool.start());
     },
 
     workers: (endpointId) =>
@@ -211,7 +215,7 @@ export function createJobEngine({
       await webhookDelivery.stop();
       committer.close();
       await logs.flush();
-      reaper.close();
+      await reaper.close();
     },
   };
 

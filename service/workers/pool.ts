@@ -12,7 +12,7 @@ import { failedStart, howItEnded, type LocalWorker, lastWordsOf } from "./local-
 import type { ProcessEnd } from "./process";
 import { isBusy, type Roster, type Worker } from "./roster";
 import { planWorkers } from "./scaler";
-import { rulesOf, scaled } from "./scaling-view";
+import { rulesOf, scalingState } from "./scaling-view";
 import type { WorkerStarter } from "./start";
 import { judge, type Verdict } from "./watch";
 
@@ -66,17 +66,9 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   function scale(endpointId: string): number {
     const endpoint = endpoints.get(endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
-    const now = clock.now();
-    const workers = roster.of(endpointId).filter((worker) => processes.has(worker) && !worker.retiring);
-    const running = roster.of(endpointId).reduce((sum, { jobs }) => sum + jobs.size, 0);
-    const state = {
-      now,
-      waiting: queue(endpointId).pressing(),
-      running,
-      workers: workers.map((one) => scaled(one, now, timings)),
-    };
-    const plan = planWorkers(rulesOf(endpoint), state);
-    for (const worker of workers) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
+    const alive = roster.of(endpointId).filter((worker) => processes.has(worker));
+    const plan = planWorkers(rulesOf(endpoint), scalingState(queue(endpointId), alive, clock.now(), timings));
+    for (const worker of alive) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
     return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
   }
 
@@ -172,20 +164,25 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   }
 
   async function pass(): Promise<number | undefined> {
-    let lookAt = Number.POSITIVE_INFINITY;
     for (const worker of roster.all()) {
       if (processes.get(worker)?.stopped) continue;
       const verdict = judge(worker, clock.now(), timings);
-      if (verdict.kind === "fine") lookAt = Math.min(lookAt, verdict.lookAt);
-      else await replace(worker, verdict);
+      if (verdict.kind !== "fine") await replace(worker, verdict);
     }
-    for (const { id } of endpoints.all()) lookAt = Math.min(lookAt, look(id));
+    const lookAt = Math.min(...endpoints.all().map(({ id }) => look(id)));
     return lookAt === Number.POSITIVE_INFINITY ? undefined : lookAt;
   }
 
+  /** Stops, starts and retires an endpoint's workers; answers when to look at them again, those that it started included. */
   function look(endpointId: string): number {
     for (const worker of roster.of(endpointId)) stopWhenDone(worker);
-    return scale(endpointId);
+    let lookAt = scale(endpointId);
+    for (const worker of roster.of(endpointId)) {
+      if (processes.get(worker)?.stopped) continue;
+      const verdict = judge(worker, clock.now(), timings);
+      lookAt = Math.min(lookAt, verdict.kind === "fine" ? verdict.lookAt : clock.now());
+    }
+    return lookAt;
   }
 
   function review(endpointId: string): void {
@@ -194,14 +191,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     // Many changes come in one turn, and some of them in the middle of a change.
     setImmediate(() => {
       reviews.delete(endpointId);
-      if (stopping) return;
-      let lookAt = look(endpointId);
-      for (const worker of roster.of(endpointId)) {
-        if (processes.get(worker)?.stopped) continue;
-        const verdict = judge(worker, clock.now(), timings);
-        lookAt = Math.min(lookAt, verdict.kind === "fine" ? verdict.lookAt : clock.now());
-      }
-      alarm.by(lookAt);
+      if (!stopping) alarm.by(look(endpointId));
     });
   }
 
@@ -237,6 +227,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     pass,
     throttled: (endpointId) => throttled.get(endpointId) ?? 0,
     start() {
+      if (stopping) return;
       started = true;
       alarm.start();
     },

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Clock } from "serverless-compute-api/clock";
 import { readLines } from "./lines";
+import { groupGone, signalGroup } from "./process-group";
 import type { Reaper } from "./reaper";
 
 /** A program that runs as a worker. */
@@ -9,7 +10,7 @@ export interface WorkerProcess {
   stop(grace: number): void;
   /** SIGKILL to its whole group. */
   kill(): void;
-  /** Resolves when it is over and its output is read. */
+  /** Resolves when it and all that it started are gone, and its output is read. */
   readonly ended: Promise<ProcessEnd>;
 }
 
@@ -70,14 +71,9 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
     }
   }
 
-  function signalGroup(signal: NodeJS.Signals): void {
-    if (group === undefined) return;
-    try {
-      process.kill(-group, signal);
-    } catch {
-      // Nobody of the group is left.
-    }
-  }
+  const signal = (name: NodeJS.Signals): void => {
+    if (group !== undefined) signalGroup(group, name);
+  };
 
   const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
     child.once("error", (error) =>
@@ -92,7 +88,9 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
   async function settle(): Promise<ProcessEnd> {
     const end = await exited;
     over = true;
-    signalGroup("SIGKILL");
+    signal("SIGKILL");
+    // What it started may hold the GPU until it is gone, too.
+    if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker do not end, SIGKILL or not");
     reaper.ended(mark);
     const timer = new AbortController();
     const late = new Promise<void>((resolve) => {
@@ -111,16 +109,16 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
     ended,
     stop(grace) {
       if (over) return;
-      signalGroup("SIGTERM");
+      signal("SIGTERM");
       const waiting = new AbortController();
       void ended.then(() => waiting.abort());
       clock.sleep(grace, waiting.signal).then(
-        () => over || signalGroup("SIGKILL"),
+        () => over || signal("SIGKILL"),
         () => undefined,
       );
     },
     kill() {
-      if (!over) signalGroup("SIGKILL");
+      if (!over) signal("SIGKILL");
     },
   };
 }

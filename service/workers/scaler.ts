@@ -8,13 +8,15 @@ export interface ScalingRules {
   scalerValue: number;
 }
 
-/** What there is to scale. Workers that are on their way out are not in it. */
+/** What there is to scale. */
 export interface ScalingState {
   now: number;
   /** Waiting jobs that may start workers, in take order. */
   waiting: Iterable<{ queuedAt: number }>;
-  running: number;
+  /** Workers that stay. */
   workers: ScaledWorker[];
+  /** Workers on their way out: they take no more jobs, and their places until they are gone. */
+  leaving: number;
 }
 
 export interface ScaledWorker {
@@ -22,6 +24,8 @@ export interface ScaledWorker {
   phase: "starting" | "idle" | "busy";
   /** When it became idle; for others when it started. */
   since: number;
+  /** Jobs it runs that may start workers. */
+  jobs: number;
 }
 
 export interface ScalingPlan {
@@ -39,7 +43,7 @@ export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPl
   const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
   const wanted = Math.min(Math.max(demand.workers, workersMin), workersMax);
   const retire = surplus(rules, state, Math.min(Math.max(demand.keep, workersMin), workersMax));
-  const start = Math.max(0, wanted - state.workers.length);
+  const start = Math.max(0, Math.min(wanted, workersMax - state.leaving) - state.workers.length);
   return { start, retire: retire.ids, lookAt: Math.min(demand.lookAt, retire.lookAt) };
 }
 
@@ -51,14 +55,18 @@ interface Demand {
   lookAt: number;
 }
 
-function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, running }: ScalingState): Demand {
-  let jobs = running;
+function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, workers }: ScalingState): Demand {
+  let jobs = 0;
   for (const _ of waiting) {
     if (jobs >= workersMax * scalerValue) break;
     jobs++;
   }
-  const workers = Math.ceil(jobs / scalerValue);
-  return { workers, keep: workers, lookAt: Number.POSITIVE_INFINITY };
+  // Whatever keeps a worker busy, a job of low priority too, it is in the way of a job that waits.
+  const anyWaits = jobs > 0;
+  const least = (phase: ScaledWorker["phase"]): number => (anyWaits && phase === "busy" ? 1 : 0);
+  for (const worker of workers) jobs += Math.max(worker.jobs, least(worker.phase));
+  const wanted = Math.ceil(jobs / scalerValue);
+  return { workers: wanted, keep: wanted, lookAt: Number.POSITIVE_INFINITY };
 }
 
 /** The first waiting job starts the first worker at once; each job that has waited too long adds one. */

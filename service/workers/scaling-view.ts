@@ -1,7 +1,8 @@
+import type { JobQueue } from "../jobs/queue";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../store/endpoints";
 import { phaseOf, type Worker } from "./roster";
-import type { ScaledWorker, ScalingRules } from "./scaler";
+import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
 
 /** An endpoint's rules as the scaler knows them: its seconds are milliseconds there. */
 export function rulesOf({
@@ -15,9 +16,30 @@ export function rulesOf({
   return { workersMin, workersMax, scalerType, scalerValue: value, idleTimeout: idleTimeout * 1000 };
 }
 
+/**
+ * What there is to scale of an endpoint: its queue, and the workers that run here, from the start of their processes to
+ * the end. Workers elsewhere and their jobs are not scaled, and jobs of low priority ask for no worker.
+ */
+export function scalingState(
+  queue: Pick<JobQueue, "pressing">,
+  alive: readonly Worker[],
+  now: number,
+  timings: JobTimings,
+): ScalingState {
+  const staying = alive.filter(({ retiring }) => !retiring);
+  return {
+    now,
+    waiting: queue.pressing(),
+    workers: staying.map((worker) => scaled(worker, now, timings)),
+    leaving: alive.length - staying.length,
+  };
+}
+
 /** A worker as the scaler sees it; an unhealthy one is no free one. */
-export function scaled(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
+function scaled(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
+  const { id, startedAt, idleSince } = worker;
+  const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length;
   const phase = phaseOf(worker, now, timings);
-  if (phase === "idle") return { id: worker.id, phase, since: worker.idleSince };
-  return { id: worker.id, phase: phase === "initializing" ? "starting" : "busy", since: worker.startedAt };
+  if (phase === "idle") return { id, phase, since: idleSince, jobs };
+  return { id, phase: phase === "initializing" ? "starting" : "busy", since: startedAt, jobs };
 }

@@ -1,18 +1,24 @@
-import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { isAlive, program, scratchFile } from "./support/programs";
+import { createReaper } from "../../../../service/workers/reaper";
+import { useJobRig } from "../jobs/support/job-rig";
+import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
 
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 30_000 });
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
+const scratchFolder = (): string => dirname(scratchFile());
+const notes = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith("reaper."));
+
 /** Runs a program that is killed at this moment of the start of a worker; answers the process id that it prints. */
-function killedWhen(moment: string, file: string, ...args: string[]): number {
+function killedWhen(moment: string, folder: string, file: string, ...args: string[]): number {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
-  const starter = ["--import", loader, program("killed-starter.ts"), moment, file, ...args];
+  const starter = ["--import", loader, program("killed-starter.ts"), moment, folder, file, ...args];
   const TSX_TSCONFIG_PATH = join(root, "test/unit/service/main/source-paths.json");
   const { signal, stdout, stderr } = spawnSync(process.execPath, starter, {
     env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH },
@@ -27,13 +33,68 @@ function killedWhen(moment: string, file: string, ...args: string[]): number {
 }
 
 test.each(["spawned", "told"])("a worker whose service is killed when it was just %s ends too", async (moment) => {
-  const worker = killedWhen(moment, process.execPath, program("stays.mjs"), scratchFile());
+  const worker = killedWhen(moment, scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
   await expect.poll(() => isAlive(worker), { timeout: 20_000, interval: 20 }).toBe(false);
 });
 
 test("the shell that waits for the service's end ends itself when no worker came", async () => {
-  const shell = killedWhen("before", process.execPath, program("stays.mjs"), scratchFile());
+  const shell = killedWhen("before", scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(shell).toBeGreaterThan(0);
   await expect.poll(() => isAlive(shell), { timeout: 20_000, interval: 20 }).toBe(false);
+});
+
+test("the shell's note is there until the worker that it ends is gone, and no longer", async () => {
+  const folder = scratchFolder();
+  const worker = killedWhen("told", folder, process.execPath, program("stays.mjs"), scratchFile());
+  for (let left = notes(folder); left.length > 0; left = notes(folder))
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(isAlive(worker)).toBe(false);
+});
+
+/** A process that stands for a shell whose workers do not end. */
+function holdNote(folder: string): { note: string; release(): void } {
+  const holder = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+  onTestFinished(() => void holder.kill("SIGKILL"));
+  const note = join(folder, `reaper.${holder.pid}`);
+  writeFileSync(note, "");
+  return { note, release: () => void holder.kill("SIGKILL") };
+}
+
+test("a service waits for a shell that is not done yet, not for one that is gone", async () => {
+  const folder = scratchFolder();
+  const gone = spawnSync(process.execPath, ["-e", ""]).pid;
+  writeFileSync(join(folder, `reaper.${gone}`), "");
+  const reaper = createReaper(folder);
+  onTestFinished(() => reaper.close());
+  await reaper.predecessorsGone();
+  expect(notes(folder)).toEqual([]);
+
+  const { note, release } = holdNote(folder);
+  let over = false;
+  const waiting = reaper.predecessorsGone().then(() => {
+    over = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect({ over, note: existsSync(note) }).toEqual({ over: false, note: true });
+  release();
+  await waiting;
+  expect(notes(folder)).toEqual([]);
+});
+
+test("a service starts no worker while those of a killed one are still ending", async () => {
+  const rig = await useJobRig({ images, timings: shortTimings });
+  const jobs = await rig.endpoint("tool", { workersMin: 1 });
+  await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
+  const { release } = holdNote(rig.dataFolder);
+  await rig.restart();
+  const id = await jobs.run({ do: "echo" });
+  for (let look = 0; look < 10; look++) {
+    expect((await jobs.health()).workers).toMatchObject({ initializing: 0, idle: 0, running: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  release();
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED" });
+  await rig.stop();
+  expect(notes(rig.dataFolder)).toEqual([]);
 });

@@ -17,14 +17,14 @@ const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
   id: `${phase}-${++made}`,
   phase,
   since: now - forMs,
+  jobs: phase === "busy" ? 1 : 0,
 });
-const plan = (changes: Partial<ScalingRules>, waiting: { queuedAt: number }[], workers: ScaledWorker[] = []) =>
-  planWorkers(rules(changes), {
-    now,
-    waiting,
-    running: workers.filter(({ phase }) => phase === "busy").length,
-    workers,
-  });
+const plan = (
+  changes: Partial<ScalingRules>,
+  waiting: { queuedAt: number }[],
+  workers: ScaledWorker[] = [],
+  leaving = 0,
+) => planWorkers(rules(changes), { now, waiting, workers, leaving });
 
 describe("QUEUE_DELAY", () => {
   test("the first waiting job starts the first worker at once", () => {
@@ -60,6 +60,18 @@ describe("REQUEST_COUNT", () => {
   });
 });
 
+test("a worker that is ending takes its place until it is gone", () => {
+  const late = waitingFor(9000, 9000, 9000);
+  const counting = { scalerType: "REQUEST_COUNT", scalerValue: 1 } as const;
+  for (const scaler of [{}, counting]) {
+    expect(plan({ ...scaler, workersMax: 1 }, late, [], 1)).toMatchObject({ start: 0, retire: [] });
+    expect(plan({ ...scaler, workersMax: 3 }, late, [], 2)).toMatchObject({ start: 1 });
+    expect(plan({ ...scaler, workersMax: 3 }, late, [worker("busy")], 1)).toMatchObject({ start: 1 });
+    expect(plan({ ...scaler, workersMax: 3 }, late, [worker("busy"), worker("busy")], 2)).toMatchObject({ start: 0 });
+  }
+  expect(plan({ workersMin: 2, workersMax: 2 }, [], [worker("idle")], 1)).toMatchObject({ start: 0, retire: [] });
+});
+
 test("workersMin are up without any job, and stay", () => {
   expect(plan({ workersMin: 2 }, [])).toMatchObject({ start: 2 });
   expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, retire: [] });
@@ -92,13 +104,15 @@ test("any plan keeps the bounds, and retires no busy worker that may stay", () =
       fc.integer({ min: 1, max: 9000 }),
       waiting,
       workers,
-      (range, type, value, jobs, list) => {
+      fc.nat(3),
+      (range, type, value, jobs, list, leaving) => {
         const all = list.map(({ phase, forMs }) => worker(phase, forMs));
         const queue = waitingFor(...jobs).sort((a, b) => a.queuedAt - b.queuedAt);
-        const { start, retire } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all);
+        const { start, retire } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all, leaving);
         const after = all.length - retire.length + start;
-        expect(after).toBeGreaterThanOrEqual(range.workersMin);
+        expect(after).toBeGreaterThanOrEqual(Math.min(range.workersMin, range.workersMax - leaving));
         expect(after).toBeLessThanOrEqual(range.workersMax);
+        if (start > 0) expect(after + leaving).toBeLessThanOrEqual(range.workersMax);
         expect(start === 0 || retire.length === 0).toBe(true);
         const forced = Math.max(0, all.length - range.workersMax);
         const busyGone = retire.filter((id) => id.startsWith("busy")).length;

@@ -40,19 +40,38 @@ test("a job of low priority starts no worker, and runs with the next one that is
   expect(await jobs.reaches(low)).toMatchObject({ status: "COMPLETED" });
 });
 
-test("a changed template replaces workers: the running job ends on the old one, the next runs on a new one", async () => {
+/** An endpoint with a running job, whose template has changed since. */
+async function changedWhileRunning(workersMax: number) {
   const rig = await rigOf();
-  const jobs = await rig.endpoint("tool", {}, { env: { COLOUR: "red" } });
+  const jobs = await rig.endpoint("tool", { ...eager, workersMax }, { env: { COLOUR: "red" } });
   const file = scratchFile();
   const running = await jobs.run({ do: "waitForFile", file });
   const { workerId } = await jobs.reaches(running, "IN_PROGRESS");
   const templateId = (await rig.rest("GET", `/endpoints/${jobs.id}`)).text("templateId");
   await rig.rest("PATCH", `/templates/${templateId}`, { env: { COLOUR: "blue" } });
   const next = await jobs.run({ do: "env" });
+  return { jobs, running, next, workerId, finish: () => writeFileSync(file, "") };
+}
+
+test("a changed template replaces workers: the running job ends on the old one, the next runs on a new one", async () => {
+  const { jobs, running, next, workerId, finish } = await changedWhileRunning(2);
   expect(await jobs.reaches(next)).toMatchObject({ status: "COMPLETED", output: { COLOUR: "blue" } });
-  writeFileSync(file, "");
+  expect(await jobs.reaches(running, "IN_PROGRESS")).toMatchObject({ workerId });
+  finish();
   expect(await jobs.reaches(running)).toMatchObject({ status: "COMPLETED", workerId });
   await jobs.healthBecomes(({ workers }) => workers["idle"] === 1 && workers["running"] === 0);
+});
+
+test("the new worker of a changed template waits for the old one's end where workersMax has no room for both", async () => {
+  const { jobs, running, next, workerId, finish } = await changedWhileRunning(1);
+  for (let look = 0; look < 10; look++) {
+    expect((await jobs.health()).workers).toMatchObject({ running: 1, idle: 0, initializing: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await jobs.reaches(next, "IN_QUEUE");
+  finish();
+  expect(await jobs.reaches(running)).toMatchObject({ status: "COMPLETED", workerId });
+  expect(await jobs.reaches(next)).toMatchObject({ status: "COMPLETED", output: { COLOUR: "blue" } });
 });
 
 test("workersMax 0 lets busy workers finish and starts none", async () => {

@@ -6,11 +6,11 @@ import { startProcess } from "../../../../../service/workers/process";
 import { createReaper } from "../../../../../service/workers/reaper";
 
 /**
- * Starts a worker (file, arguments) the way the service does, and dies by SIGKILL at the moment named by its first
+ * Starts a worker (folder of the service, file, arguments) the way the service does, and dies by SIGKILL at the moment named by its first
  * argument: `spawned` when the worker runs and nobody was told, `told` once it was, `before` when there is none yet. Prints
  * the process id of the worker, or of the shell that was told of it.
  */
-const [moment, file = "", ...args] = process.argv.slice(2);
+const [moment, folder = "", file = "", ...args] = process.argv.slice(2);
 const mark = `RUNPOD_POD_ID=${process.pid}-${Date.now()}`;
 
 function die(pid: number | undefined): void {
@@ -32,7 +32,7 @@ Object.assign(childProcess, {
 syncBuiltinESMExports();
 
 const env = { PATH: process.env["PATH"] ?? "", RUNPOD_POD_ID: mark.slice(mark.indexOf("=") + 1) };
-const reaper = createReaper();
+const reaper = createReaper(folder);
 const tellAndDie = (known: string, group: number): void => {
   reaper.started(known, group);
   die(group);

@@ -1,0 +1,21 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+// Every second one is slow to go.
+if (process.pid % 2 === 0) process.on("SIGTERM", () => undefined);
+
+/** Does what a storm of changes needs: works, crashes, asks to be replaced, or does not stop when it is told to. */
+export default async ({ input }) => {
+  switch (input.do) {
+    case "work":
+      await delay(input.ms);
+      return process.pid;
+    case "crash":
+      return process.exit(3);
+    case "refresh":
+      return { refresh_worker: true };
+    case "hang":
+      for (;;) await delay(1000);
+    default:
+      throw new Error(`unknown: ${input.do}`);
+  }
+};

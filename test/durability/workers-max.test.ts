@@ -1,0 +1,189 @@
+import { copyFile, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService } from "serverless-compute-local";
+import { afterAll, expect, test } from "vitest";
+import { expectAnswer, send, stringAt } from "../support/raw-http";
+import { discardServiceFolder } from "../support/service-artefacts";
+import { startService, useFolder } from "../unit/service/main/command";
+import { type Chance, chosenSeed, createChance, isFull } from "./chance";
+import { drained, type ServiceAccess } from "./endpoint";
+import { processesNaming } from "./processes";
+
+const own = await mkdtemp(join(tmpdir(), "workers-max-"));
+afterAll(() => discardServiceFolder(own));
+const folder = await useFolder();
+const handler = join(own, "storm.mjs");
+await copyFile(fileURLToPath(new URL("handlers/storm.mjs", import.meta.url)), handler);
+const image = "durability/storm:1";
+
+const length = isFull ? 120_000 : 6_000;
+const kills = isFull ? 20 : 3;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** An endpoint whose workers can be told from all other processes. */
+interface Watched {
+  id: string;
+  templateId: string;
+  /** Stands in the command line of its workers. */
+  mark: string;
+  /** Each workersMax that it had, and when it was over. */
+  maxima: { value: number; until: number }[];
+}
+
+async function makeWatched(service: ServiceAccess, workersMax: number, fields: object): Promise<Watched> {
+  const mark = `storm-${process.pid}-${Math.random()}`;
+  const post = async (path: string, json: object): Promise<string> => {
+    const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
+    expectAnswer(answer, 200);
+    return stringAt(answer, "id");
+  };
+  const template = { name: mark, imageName: image, isServerless: true, volumeInGb: 0, dockerStartCmd: [mark] };
+  const templateId = await post("/templates", template);
+  const id = await post("/endpoints", { name: mark, templateId, workersMax, idleTimeout: 1, ...fields });
+  return { id, templateId, mark, maxima: [{ value: workersMax, until: Number.POSITIVE_INFINITY }] };
+}
+
+/** How old a workersMax may be that a worker was started by, ms: the time between two looks on a busy machine. */
+const memory = 500;
+
+/** Looks at the processes until it is stopped, and writes down each worker that came although there was no room. */
+function watch(endpoints: Watched[]) {
+  const seen = new Set<number>();
+  const breaches: string[] = [];
+  let looking = true;
+  const over = (async () => {
+    for (let since = Date.now(); looking; ) {
+      const before = Date.now();
+      for (const { id, mark, maxima } of endpoints) {
+        const alive = processesNaming(mark);
+        const fresh = alive.filter((pid) => !seen.has(pid));
+        const most = Math.max(...maxima.filter(({ until }) => until > since - memory).map(({ value }) => value));
+        if (fresh.length > 0 && alive.length > most)
+          breaches.push(`${fresh.join(", ")} of ${id} came, which made ${alive.length} workers of ${most}`);
+        for (const pid of fresh) seen.add(pid);
+      }
+      since = before;
+      await pause(3);
+    }
+  })();
+  return {
+    breaches,
+    seen,
+    stop(): Promise<void> {
+      looking = false;
+      return over;
+    },
+  };
+}
+
+/** One thing that may start or end workers. */
+async function stir(service: ServiceAccess, endpoint: Watched, chance: Chance): Promise<void> {
+  const { id, templateId, mark, maxima } = endpoint;
+  const call = (method: string, url: string, json: object) => send(method, url, { key: service.apiKey, json });
+  const jobs = `${service.serverlessUrl}/v2/${id}`;
+  const run = (input: object) => call("POST", `${jobs}/run`, { input });
+  const change = (fields: object) => call("PATCH", `${service.baseUrl}/endpoints/${id}`, fields);
+  switch (chance.whole(0, 9)) {
+    case 0:
+      await call("PATCH", `${service.baseUrl}/templates/${templateId}`, { env: { N: String(chance.whole(0, 999)) } });
+      return;
+    case 1:
+      await change({ gpuTypeIds: [`GPU ${chance.whole(0, 99)}`] });
+      return;
+    case 2: {
+      const workersMax = chance.whole(1, 3);
+      const last = maxima.at(-1);
+      if (maxima.length === 1 && last?.value !== 3) return;
+      maxima.push({ value: workersMax, until: Number.POSITIVE_INFINITY });
+      expectAnswer(await change({ workersMax, workersMin: chance.whole(0, 1) }), 200);
+      if (last) last.until = Date.now();
+      return;
+    }
+    case 3: {
+      const pid = chance.oneOf(processesNaming(mark));
+      try {
+        if (pid !== undefined) process.kill(pid, chance.percent(50) ? "SIGKILL" : "SIGTERM");
+      } catch {
+        // It ended by itself in between.
+      }
+      return;
+    }
+    case 4:
+      await run({ do: "crash" });
+      return;
+    case 5:
+      await run({ do: "refresh" });
+      return;
+    case 6: {
+      const hanging = await run({ do: "hang" });
+      await pause(chance.whole(0, 50));
+      if (hanging.status === 200) await call("POST", `${jobs}/cancel/${stringAt(hanging, "id")}`, {});
+      return;
+    }
+    default:
+      await run({ do: "work", ms: chance.whole(0, 100) });
+  }
+}
+
+test(
+  "never more than workersMax workers are alive, whatever changes, crashes, restarts and scales",
+  async () => {
+    const chance = createChance(chosenSeed());
+    const timings = { stopGrace: 200, killGrace: 200, startBackoff: 10, startBackoffMax: 50 };
+    const data = join(own, "data");
+    const service = await createService({ port: 0, dataFolder: data, images: { [image]: handler }, timings });
+    try {
+      const byCount = { scalerType: "REQUEST_COUNT", scalerValue: 1 };
+      const endpoints = [
+        await makeWatched(service, 1, byCount),
+        await makeWatched(service, 2, { ...byCount, workersMin: 1 }),
+        await makeWatched(service, 3, { scalerType: "QUEUE_DELAY", scalerValue: 1 }),
+      ];
+      const watching = watch(endpoints);
+      const end = Date.now() + length;
+      const lane = async (): Promise<void> => {
+        while (Date.now() < end) {
+          const endpoint = chance.oneOf(endpoints);
+          if (endpoint) await stir(service, endpoint, chance);
+          await pause(chance.whole(0, 50));
+        }
+      };
+      await Promise.all([lane(), lane(), lane()]);
+      const ids = endpoints.map(({ id }) => id);
+      const left = await drained(service, ids, 60_000);
+      await watching.stop();
+      const told = `DURABILITY_SEED=${chance.seed} repeats it; ${watching.seen.size} workers seen`;
+      console.info(told);
+      expect(watching.breaches, told).toEqual([]);
+      expect(left, told).toBe("");
+      expect(watching.seen.size, told).toBeGreaterThan(20);
+    } finally {
+      await service.stop(0);
+    }
+  },
+  length + 120_000,
+);
+
+test(
+  "a service that starts right after kill -9 of another one starts no worker before the old ones are gone",
+  async () => {
+    const data = join(folder, "data");
+    const flags = ["--image", `${image}=${handler}`];
+    let service = await startService(data, ...flags);
+    const access = { ...service.addresses, apiKey: service.apiKey };
+    const watching = watch([await makeWatched(access, 1, { workersMin: 1 })]);
+    for (let kill = 1; kill <= kills; kill++) {
+      await expect.poll(() => watching.seen.size, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(kill);
+      service.child.kill("SIGKILL");
+      await service.ended;
+      service = await startService(data, ...flags);
+    }
+    await watching.stop();
+    service.child.kill("SIGTERM");
+    await service.ended;
+    expect(watching.breaches).toEqual([]);
+  },
+  60_000 + kills * 10_000,
+);

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createJobQueue } from "../../../../service/jobs/queue";
+import { defaultTimings } from "../../../../service/jobs/timings";
+import { createRoster } from "../../../../service/workers/roster";
+import { planWorkers, type ScalingPlan, type ScalingRules } from "../../../../service/workers/scaler";
+import { scalingState } from "../../../../service/workers/scaling-view";
+
+const now = 1_000_000;
+
+/** A job of an endpoint: it waits, or a worker has it; those above the number of workers are elsewhere. */
+interface SomeJob {
+  lowPriority: boolean;
+  waited: number;
+  worker: number | undefined;
+}
+interface Situation {
+  rules: ScalingRules;
+  workers: { asked: boolean; retiring: boolean; idleFor: number }[];
+  jobs: SomeJob[];
+}
+
+const count = fc.nat(4);
+const situations: fc.Arbitrary<Situation> = fc.record({
+  rules: fc
+    .record({
+      workersMin: count,
+      workersMax: count,
+      idleTimeout: fc.constantFrom(1000, 5000),
+      scalerType: fc.constantFrom("QUEUE_DELAY" as const, "REQUEST_COUNT" as const),
+      scalerValue: fc.integer({ min: 1, max: 4 }),
+    })
+    .map((rules) => ({
+      ...rules,
+      workersMax: rules.workersMin + rules.workersMax,
+      scalerValue: rules.scalerType === "QUEUE_DELAY" ? rules.scalerValue * 1000 : rules.scalerValue,
+    })),
+  workers: fc.array(fc.record({ asked: fc.boolean(), retiring: fc.boolean(), idleFor: fc.nat(9000) }), {
+    maxLength: 4,
+  }),
+  jobs: fc.array(
+    fc.record({
+      lowPriority: fc.boolean(),
+      waited: fc.nat(9000),
+      worker: fc.option(fc.nat(6), { nil: undefined }),
+    }),
+    { maxLength: 12 },
+  ),
+});
+
+/** What the scaler makes of a situation. A worker that has any job is busy, also where that job is not looked at. */
+function planOf({ rules, workers, jobs }: Situation, looksAt: (job: SomeJob) => boolean): ScalingPlan {
+  const roster = createRoster();
+  const queue = createJobQueue();
+  const here = workers.map(({ asked, retiring, idleFor }, index) => {
+    const worker = roster.add({ id: `w${index}`, endpointId: "e", local: true, now });
+    if (asked || jobs.some((job) => job.worker === index)) worker.firstAskAt = now;
+    return Object.assign(worker, { retiring, idleSince: now - idleFor });
+  });
+  for (const [place, job] of jobs.entries()) {
+    const id = `j${place}`;
+    const { lowPriority, waited } = job;
+    const worker = job.worker === undefined ? undefined : here[job.worker];
+    if (!looksAt(job)) worker?.stopping.set(id, { since: now, told: true });
+    else if (worker) worker.jobs.set(id, { since: now, lowPriority, recovered: false });
+    else if (job.worker === undefined) queue.add({ id, place, queuedAt: now - waited, lowPriority });
+    else
+      roster
+        .add({ id: `far${place}`, endpointId: "e", local: false, now })
+        .jobs.set(id, { since: now, lowPriority, recovered: false });
+  }
+  const alive = roster.of("e").filter(({ local }) => local);
+  return planWorkers(rules, scalingState(queue, alive, now, defaultTimings));
+}
+
+test("jobs of low priority change no plan: with them as many workers are wanted as without them", () => {
+  fc.assert(
+    fc.property(situations, (situation) => {
+      const without = planOf(situation, ({ lowPriority }) => !lowPriority);
+      expect(planOf(situation, () => true)).toEqual(without);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("jobs of low priority alone start nothing but workersMin", () => {
+  fc.assert(
+    fc.property(situations, ({ rules, workers, jobs }) => {
+      const low = jobs.map((job) => ({ ...job, lowPriority: true }));
+      const staying = workers.filter(({ retiring }) => !retiring).length;
+      const { start } = planOf({ rules, workers, jobs: low }, () => true);
+      expect(start).toBeLessThanOrEqual(Math.max(0, rules.workersMin - staying));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("jobs that workers elsewhere run start no worker here", () => {
+  const rules = {
+    workersMin: 0,
+    workersMax: 3,
+    idleTimeout: 5000,
+    scalerType: "REQUEST_COUNT",
+    scalerValue: 1,
+  } as const;
+  const far = { waited: 0, worker: 9 };
+  const jobs = [true, false].map((lowPriority) => ({ ...far, lowPriority }));
+  expect(planOf({ rules, workers: [], jobs }, () => true)).toMatchObject({ start: 0 });
+});
+
+test("a job that waits behind one of low priority starts a worker: it does not wait for its end", () => {
+  const rules = {
+    workersMin: 0,
+    workersMax: 3,
+    idleTimeout: 5000,
+    scalerType: "REQUEST_COUNT",
+    scalerValue: 1,
+  } as const;
+  const jobs = [
+    { lowPriority: true, waited: 0, worker: 0 },
+    { lowPriority: false, waited: 0, worker: undefined },
+  ];
+  const workers = [{ asked: true, retiring: false, idleFor: 0 }];
+  expect(planOf({ rules, workers, jobs }, () => true)).toMatchObject({ start: 1 });
+});
