@@ -30,7 +30,9 @@ export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
  * Throws a TypeError that names the setting, its value (never the key or a password) and what is allowed.
  */
 export function parseAddress(setting: string, value: string, apiKey: string): string {
-  const shown = JSON.stringify(createRedaction([apiKey])(value).replace(/\/\/[^/@]*@/, "//"));
+  // Whatever stands before an @ may be a password, and a query may hold a key, another one than the setting's.
+  const bare = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
+  const shown = JSON.stringify(createRedaction([apiKey])(bare));
   if (!URL.canParse(value)) {
     throw new TypeError(`${setting} is ${shown}: it must be a URL such as http://127.0.0.1:7337`);
   }

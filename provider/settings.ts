@@ -1,6 +1,8 @@
 import type { ClientSettings } from "serverless-compute-api";
 // The whole of the api package would load the clients into every program, which makes no call.
 import { parseAddress } from "serverless-compute-api/address";
+import { createRedaction } from "serverless-compute-api/redaction";
+import { showValue } from "serverless-compute-api/shapes";
 import { keySources, localKeyHint } from "./lifecycle/key-hints";
 import type { LifecycleSettings } from "./lifecycle/lifecycle";
 import { type SettingName, settingNames, settingTable } from "./setting-table";
@@ -40,11 +42,13 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
   const { type, variable, secret } = settingTable[name];
   const subject = `serverless-compute:${name} (or ${variable})`;
   const value = Number(text);
+  // A key in the wrong place is a likely mistake.
+  const shown = showValue(text, createRedaction([apiKey]));
   if (type === "number")
-    return Number.isFinite(value) && value > 0 ? undefined : `${subject} is "${text}": must be seconds, more than 0`;
+    return Number.isFinite(value) && value > 0 ? undefined : `${subject} is ${shown}: must be seconds, more than 0`;
   if (type === "integer") {
     const fits = Number.isSafeInteger(value) && value >= 1;
-    return fits ? undefined : `${subject} is "${text}": must be a whole number, 1 or more`;
+    return fits ? undefined : `${subject} is ${shown}: must be a whole number, 1 or more`;
   }
   if (secret) return undefined;
   try {

@@ -91,6 +91,7 @@ export async function bundlePlugin() {
       "serverless-compute-api": inRepository("api/index.ts"),
       "serverless-compute-api/shapes": inRepository("api/shapes/index.ts"),
       "serverless-compute-api/address": inRepository("api/address.ts"),
+      "serverless-compute-api/redaction": inRepository("api/redaction.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
     plugins: [loadLate, littleZod],

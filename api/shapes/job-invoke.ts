@@ -37,7 +37,7 @@ export const jobInvokeInputs = z.strictObject({
 export const jobInvokeOutputs = z.object({
   jobId: z.string().describe("Id of the job."),
   status: jobStatus.describe("State that the job ended in."),
-  output: mark(z.unknown().describe("What the handler returned."), { secretWith: "input" }),
+  output: mark(z.unknown().describe("What the handler returned."), { secretWith: ["input", "expect"] }),
   delayTime: z.number().describe("Milliseconds that the job waited.").optional(),
   executionTime: z.number().describe("Milliseconds that the job ran.").optional(),
 });

@@ -4,8 +4,8 @@ import { z } from "zod";
 export interface Marks {
   /** Holds a sensitive value: ciphertext in state, never printed. */
   secret?: true;
-  /** An output made of this input: as secret as the input is. */
-  secretWith?: string;
+  /** An output made of these inputs: secret as soon as one of them is. */
+  secretWith?: readonly string[];
   /** A change cannot be made in place: the object is replaced. */
   replaces?: true;
   /** A number that can be raised in place and never lowered. */

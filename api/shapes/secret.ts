@@ -26,7 +26,9 @@ export const secretInputs = z.strictObject({
 
 /** What a Secret resource knows only once it exists. */
 export const secretOutputs = z.object({
-  reference: z.string().describe("The text that a template's env uses for the secret's value."),
+  reference: mark(z.string().describe("The text that a template's env uses for the secret's value."), {
+    secretWith: ["name"],
+  }),
 });
 
 /** The text that a template's env uses for a secret; replaced by the value when a worker starts. */

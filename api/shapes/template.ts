@@ -57,13 +57,23 @@ export const templateInputs = z
     error: "must be 0 when isServerless is true",
   });
 
+/** The inputs that decide what workers run. */
+export const templateContent = [
+  "imageName",
+  "dockerArgs",
+  "env",
+  "ports",
+  "containerDiskInGb",
+  "containerRegistryAuthId",
+] as const satisfies (keyof typeof templateInputs.shape)[];
+
 /** What a Template resource knows only once it exists. */
 export const templateOutputs = z.object({
   revision: mark(
     z
       .string()
       .describe("Hash of what workers run: image, arguments, environment, ports, disk and registry credentials."),
-    { secretWith: "env" },
+    { secretWith: templateContent },
   ),
 });
 

@@ -1,12 +1,13 @@
 import type { dynamic } from "@pulumi/pulumi";
+import { createRedaction } from "serverless-compute-api/redaction";
 import { replacement, secretByShape, secretOutputs } from "../engine/answers";
 import { obeyEngine } from "../engine/cancellation";
 import { messageOf } from "../engine/failures";
 import { createHost, type Host } from "../engine/host";
-import { redactor } from "../engine/redaction";
 import { sealed, toWire, type Wire } from "../engine/values";
 import { kinds } from "../lifecycle/kinds";
-import { type Context, type Lifecycle, PartialFailure, type Properties } from "../lifecycle/lifecycle";
+import { type Context, type Lifecycle, PartialFailure, type Properties, type Secrets } from "../lifecycle/lifecycle";
+import { secretsAmong } from "../lifecycle/secret-paths";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type Hidden, splitHidden, type TimedVerb } from "./hidden";
 
@@ -31,8 +32,8 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
     ...hidden.wire,
   });
 
-  const redact = (...sides: Split[]): ((text: string) => string) =>
-    redactor(
+  const secretsOf = (sides: readonly Split[]): Secrets =>
+    secretsAmong(
       sides.map(({ visible }) => visible),
       [...secretInputs, ...sides.flatMap(({ hidden }) => hidden.secrets)],
     );
@@ -48,7 +49,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       return await act();
     } catch (thrown) {
       const subject = `${lifecycle.kind} ${JSON.stringify(hidden.resourceName)}, ${verb}`;
-      const message = redact(...sides)(messageOf(thrown));
+      const message = createRedaction(secretsOf(sides).values)(messageOf(thrown));
       if (!(thrown instanceof PartialFailure)) throw new VerbFailure(subject, message);
       throw new UnfinishedFailure(subject, message, thrown.id, outputsToWire(thrown.outputs, hidden));
     }
@@ -62,12 +63,14 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
   ): Promise<Answer> =>
     guarded(verb, sides, () => {
       const { hidden } = sides[0];
-      const clean = redact(...sides);
+      const secrets = secretsOf(sides);
+      const clean = createRedaction(secrets.values);
       const shared = {
         ...host.connect(),
         clock: host.clock,
         defaultName: hidden.defaultName,
         inState: deployed,
+        secrets,
         timeout: verb === "read" ? undefined : hidden.timeout(verb),
         progress: (text: string) => {
           if (hidden.urn) host.log.progress(hidden.urn, clean(text));
@@ -89,7 +92,8 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
 
     check: async (olds: Wire, news: Wire) => {
       const [before, after] = [splitHidden(olds), splitHidden(news)];
-      const clean = redact(before, after);
+      const secrets = secretsOf([before, after]);
+      const clean = createRedaction(secrets.values);
       // The engine prints a property's value beside its path, so the path goes into the reason.
       const failure = (path: string, reason: string) => ({
         property: "",
@@ -97,7 +101,12 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       });
       try {
         for (const verb of ["create", "update", "delete"] as const) after.hidden.timeout(verb);
-        const { inputs, failures } = lifecycle.check(before.visible, after.visible, after.hidden.defaultName);
+        const { inputs, failures } = lifecycle.check(
+          before.visible,
+          after.visible,
+          after.hidden.defaultName,
+          secrets.paths,
+        );
         if (after.hidden.urn) checked.add(after.hidden.urn);
         return {
           inputs: { ...toWire(inputs), ...after.hidden.wire },
@@ -140,7 +149,10 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
         return {
           id: filledId(reading.id),
           props: outputsToWire(reading.outputs, state.hidden),
-          inputs: { ...sealed(toWire(reading.inputs), secretInputs), ...state.hidden.wire },
+          inputs: {
+            ...sealed(toWire(reading.inputs), [...secretInputs, ...state.hidden.secrets]),
+            ...state.hidden.wire,
+          },
         };
       });
     },

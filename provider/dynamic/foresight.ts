@@ -20,9 +20,9 @@ function orElse<Value>(told: pulumi.Output<Value>, other: pulumi.Output<Value>):
  * deployment uses nothing else.
  */
 function foreseen(told: pulumi.Output<string>, derive: () => pulumi.Output<string> | undefined): pulumi.Output<string> {
+  // It is as secret as the inputs that it is made of, and so is the provider's own answer (`secretWith` in the shapes).
   const derived = pulumi.runtime.isDryRun() ? derive() : undefined;
-  // As secret as the provider's own answer would be: these outputs are not.
-  return derived ? orElse(told, pulumi.unsecret(derived)) : told;
+  return derived ? orElse(told, derived) : told;
 }
 
 /** The `url` of an endpoint: its id below the job API's address, unless another provider may have addresses of its own. */

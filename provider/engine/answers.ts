@@ -1,7 +1,4 @@
-import type { Change, Lifecycle, Properties } from "../lifecycle/lifecycle";
-
-/** A place in properties: keys and list indices. */
-export type Path = readonly string[];
+import type { Change, Lifecycle, Path, Properties } from "../lifecycle/lifecycle";
 
 /** Places of what is secret by its shape. */
 export function secretByShape(lifecycle: Lifecycle): Path[] {
@@ -10,13 +7,13 @@ export function secretByShape(lifecycle: Lifecycle): Path[] {
     .map(([key]) => [key]);
 }
 
-/** Places of what has to be marked secret in outputs: by its shape, or made of an input that the user made secret. */
+/** Places of what has to be marked secret in outputs: by its shape, by the user, or made of an input that the user did. */
 export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
   const secretTops = new Set(secretInputs.map(([top]) => top));
   const derived = Object.entries(lifecycle.marks)
-    .filter(([, { secretWith }]) => secretWith !== undefined && secretTops.has(secretWith))
+    .filter(([, { secretWith }]) => secretWith?.some((input) => secretTops.has(input)))
     .map(([key]) => [key]);
-  return [...secretByShape(lifecycle), ...derived];
+  return [...secretByShape(lifecycle), ...secretInputs, ...derived];
 }
 
 /** Top-level properties that changes touch, each once. */

@@ -60,8 +60,8 @@ const below = (paths: readonly (readonly string[])[], key: string): string[][] =
 
 function sealedValue(value: unknown, paths: readonly (readonly string[])[]): unknown {
   if (value === undefined || paths.length === 0 || isSecret(value)) return value;
-  if (paths.some((path) => path.length === 0)) return { [signature]: secretSignature, value };
-  if (Array.isArray(value)) return value.map((one, index) => sealedValue(one, below(paths, String(index))));
+  // A list as a whole: what stands where in it may change behind the program's back.
+  if (Array.isArray(value) || paths.some((path) => path.length === 0)) return { [signature]: secretSignature, value };
   return isRecord(value) ? sealed(value, paths) : value;
 }
 

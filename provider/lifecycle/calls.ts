@@ -1,7 +1,7 @@
 import type { CallOptions, Clients, UnreadableElement } from "serverless-compute-api";
 import type { Context } from "./lifecycle";
 
-type CallContext = Pick<Context, "clients" | "signal" | "clock" | "timeout" | "progress">;
+type CallContext = Pick<Context, "clients" | "signal" | "clock" | "timeout" | "progress" | "secrets">;
 
 /** Milliseconds that a call which makes something may still take after a cancellation; a /runsync waits 1000 itself. */
 const grace = 2000;
@@ -22,6 +22,7 @@ export function callOptions(context: CallContext): CallOptions {
   return {
     signal: context.signal,
     deadline: context.timeout,
+    secrets: context.secrets?.values,
     onRetry: ({ attempt, delay }) =>
       context.progress(`the service did not answer well; try ${attempt + 1} in ${Math.ceil(delay / 1000)} s`),
     onUnreadable: (one) => showUnreadable(context, one),

@@ -1,8 +1,9 @@
 import { expectation, marksOf, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { diffProperties } from "./diff";
-import { type Failure, type Properties, Unknown, type Value } from "./lifecycle";
+import { type Failure, type Path, type Properties, Unknown, type Value } from "./lifecycle";
 import { childOf, propertyOf } from "./schema";
+import { isSecretAt } from "./secret-paths";
 import { closest } from "./spelling";
 import { hasUnknown, isProperties, toValue } from "./values";
 
@@ -10,6 +11,8 @@ import { hasUnknown, isProperties, toValue } from "./values";
 interface Place {
   path: string[];
   hidden: boolean;
+  /** Paths from the root that the program made secret. */
+  secrets: readonly Path[];
 }
 
 export interface Checked {
@@ -20,27 +23,28 @@ export interface Checked {
 
 /**
  * Checks inputs by their shape and fills in what is absent. What is unknown before deployment is skipped at any depth,
- * and so is a rule over several properties that reads an unknown one. Values of secret properties and of free maps
- * (`env`, a job's `input`) are in no message.
+ * and so is a rule over several properties that reads an unknown one. Values of secret properties, at the paths that the
+ * program made secret, and of free maps (`env`, a job's `input`) are in no message.
  */
 export function checkInputs(
   shape: z.ZodObject,
   olds: Properties,
   news: Properties,
   defaultName: string | undefined,
+  secrets: readonly Path[] = [],
 ): Checked {
   const unnamed = "name" in shape.shape && (news["name"] ?? null) === null;
   // A name in state stays, whichever version of this package or which URN made it: nothing is renamed by itself.
   const name = olds["name"] ?? defaultName;
   const given = unnamed && name !== undefined ? { ...news, name } : news;
   const failures: Failure[] = [];
-  const inputs = checkObject(shape, given, { path: [], hidden: false }, failures);
+  const inputs = checkObject(shape, given, { path: [], hidden: false, secrets }, failures);
   if (unnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   if (unnamed && name !== undefined) {
     for (const failure of failures.filter(({ path }) => path === "name"))
       failure.reason = `${failure.reason.replace("; ", " by default; ")}; set a name of your own`;
   }
-  failures.push(...shrinking(shape, olds, inputs));
+  failures.push(...shrinking(shape, olds, inputs, secrets));
   return { inputs, failures };
 }
 
@@ -56,7 +60,7 @@ function checkObject(shape: z.ZodObject, given: Properties, at: Place, failures:
   }
   const checked: Properties = {};
   for (const [key, schema] of Object.entries(shape.shape)) {
-    const place = { path: [...at.path, key], hidden: at.hidden || marksOf(schema).secret === true };
+    const place = { ...at, path: [...at.path, key], hidden: at.hidden || marksOf(schema).secret === true };
     const value = checkValue(schema, given[key], place, failures);
     if (value !== undefined) checked[key] = value;
   }
@@ -125,19 +129,22 @@ function failureOf(issue: z.core.$ZodIssue, value: Value, at: Place, shape?: z.c
     if (Array.isArray(found)) found = found[Number(step)];
     else found = isProperties(found) ? found[step] : undefined;
   }
-  const shown = at.hidden || found === undefined || typeof found === "object" ? "" : `is ${showValue(found)}; `;
-  return { path: [...at.path, ...inside].join("."), reason: `${shown}${expectation(issue, shape)}` };
+  const path = [...at.path, ...inside];
+  const hidden = at.hidden || isSecretAt(path, at.secrets) || found === undefined || typeof found === "object";
+  const shown = hidden ? "" : `is ${showValue(found)}; `;
+  return { path: path.join("."), reason: `${shown}${expectation(issue, shape)}` };
 }
 
 /** What can only grow must not shrink, unless the object is replaced anyway. */
-function shrinking(shape: z.ZodObject, olds: Properties, news: Properties): Failure[] {
+function shrinking(shape: z.ZodObject, olds: Properties, news: Properties, secrets: readonly Path[]): Failure[] {
   const replaced = diffProperties(shape, olds, news).some((change) => change.replace);
   if (replaced) return [];
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     const was = olds[key];
     const is = news[key];
     if (!marksOf(schema).growsOnly || typeof was !== "number" || typeof is !== "number" || is >= was) return [];
-    const reason = `is ${is}, but it has ${was} and can only grow; a smaller one must be a new one: change its resource name`;
+    const [more, now] = isSecretAt([key], secrets) ? ["is less than it has", ""] : [`is ${is}`, `, but it has ${was}`];
+    const reason = `${more}${now} and can only grow; a smaller one must be a new one: change its resource name`;
     return [{ path: key, reason }];
   });
 }

@@ -52,7 +52,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   return {
     kind,
     marks: marksOfShapes(shape, definition.outputs),
-    check: (olds, news, defaultName) => checkInputs(shape, olds, news, defaultName),
+    check: (olds, news, defaultName, secrets) => checkInputs(shape, olds, news, defaultName, secrets),
     diff,
     warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
     alteredOutputs: (changes) => {

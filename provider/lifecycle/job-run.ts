@@ -5,7 +5,7 @@ import type { JobOrder } from "./job-order";
 import type { Context } from "./lifecycle";
 
 /** What a job needs of a verb's context. */
-export type JobContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "timeout">;
+export type JobContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "timeout" | "secrets">;
 
 /** Milliseconds between two looks at a job: soon at first, for most jobs are short. */
 const firstPoll = 250;

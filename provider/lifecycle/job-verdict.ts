@@ -1,4 +1,5 @@
 import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { tidyingOptions } from "./calls";
 import type { JobOrder } from "./job-order";
@@ -40,7 +41,7 @@ export async function runExpected(order: JobOrder, context: JobContext): Promise
     throw await unfinished(error, endpointId, context);
   });
   if (job.status !== expect.status) {
-    const error = errorText(job.error);
+    const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
     throw new JobFailure(
       [
         `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
@@ -55,7 +56,7 @@ export async function runExpected(order: JobOrder, context: JobContext): Promise
   const found = expect.output === undefined ? [] : mismatches(expect.output, job.output);
   if (found.length === 0) return job;
   const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output is not what was expected`;
-  throw new JobFailure([title, ...mismatchLines(found), remedies.COMPLETED], endpointId, job.id);
+  throw new JobFailure([title, ...mismatchLines(found, context.secrets), remedies.COMPLETED], endpointId, job.id);
 }
 
 async function unfinished(error: unknown, endpointId: string, context: JobContext): Promise<unknown> {
@@ -92,9 +93,9 @@ async function unfinished(error: unknown, endpointId: string, context: JobContex
   return error;
 }
 
-function errorText(error: unknown): string | undefined {
+function errorText(error: unknown, redact: (text: string) => string): string | undefined {
   if (error === undefined || error === null || error === "") return undefined;
-  const text = typeof error === "string" ? error.trim() : showValue(error);
+  const text = typeof error === "string" ? redact(error.trim()) : showValue(error, redact);
   return text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
 }
 

@@ -13,6 +13,17 @@ export class Unknown {
   private constructor() {}
 }
 
+/** A place in properties: keys and list indices. */
+export type Path = readonly string[];
+
+/** What messages about a resource must not show. */
+export interface Secrets {
+  /** Places that are secret, with all that is below them. */
+  readonly paths: readonly Path[];
+  /** The values that stand there, for texts of others that may repeat them. */
+  readonly values: readonly string[];
+}
+
 /** What is wrong with an input: where, and a sentence that names the value (never a secret one) and what is allowed. */
 export interface Failure {
   /** Path such as `env.MODEL` or `policy.ttl`; empty when it is about the whole. */
@@ -43,6 +54,8 @@ export interface Context {
   defaultName?: string | undefined;
   /** Ids of deployed objects, as far as the door has seen them: a create takes over none of these. */
   inState?: ReadonlySet<string> | undefined;
+  /** What no message may show; nothing where absent. */
+  secrets?: Secrets | undefined;
   /** Tests and impatient users shorten waits here. */
   settings: LifecycleSettings;
 }
@@ -86,11 +99,13 @@ export interface Lifecycle {
   /**
    * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource
    * whose user gives no name keeps the one it has; a new one gets the default name.
+   * No failure shows what is secret by its shape or stands at one of the paths `secrets`.
    */
   check(
     olds: Properties,
     news: Properties,
     defaultName: string | undefined,
+    secrets?: readonly Path[],
   ): { inputs: Properties; failures: Failure[] };
   /** What a deployment would change; an unknown value counts as a change. Never asks the service. */
   diff(olds: Properties, news: Properties): Change[];

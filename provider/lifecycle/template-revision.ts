@@ -1,15 +1,6 @@
 import { createHash } from "node:crypto";
+import { templateContent } from "serverless-compute-api/shapes";
 import type { Value } from "./lifecycle";
-
-/** What workers run; a change of any of these is a new revision. */
-export const content = [
-  "imageName",
-  "dockerArgs",
-  "env",
-  "ports",
-  "containerDiskInGb",
-  "containerRegistryAuthId",
-] as const;
 
 /** Those properties of a template, defaults filled in. */
 export interface TemplateContent {
@@ -26,7 +17,7 @@ export const packedPorts = (ports: Value): string => (typeof ports === "string" 
 
 /** Hash of what workers run: equal for equal content, however it is written. */
 export function revisionOf(template: TemplateContent): string {
-  const parts = content.map((key) => {
+  const parts = templateContent.map((key) => {
     if (key === "env") return Object.entries(template.env).sort(([a], [b]) => (a < b ? -1 : 1));
     if (key === "ports") return packedPorts(template.ports);
     return template[key] ?? "";

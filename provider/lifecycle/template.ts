@@ -1,5 +1,5 @@
 import type { CallOptions, SaveTemplateInput, TemplatePatch, TemplateRecord } from "serverless-compute-api";
-import { templateInputs, templateOutputs } from "serverless-compute-api/shapes";
+import { templateContent, templateInputs, templateOutputs } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "./calls";
 import type { Update } from "./creation";
@@ -9,7 +9,7 @@ import type { Context } from "./lifecycle";
 import { readsOf } from "./reads";
 import { createOnce } from "./reconcile";
 import { releaseTemplate } from "./template-release";
-import { content, packedPorts, revisionOf } from "./template-revision";
+import { packedPorts, revisionOf } from "./template-revision";
 
 /** What the verbs get: checked inputs, the name filled in. */
 const filled = z.object({ ...templateInputs.shape, name: z.string() });
@@ -56,7 +56,7 @@ export const template = defineLifecycle<Inputs, Outputs>({
   inputs: templateInputs,
   filled,
   outputs: templateOutputs,
-  alters: { revision: content },
+  alters: { revision: templateContent },
   replaceWarning: (changed) =>
     changed.has("name")
       ? undefined

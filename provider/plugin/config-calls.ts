@@ -7,13 +7,15 @@ import {
   type DiffRequest,
   DiffResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
+import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import type { Host } from "../engine/host";
 import { type Properties, Unknown, type Value } from "../lifecycle/lifecycle";
+import { isSecretAt, secretsAmong } from "../lifecycle/secret-paths";
 import { closest } from "../lifecycle/spelling";
 import { isSettingName, settingNames, settingTable } from "../setting-table";
 import { type ConfigLookup, settingMistakes } from "../settings";
-import { readStruct, writeStruct } from "./structs";
+import { type Received, readStruct, writeStruct } from "./structs";
 
 /** A setting as the settings file reads it: numbers come as such from programs in YAML, as texts from all others. */
 const settingText = (value: Value | undefined): string | undefined =>
@@ -25,7 +27,7 @@ const lookupIn =
     settingText(properties[key.slice(key.indexOf(":") + 1)]);
 
 /** What is wrong with the arguments of a provider, seen before anything is asked with them. */
-function mistakes(properties: Properties): string[] {
+function mistakes({ properties, secrets }: Received): string[] {
   const misspelt = Object.keys(properties).flatMap((key) => {
     // The engine adds settings of its own, such as version and pluginDownloadURL.
     const meant = isSettingName(key) ? undefined : closest(key, [...settingNames]);
@@ -37,22 +39,24 @@ function mistakes(properties: Properties): string[] {
     const { type, secret } = settingTable[name];
     if (value === undefined || value instanceof Unknown || typeof value === "string") continue;
     if (typeof value === "number" && type !== "string") continue;
-    const shown = secret ? "" : `is ${showValue(value)}; `;
+    const shown = secret || isSecretAt([name], secrets) ? "" : `is ${showValue(value)}; `;
     ofWrongType.set(name, `${name}: ${shown}must be ${type === "string" ? "a text" : "a number"}`);
   }
   const unusable = settingMistakes(lookupIn(properties))
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !ofWrongType.has(name))
     .map(({ reason }) => reason);
-  return [...misspelt, ...ofWrongType.values(), ...unusable];
+  const clean = createRedaction(secretsAmong([properties], secrets).values);
+  return [...misspelt, ...ofWrongType.values(), ...unusable.map(clean)];
 }
 
 /** The calls that concern the provider's own configuration. */
 export function configCalls(host: Host) {
   return {
     checkConfig: (request: CheckRequest): CheckResponse => {
-      const { properties, secrets } = readStruct(request.getNews());
+      const received = readStruct(request.getNews());
+      const { properties, secrets } = received;
       const response = new CheckResponse();
-      for (const reason of mistakes(properties)) {
+      for (const reason of mistakes(received)) {
         const failure = new CheckFailure();
         failure.setReason(reason);
         response.addFailures(failure);

@@ -1,6 +1,8 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { createRedaction } from "serverless-compute-api/redaction";
+import { messageOf } from "../engine/failures";
 import type { Host } from "../engine/host";
-import type { Context, Properties } from "../lifecycle/lifecycle";
+import type { Properties } from "../lifecycle/lifecycle";
 import {
   getEndpointHealth,
   getNetworkVolume,
@@ -9,6 +11,7 @@ import {
   getTemplate,
   type LookUp,
 } from "../lifecycle/look-ups";
+import { secretsAmong } from "../lifecycle/secret-paths";
 import { hasUnknown } from "../lifecycle/values";
 import { type FunctionName, type FunctionShape, functionShapes } from "../schema/functions";
 import { readStruct, textOf, writeStruct } from "./structs";
@@ -40,21 +43,21 @@ export function lookUpCalls(host: Host) {
       if (!isFunction(name))
         throw new Error(`${token} is no function of this provider; it has ${Object.keys(functions).join(", ")}`);
       const shape: FunctionShape = functionShapes[name];
-      const { properties } = readStruct(request.getArgs());
+      const received = readStruct(request.getArgs());
+      const { properties } = received;
       const response = new InvokeResponse();
       const mistakes = badArguments(name, shape, properties);
       // Not as failures of the answer: programs in Node that get those eat up their memory before they end.
       if (mistakes.length > 0) throw new Error(mistakes.join("; "));
       if (Object.values(properties).some(hasUnknown)) return response;
       const { clock, connect } = host;
-      const told = await host.cancellation.run((signal) => {
-        const context: Pick<Context, "clients" | "clock" | "signal" | "progress"> = {
-          ...connect(),
-          clock,
-          signal,
-          progress: () => {},
-        };
+      const secrets = secretsAmong([properties], received.secrets);
+      const run = (signal: AbortSignal) => {
+        const context: LookUpContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return functions[name](properties, context);
+      };
+      const told = await host.cancellation.run(run).catch((thrown: unknown) => {
+        throw new Error(createRedaction(secrets.values)(messageOf(thrown)));
       });
       // Answers of the service gain fields over time; programs get those that the schema names.
       const known = Object.entries(told).filter(([key]) => key in shape.outputs.shape);

@@ -15,18 +15,22 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { type Path, replacement, secretByShape, secretOutputs, touched } from "../engine/answers";
+import { createRedaction } from "serverless-compute-api/redaction";
+import { replacement, secretByShape, secretOutputs, touched } from "../engine/answers";
+import { messageOf } from "../engine/failures";
 import type { Host } from "../engine/host";
-import { redactor } from "../engine/redaction";
 import { defaultName, readUrn } from "../engine/urn";
 import {
   type Change,
   type Context,
   type Lifecycle,
   PartialFailure,
+  type Path,
   type Properties,
+  type Secrets,
   Unknown,
 } from "../lifecycle/lifecycle";
+import { secretsAmong } from "../lifecycle/secret-paths";
 import { UnfinishedCall } from "./calls";
 import { type Received, readStruct, writeStruct } from "./structs";
 
@@ -55,10 +59,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
 
   const talking = async <Answer>(scene: Scene, act: (context: Context) => Promise<Answer>): Promise<Answer> => {
     const lifecycle = lifecycleOf(scene.urn);
-    const clean = redactor(
-      scene.sides.map(({ properties }) => properties),
-      [...secretByShape(lifecycle), ...scene.sides.flatMap(({ secrets }) => secrets)],
-    );
+    const secrets = secretsOf(lifecycle, scene.sides);
+    const clean = createRedaction(secrets.values);
     try {
       const { clock, connect } = host;
       return await host.cancellation.run((signal) =>
@@ -68,6 +70,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
           signal,
           defaultName: defaultName(scene.urn),
           inState: deployed,
+          secrets,
           timeout: scene.timeout > 0 ? scene.timeout * 1000 : undefined,
           progress: (text) => host.log.progress(scene.urn, clean(text)),
           warn: (text) => host.log.warning(scene.urn, clean(text)),
@@ -82,7 +85,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
           outputStruct(lifecycle, thrown.outputs, inputs.secrets),
           writeStruct(inputs.properties, inputs.secrets),
         );
-      throw thrown instanceof Error ? new Error(clean(thrown.message), { cause: thrown }) : thrown;
+      throw new Error(clean(messageOf(thrown)));
     }
   };
 
@@ -91,8 +94,10 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const olds = readStruct(request.getOlds());
       const news = readStruct(request.getNews());
       const lifecycle = lifecycleOf(request.getUrn());
+      const secrets = secretsOf(lifecycle, [olds, news]);
+      const clean = createRedaction(secrets.values);
       const { inputs, failures } = named(request, olds.properties, (before, name) =>
-        lifecycle.check(before, news.properties, name),
+        lifecycle.check(before, news.properties, name, secrets.paths),
       );
       checked.add(request.getUrn());
       const response = new CheckResponse();
@@ -100,7 +105,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       for (const { path, reason } of failures) {
         const one = new CheckFailure();
         // A property here makes the engine print the value behind it; the path is part of the sentence instead.
-        one.setReason(path ? `${path}: ${reason}` : reason);
+        one.setReason(clean(path ? `${path}: ${reason}` : reason));
         response.addFailures(one);
       }
       return response;
@@ -206,8 +211,15 @@ function named<Answer>(
 }
 
 function outputStruct(lifecycle: Lifecycle, outputs: Properties, secretInputs: readonly Path[]): Struct {
-  return writeStruct(outputs, [...secretOutputs(lifecycle, secretInputs), ...secretInputs]);
+  return writeStruct(outputs, secretOutputs(lifecycle, secretInputs));
 }
+
+/** What messages about the sides of a verb must not show. */
+const secretsOf = (lifecycle: Lifecycle, sides: readonly Received[]): Secrets =>
+  secretsAmong(
+    sides.map(({ properties }) => properties),
+    [...secretByShape(lifecycle), ...sides.flatMap(({ secrets }) => secrets)],
+  );
 
 /** A path in the engine's own notation: `env.MODEL`, `env["a.b"]`, `gpuTypeIds[0]`. */
 function pathText(path: readonly string[]): string {

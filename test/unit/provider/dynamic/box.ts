@@ -25,7 +25,7 @@ export const hidden = {
 export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
   return {
     kind: "Box",
-    marks: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: "note" } },
+    marks: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: ["note"] } },
     check: (_olds, news, defaultName) => ({
       inputs: { name: defaultName ?? "nameless", ...news },
       failures: news["size"] === 0 ? [{ path: "size", reason: `0 is too small, "${String(news["pin"])}"` }] : [],

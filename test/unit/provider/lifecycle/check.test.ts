@@ -8,7 +8,8 @@ import {
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { checkInputs } from "../../../../provider/lifecycle/check";
-import { type Properties, Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { type Path, type Properties, Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { longSecrets } from "../../../support/long-secrets";
 
 const unknown = Unknown.value;
 
@@ -120,6 +121,43 @@ describe("no message shows a value that may be secret", () => {
     const lines = linesOf(shape, news);
     expect(lines).not.toEqual([]);
     expect(lines.join("\n")).not.toContain("90210");
+  });
+});
+
+describe("no message shows a value at a path that the program made secret", () => {
+  test.each<[string, z.ZodObject, Properties, Path[]]>([
+    ["a property", templateInputs, { imageName: "a", ports: "90210" }, [["ports"]]],
+    ["a property of another type", templateInputs, { imageName: "a", dockerArgs: 90210 }, [["dockerArgs"]]],
+    ["a long one", templateInputs, { imageName: "a", ports: `90210${longSecrets().text}` }, [["ports"]]],
+    ["an element", serverlessEndpointInputs, { templateId: "t", gpuTypeIds: ["a", 90210] }, [["gpuTypeIds", "1"]]],
+    ["a part of something", jobInvokeInputs, { endpointId: "e", input: {}, policy: { ttl: 90 } }, [["policy"]]],
+    [
+      "a property in a rule",
+      serverlessEndpointInputs,
+      { templateId: "t", workersMin: 99999, workersMax: 90210 },
+      [["workersMax"]],
+    ],
+    [
+      "one beside an unknown one",
+      serverlessEndpointInputs,
+      { templateId: "t", gpuTypeIds: [unknown, 90210] },
+      [["gpuTypeIds"]],
+    ],
+  ])("%s", (_, shape, news, secrets) => {
+    const lines = checkInputs(shape, {}, news, "chat", secrets).failures.map(
+      ({ path, reason }) => `${path}: ${reason}`,
+    );
+    expect(lines).toHaveLength(1);
+    expect(lines.join("\n")).toMatch(/: must /);
+    expect(lines.join("\n")).not.toContain("90");
+  });
+
+  test("nor what it was before", () => {
+    const [olds, news] = [20, 10].map((size) => ({ name: "a", dataCenterId: "d", size }));
+    const reasons = (secrets: Path[]): string[] =>
+      checkInputs(networkVolumeInputs, olds ?? {}, news ?? {}, "chat", secrets).failures.map(({ reason }) => reason);
+    expect(reasons([])).toEqual([expect.stringMatching(/^is 10, but it has 20 and can only grow; /)]);
+    expect(reasons([["size"]])).toEqual([expect.stringMatching(/^is less than it has and can only grow; /)]);
   });
 });
 

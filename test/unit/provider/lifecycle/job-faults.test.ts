@@ -3,6 +3,7 @@ import { kinds } from "../../../../provider/lifecycle/kinds";
 import type { Properties } from "../../../../provider/lifecycle/lifecycle";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
+import { longSecrets } from "../../../support/long-secrets";
 
 const { JobInvoke } = kinds;
 
@@ -39,6 +40,22 @@ describe("a job that does not do what is expected fails with what a person needs
     );
     expect(message).toMatch(healthLine);
     expect(message).toContain("logs");
+  });
+
+  test("a handler's failure that repeats a long secret: without it, also where the text is cut", async () => {
+    for (const secret of Object.values(longSecrets())) {
+      for (const error of [`${"x".repeat(3900)}${secret}`, JSON.stringify({ tried: secret }), { tried: secret }]) {
+        const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
+        const secrets = { paths: [["input", "prompt"]], values: [secret] };
+        const message = await failureOf(
+          JobInvoke.create(inputsOf({ input: { prompt: secret } }), { ...context, secrets }),
+        );
+        expect(message).toContain("[secret]");
+        for (const piece of [secret.slice(0, 20), secret.slice(60, 80), secret.slice(-20)]) {
+          expect(message.includes(piece) || message.includes(JSON.stringify(piece).slice(1, -1)), message).toBe(false);
+        }
+      }
+    }
   });
 
   test("the service's own time-out: which setting to raise", async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Path } from "../../../../provider/lifecycle/lifecycle";
 import { mismatches, mismatchLines } from "../../../../provider/lifecycle/output-match";
+import { longSecrets } from "../../../support/long-secrets";
 
 const lines = (expected: unknown, got: unknown): string[] => mismatchLines(mismatches(expected, got));
 
@@ -35,6 +37,48 @@ describe("an output that is not what was expected is told by path", () => {
     const told = lines(expected, {});
     expect(told).toHaveLength(21);
     expect(told.at(-1)).toBe("and 10 more");
+  });
+});
+
+describe("an output that is not what was expected shows no secret", () => {
+  const secret = longSecrets().jwt;
+  const [expected, got] = [
+    { token: secret, n: 1 },
+    { token: `${secret}x`, n: "2".repeat(90) },
+  ];
+
+  test.each<[string, Path[], string[]]>([
+    [
+      "of the expectation",
+      [["expect", "output", "token"]],
+      ["output.token: expected [secret], got [secret]", "output.n: expected 1, got [secret]"],
+    ],
+    [
+      "of which the whole expectation is",
+      [["expect"]],
+      ["output.token: expected [secret], got [secret]", "output.n: expected [secret], got [secret]"],
+    ],
+    [
+      "of the input that it was made of",
+      [["input", "a"]],
+      [`output.token: expected "${secret.slice(0, 76)}…, got [secret]`, "output.n: expected 1, got [secret]"],
+    ],
+    [
+      "that another property has",
+      [["endpointId"]],
+      ['output.token: expected "[secret]", got "[secret]x"', `output.n: expected 1, got "${"2".repeat(76)}…`],
+    ],
+  ])("%s", (_, paths, wanted) => {
+    const values = paths.flat().includes("endpointId") ? [secret] : [];
+    expect(mismatchLines(mismatches(expected, got), { paths, values })).toEqual(wanted);
+  });
+
+  test("an object that holds one is not shown", () => {
+    const lines = mismatchLines(mismatches({ a: { token: secret } }, { a: 1 }), {
+      paths: [["expect", "output", "a", "token"]],
+      values: [],
+    });
+    expect(lines).toEqual(["output.a: expected [secret], got [secret]"]);
   });
 });
 

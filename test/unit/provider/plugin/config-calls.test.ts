@@ -52,6 +52,21 @@ test.each<[string, object, string | RegExp]>([
   expect(check(settings).reasons).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
 });
 
+test("a value that is secret is in no sentence", () => {
+  const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
+  const hidden = (value: unknown) => ({ ...secret, value });
+  const { reasons } = check({
+    apiKey: "planted-key-9b2e",
+    baseUrl: hidden("planted-host/v1"),
+    graphqlUrl: "https://x/graphql?api_key=planted-other",
+    serverlessUrl: "https://me:planted/pass@word@x",
+    callLimit: "planted-key-9b2e",
+    maxInFlight: hidden(["planted"]),
+  });
+  expect(reasons).toHaveLength(5);
+  expect(reasons.join("\n")).not.toMatch(/planted|word/);
+});
+
 test("what the engine adds and what is not known yet is no mistake", () => {
   const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
   expect(check({ version: "0.1.0", pluginDownloadURL: "x", baseUrl: unknown, callLimit: unknown }).reasons).toEqual([]);
