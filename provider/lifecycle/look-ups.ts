@@ -51,7 +51,7 @@ async function find<Found extends { id: string; name: string }>(
     const ids = [found, ...others].map((one) => one.id).join(", ");
     throw new Error(`${label} is not the only one of its name (${ids}): look it up by its id`);
   } catch (error) {
-    throw explained(error, { label, verb: "read" });
+    throw explained(error, { label, verb: "look up" });
   }
 }
 
@@ -91,6 +91,6 @@ export async function getEndpointHealth(endpointId: string, context: LookUpConte
   } catch (error) {
     if (isApiError(error, "missing"))
       throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
-    throw explained(error, { label, verb: "read" });
+    throw explained(error, { label, verb: "look up" });
   }
 }

@@ -5,7 +5,7 @@ import { isLoopback, keySources, localKeyHint } from "./key-hints";
 export interface Subject {
   /** The object as a person knows it: `Template "chat-dev"`. */
   label: string;
-  verb: "create" | "read" | "update" | "delete";
+  verb: "create" | "read" | "update" | "delete" | "look up";
 }
 
 const addresses = "serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl";
@@ -52,13 +52,18 @@ const faults: Record<string, (error: ApiError, origin: string) => string> = {
   tls: (error, origin) => `no trusted connection to ${origin} (${said(error)}). Check its certificate and the address.`,
 };
 
+/** The engine keeps what providers were configured with, and runs no program for these two. */
+const lastKey =
+  '\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run ' +
+  '"pulumi up" first, or add --run-program.';
+
 const noAddress = (error: ApiError): string =>
   `${error.request.url} is no address of the service (${said(error)}). Check ${addresses}.`;
 
 const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
-  auth: (error) =>
+  auth: (error, { verb }) =>
     `${originOf(error)} refused the API key, or the key may not do this. ` +
-    `The key comes from ${keySources}${localKeyHint(error.request.url)}.`,
+    `The key comes from ${keySources}${localKeyHint(error.request.url)}.${verb === "read" || verb === "delete" ? lastKey : ""}`,
   invalid: (error) => {
     if (error.code === "quota")
       return `the account's limit is reached: ${said(error)}. Delete what is not needed, or have the limit raised.`;

@@ -2,18 +2,26 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { longSecrets } from "../support/long-secrets";
 import { type Stack, shown } from "../support/pulumi";
 import { formsOf } from "../support/secret-scan";
 import type { Door } from "./door";
 
-/** Values that must not be found anywhere, and one that must be: it proves that the search works. */
+const long = longSecrets();
+const open = longSecrets();
+
+/** Values that must not be found anywhere, and some of the same forms that must be: they prove that the search works. */
 const secrets = {
   value: "sesame-4d1f",
   prompt: "whisper-77aa",
   env: 'quoted"-line\n-9b2e',
   password: "whisper-58e0",
+  key: long.pem,
+  token: long.jwt,
+  text: long.text,
 };
-const planted = "planted-c0ffee";
+/** Without the beginnings and ends that all keys and tokens have. */
+const planted = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
 
 /** Nothing that anybody can read has a key or a secret value. */
 export function secrecyThrough(door: Door): void {
@@ -46,13 +54,17 @@ export function secrecyThrough(door: Door): void {
   const pulumi = require("@pulumi/pulumi");
   const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${door.module}");
   const config = new pulumi.Config();
+  const open = (key) => config.require(key).slice(1);
+  const hidden = (key) => config.requireSecret(key).apply((value) => value.slice(1));
   const token = new Secret("token", { value: config.require("value").slice(1) });
   const template = new Template("worker", {
-    imageName: "${image("echo")}", readme: "${planted}", env: { TOKEN: token.reference, RAW: config.requireSecret("env") },
+    imageName: "${image("echo")}", readme: ${JSON.stringify(planted.join(" "))},
+    env: { TOKEN: token.reference, RAW: config.requireSecret("env"), KEY: hidden("key") },
   });
+  new Secret("long", { value: open("token"), description: "a long one" });
   new ContainerRegistryAuth("registry", { username: "me", password: config.require("password").slice(1) });
   const endpoint = new ServerlessEndpoint("worker", { templateId: template.id, workersMax: 1 });
-  const job = new JobInvoke("echo", { endpointId: endpoint.id, input: { prompt: config.requireSecret("prompt") } ${job} });
+  const job = new JobInvoke("echo", { endpointId: endpoint.id, input: { prompt: config.requireSecret("prompt"), text: hidden("text") } ${job} });
   exports.answer = job.output;
   exports.revision = template.revision;
 `;
@@ -79,6 +91,9 @@ export function secrecyThrough(door: Door): void {
       "shop:password": `x${secrets.password}`,
       "shop:prompt": secrets.prompt,
       "shop:env": secrets.env,
+      "shop:key": `x${secrets.key}`,
+      "shop:token": `x${secrets.token}`,
+      "shop:text": `x${secrets.text}`,
       "serverless-compute:apiKey": service.service.apiKey,
     });
     await stack.program(program(""));
@@ -93,14 +108,55 @@ export function secrecyThrough(door: Door): void {
       said += (await stack.command(args)).output;
     expect(await run("refresh", ["--diff"]), said).toBe(0);
     // The expectation fails: the message would like to show both sides.
-    await stack.program(program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!") } }`));
+    await stack.program(program(`, expect: { output: { prompt: pulumi.secret("whisper-77aa!"), text: "other" } }`));
     expect(await run("up", ["--diff"])).not.toBe(0);
-    expect(said).toContain("[secret]");
+    expect(said).toContain("output.prompt: expected [secret], got [secret]");
+    expect(said).toContain('output.text: expected "other", got [secret]');
 
-    expect(await placesOf(planted)).toEqual(
-      expect.arrayContaining(["output", expect.stringMatching(/backend\/\.pulumi\/stacks\/shop\/dev\.json$/)]),
-    );
+    for (const value of planted)
+      expect(await placesOf(value)).toEqual(
+        expect.arrayContaining(["output", expect.stringMatching(/backend\/\.pulumi\/stacks\/shop\/dev\.json$/)]),
+      );
     await expectNowhere([...Object.values(secrets), service.service.apiKey]);
+  });
+
+  it("nor when a check refuses it", async () => {
+    await stack.program(`${program("")}
+      new Template("refused", { imageName: "a:1", ports: hidden("text"), volumeInGb: pulumi.secret(90210), dockerArgs: pulumi.secret([open("key")]) });
+    `);
+    expect(await run("preview", ["--diff"])).not.toBe(0);
+    for (const property of ["ports", "volumeInGb", "dockerArgs"])
+      expect(said).toMatch(new RegExp(`${property}: must be `));
+    await expectNowhere([...Object.values(secrets), "90210"]);
+  });
+
+  it("nor when a handler's error repeats it, escaped and cut short", async () => {
+    await stack.program(
+      program("")
+        .replaceAll(image("echo"), image("fail"))
+        .replace(
+          "prompt:",
+          `message: hidden("text").apply((text) => "x".repeat(3900) + JSON.stringify(text)), prompt:`,
+        ),
+    );
+    const before = said.length;
+    expect(await run("up", ["--diff"])).not.toBe(0);
+    expect(said.slice(before)).toMatch(/ended FAILED, expected COMPLETED[\s\S]*xxx.*\[secret\]/);
+    await expectNowhere(Object.values(secrets));
+  });
+
+  it("nor is what is made of it told: a template's revision, in a preview either", async () => {
+    await configure({ "shop:env": "whisper-ee10" });
+    await stack.program(program(""));
+    const before = said.length;
+    expect(await run("preview", ["--diff"]), said).toBe(0);
+    expect(await run("up", ["--diff"]), said).toBe(0);
+    expect(said.slice(before)).toMatch(/revision *: "?\[secret\]/);
+    const [worker] = (await stack.resources()).filter(
+      ({ urn }) => urn.endsWith("::worker") && urn.includes("Template"),
+    );
+    expect(JSON.stringify(worker?.outputs?.["revision"])).toContain("ciphertext");
+    await expectNowhere([...Object.values(secrets), "whisper-ee10"]);
   });
 
   it("nor does a secret that changed, in the program or behind its back", async () => {

@@ -2,21 +2,29 @@ import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { kinds } from "../../provider/lifecycle/kinds";
 import type { Properties } from "../../provider/lifecycle/lifecycle";
 import { openDatabase } from "../../service/store/database";
+import { json, startFaultyServer } from "../support/faulty-server";
 import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
+import { longSecrets } from "../support/long-secrets";
 import type { Fault } from "../support/recording-proxy";
 import { formsOf } from "../support/secret-scan";
 import { contextAt, deadOrigin } from "./support/astray";
 
 const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 });
 
-/** Values that must not be found anywhere, and one that must be: it proves that the search works. */
-const secrets = { value: 'sesame-4d1f-"quoted"', password: "open-up-77aa\nline", later: "sesame-later-9b2e" };
-const planted = "planted-c0ffee";
+const long = longSecrets();
+
+/** Values that must not be found anywhere, not in part either, and one that must be: it proves that the search works. */
+const secrets = {
+  value: `sesame-4d1f-"quoted"\n${long.pem}`,
+  password: `open-up-77aa\nline ${long.jwt}`,
+  later: `sesame-later-9b2e ${long.text}`,
+};
+const planted = `planted-c0ffee ${longSecrets().text}`;
 
 /** Everything that anybody could get to see, by where. */
 const seen = new Map<string, string>();
@@ -27,6 +35,25 @@ function note(place: string, what: unknown): void {
 
 const placesOf = (value: string): string[] =>
   [...seen].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
+
+/** A service that refuses everything with what it was sent, and one that repeats only the beginning of it. */
+const echoes = await Promise.all(
+  [1, 0.4].map((share) =>
+    startFaultyServer(({ method, body }) =>
+      method === "GET" || /^{"query":"query/.test(body)
+        ? json(
+            /podTemplate/.test(body)
+              ? { data: { podTemplate: null, myself: { podTemplates: [] } } }
+              : { data: { myself: {} } },
+          )
+        : json(
+            { message: body.slice(0, body.length * share), errors: [{ message: `bad: ${JSON.stringify(body)}` }] },
+            400,
+          ),
+    ),
+  ),
+);
+afterAll(() => Promise.all(echoes.map((echo) => echo.close())));
 
 const faults: Fault[] = [
   { kind: "dropAfterAnswer" },
@@ -101,7 +128,8 @@ test("no secret is in what verbs tell, fail with or keep in plain, nor in the se
       // A second one of the name, a wrong key, a service that is down, and one that echoes what it gets.
       const again = bench.context();
       await run(`${kind} second create`, again, lifecycle.create(inputs, again));
-      for (const lost of [contextAt(bench, bench.proxy.origin, { apiKey: "wrong-key" }), contextAt(bench, dead)])
+      const wrongKey = contextAt(bench, bench.proxy.origin, { apiKey: "wrong-key" });
+      for (const lost of [wrongKey, ...[dead, ...echoes.map(({ origin }) => origin)].map((at) => contextAt(bench, at))])
         await run(`${kind} astray`, context, lifecycle.create(inputs, { ...lost, signal: context.signal }));
       const news2 = lifecycle.check(made.outputs, { ...news, ...later }, `${kind}-${index}-dev`).inputs;
       note("changes", lifecycle.diff(made.outputs, news2));
@@ -123,4 +151,5 @@ test("no secret is in what verbs tell, fail with or keep in plain, nor in the se
   // A template's environment is no secret of its own: it is where the service keeps templates, and nowhere else.
   expect(placesOf(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
   expect(placesOf(bench.addresses.apiKey)).toEqual([]);
+  expect(seen.get("error of Secret astray")).toMatch(/the service refused it: .*\[secret\]/);
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { longSecrets } from "../support/long-secrets";
 import { send } from "../support/raw-http";
 import { expectNoSecretIn, formsOf, giveAway, leaksIn, noteSecret, noteSentSecrets } from "../support/secret-scan";
 import { discardServiceFolder, serviceArtefacts } from "../support/service-artefacts";
@@ -77,6 +78,18 @@ describe("the scan of texts", () => {
         known,
       ),
     ).toEqual(["the API key is in here"]);
+  });
+
+  test.each(Object.entries(longSecrets()))("finds a long one (%s) that is cut at either end", (_name, secret) => {
+    const known = new Map([[secret, "the API key"]]);
+    for (const text of [
+      secret.slice(0, 60),
+      JSON.stringify(secret).slice(1, 78),
+      secret.slice(-60),
+      secret.slice(300, 360),
+    ])
+      expect(leaksIn([["here", `"${text}…`]], known)).toEqual(["the API key is in here"]);
+    expect(leaksIn([["here", longSecrets().text]], known)).toEqual([]);
   });
 
   test("has no form so short that it is anywhere", () => {

@@ -26,12 +26,21 @@ export function giveAway(value: string): void {
   secrets.set(value, "");
 }
 
-/** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in an address, in base64. */
+/** Of long values each part of this length is a form of its own: what is cut leaves one of them behind. */
+const part = 24;
+
+function partsOf(form: string): string[] {
+  const count = form.length < 2 * part ? 0 : Math.floor(form.length / part);
+  return Array.from({ length: count }, (_, index) => form.slice(index * part, (index + 1) * part));
+}
+
+/** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in an address, in base64; and parts of those. */
 export function formsOf(value: string): string[] {
   const inJson = JSON.stringify(value).slice(1, -1);
   const encoded = Buffer.from(value).toString("base64").slice(0, -4);
   const forms = [value, inJson, JSON.stringify(inJson).slice(1, -1), encodeURIComponent(value), encoded];
-  return [...new Set(forms)].filter((form) => form.length >= shortest);
+  const all = forms.flatMap((form) => [form, ...partsOf(form), form.slice(-part)]);
+  return [...new Set(all)].filter((form) => form.length >= shortest);
 }
 
 /** Where secrets are that must not be there, as lines for a message that repeats none of them. */

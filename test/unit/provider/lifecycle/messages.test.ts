@@ -4,6 +4,7 @@ import { createClients } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kinds } from "../../../../provider/lifecycle/kinds";
 import type { Properties } from "../../../../provider/lifecycle/lifecycle";
+import { getTemplate } from "../../../../provider/lifecycle/look-ups";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 
@@ -39,17 +40,31 @@ function expectShort({ message }: Error): void {
 test("a wrong key is one clear line: who refused it, where it comes from, where to get one", async () => {
   const context = bench.context({ clients: clientsOf(bench.proxy.origin) });
   const template = Template.check({}, { imageName: "a" }, "models-dev").inputs;
-  for (const verb of [
-    () => NetworkVolume.create(volume, context),
-    () => NetworkVolume.read("aaaaaaaaaa", volume, context),
-    () => Template.create(template, context),
-  ]) {
+  for (const verb of [() => NetworkVolume.create(volume, context), () => Template.create(template, context)]) {
     const failure = await failureOf(verb());
     expect(failure.message).toMatch(
       /^(NetworkVolume|Template) "models-dev": http:\/\/127\.0\.0\.1:\d+ refused the API key.*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx serverless-compute-local key"\.$/,
     );
     expectShort(failure);
   }
+});
+
+test("a wrong key at a refresh or a destroy: that the key of the last up is used, and the ways out", async () => {
+  const context = bench.context({ clients: clientsOf(bench.proxy.origin) });
+  const olds = { ...volume };
+  for (const work of [NetworkVolume.read("a1", olds, context), NetworkVolume.delete("a1", olds, context)]) {
+    const error = await failureOf(work);
+    expectShort(error);
+    expect(error.message).toMatch(
+      /refused the API key.*\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run "pulumi up" first, or add --run-program\.$/,
+    );
+  }
+});
+
+test("a wrong key at a look-up, which a program makes, says nothing of that", async () => {
+  const context = bench.context({ clients: clientsOf(bench.proxy.origin) });
+  const error = await failureOf(getTemplate({ name: "nobody" }, context));
+  expect(error.message).toMatch(/^Template "nobody": \S+ refused the API key(?!.*--run-program)/s);
 });
 
 test("a service that is down: its address and how to start the local one", async () => {

@@ -50,10 +50,7 @@ test("a check's message shows no value that is secret by its shape or by the pro
   expect(reasonsOf(check("Box", { size: 0, pin: "4711" }))).toEqual(['size: 0 is too small, "[secret]"']);
   expect(
     reasonsOf(check("Template", { imageName: "a:1", ports: asSecret(secret), dockerArgs: asSecret(4711) })),
-  ).toEqual([
-    "dockerArgs: must be a string",
-    expect.stringMatching(/^ports: must be a comma-separated list/),
-  ]);
+  ).toEqual(["dockerArgs: must be a string", expect.stringMatching(/^ports: must be a comma-separated list/)]);
 });
 
 test("a verb's message shows none, however the service repeats it", async () => {

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createService, type Service } from "serverless-compute-local";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Run, Stack } from "../support/pulumi";
+import { noteSecret } from "../support/secret-scan";
+import { discardServiceFolder } from "../support/service-artefacts";
+import type { Door } from "./door";
+
+/**
+ * What happens when the service gets another key. `provider` is how a program makes an explicit provider of the key in
+ * `key`: the engine keeps its arguments, and the config that the default provider was made with, until the next `up`.
+ */
+export function keyRotationThrough(door: Door, provider: string): void {
+  let dataFolder: string;
+  let service: Service;
+  let stack: Stack;
+
+  const start = async (port: number): Promise<void> => {
+    service = await createService({ port, dataFolder, templateRelease: 0 });
+    noteSecret(service.apiKey, "the API key");
+  };
+  /** Gives the service a new key at the same address, and the stack's config the same. */
+  const rotate = async (): Promise<void> => {
+    await service.stop(0);
+    await rm(join(dataFolder, "api-key"));
+    await start(Number(new URL(service.serverlessUrl).port));
+    await useKey();
+  };
+  const useKey = async (): Promise<void> => {
+    const { code, output } = await stack.command([
+      "config",
+      "set",
+      "--secret",
+      "serverless-compute:apiKey",
+      service.apiKey,
+    ]);
+    expect(code, output).toBe(0);
+  };
+
+  beforeAll(async () => {
+    dataFolder = await mkdtemp(join(tmpdir(), "key-rotation-"));
+    await start(0);
+    stack = await door.createStack({
+      SERVERLESS_COMPUTE_BASE_URL: service.baseUrl,
+      SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl,
+      SERVERLESS_COMPUTE_SERVERLESS_URL: service.serverlessUrl,
+    });
+    await useKey();
+    await stack.program(`
+      const pulumi = require("@pulumi/pulumi");
+      const { NetworkVolume, Provider } = require("${door.module}");
+      const key = new pulumi.Config("serverless-compute").requireSecret("apiKey");
+      const args = { size: 10, dataCenterId: "EU-RO-1" };
+      new NetworkVolume("default", args);
+      new NetworkVolume("explicit", args, { provider: ${provider} });
+    `);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+  });
+  afterAll(async () => {
+    await stack.remove();
+    await service.stop(0);
+    await discardServiceFolder(dataFolder);
+  });
+
+  const volumes = async (): Promise<number> => {
+    const headers = { authorization: `Bearer ${service.apiKey}` };
+    const held: unknown = await (await fetch(`${service.baseUrl}/networkvolumes`, { headers })).json();
+    return Array.isArray(held) ? held.length : Number.NaN;
+  };
+  const complaints = ({ diagnostics }: Run): string =>
+    diagnostics
+      .filter(({ severity }) => severity === "error")
+      .map(({ message }) => message)
+      .join("\n");
+
+  it("refresh and destroy use the key of the last up, and say so", async () => {
+    await rotate();
+    for (const command of ["refresh", "destroy"] as const) {
+      // On after a failure: each resource says it, the one of the default provider and the one of an explicit one.
+      const run = await stack[command]({ args: command === "destroy" ? ["--continue-on-error"] : [] });
+      expect(run.code).not.toBe(0);
+      expect(complaints(run)).toMatch(
+        /refused the API key.*\n *"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run "pulumi up" first, or add --run-program\./,
+      );
+      expect(await volumes()).toBe(2);
+    }
+  });
+
+  it("both take the new one with --run-program, and after an up", async () => {
+    const refresh = await stack.refresh({ args: ["--run-program"] });
+    expect(refresh.code, refresh.output).toBe(0);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toMatchObject({ "NetworkVolume default": ["same"], "NetworkVolume explicit": ["same"] });
+    const plain = await stack.refresh();
+    expect(plain.code, plain.output).toBe(0);
+    await rotate();
+    const destroy = await stack.destroy({ args: ["--run-program"] });
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(await volumes()).toBe(0);
+  });
+}
