@@ -4,6 +4,7 @@ import type { Creation, Findable, Named } from "./creation";
 import { agrees, diffProperties } from "./diff";
 import type { Held, Ledger } from "./ledger";
 import type { Context } from "./lifecycle";
+import { hiddenValue, isSecretAt } from "./secret-paths";
 import { toProperties } from "./values";
 
 /** Milliseconds that an object counts as made just now, by the service's own clock. */
@@ -31,7 +32,7 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   // The list of before may be old, and an object may have got another name meanwhile.
   const found = (await creation.list(callOptions(context))).filter((one) => free.has(one.id) && isFree(one));
   const chosen = inputs.adoptExisting
-    ? theOnlyOne(creation, found)
+    ? theOnlyOne(creation, found, context)
     : await leftByInterruption(creation, found, context);
   if (!chosen) return undefined;
 
@@ -68,6 +69,7 @@ function fixedDifferences<Inputs extends Named, Outputs extends object, Found ex
 function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,
   found: Found[],
+  { secrets }: Context,
 ): Found | undefined {
   const [one, ...others] = found;
   if (!one) return undefined;
@@ -80,7 +82,9 @@ function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends 
   }
   const fixed = fixedDifferences(creation, one);
   if (fixed.size === 0) return one;
-  const values = [...fixed].map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(", ");
+  const shown = (key: string, value: unknown): string =>
+    isSecretAt([key], secrets?.paths ?? []) ? hiddenValue : JSON.stringify(value);
+  const values = [...fixed].map(([key, value]) => `${key} ${shown(key, value)}`).join(", ");
   throw new Error(
     `${label}: the existing one (${one.id}) has ${values}, which cannot change in place. ` +
       `Set ${[...fixed.keys()].join(", ")} to what it has, or set another name.`,

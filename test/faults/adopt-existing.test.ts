@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../provider/lifecycle/kinds";
-import type { Properties } from "../../provider/lifecycle/lifecycle";
+import type { Properties, Secrets } from "../../provider/lifecycle/lifecycle";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { stringAt } from "../support/raw-http";
 import { objectCases } from "./support/kinds";
@@ -121,14 +121,17 @@ describe("an object that is taken over", () => {
     const name = freshName();
     const made = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });
     const id = stringAt(made, "id");
-    const create = (news: Properties) =>
+    const create = (news: Properties, secrets?: Secrets) =>
       NetworkVolume.create(
         NetworkVolume.check({}, { name, ...news, adoptExisting: true }, undefined).inputs,
-        bench.context(),
+        bench.context({ secrets }),
       );
     await expect(create({ size: 50, dataCenterId: "US-KS-2" })).rejects.toThrow(
       `NetworkVolume "${name}": the existing one (${id}) has dataCenterId "EU-RO-1", which cannot change in place. Set dataCenterId to what it has, or set another name.`,
     );
+    await expect(
+      create({ size: 50, dataCenterId: "US-KS-2" }, { paths: [["dataCenterId"]], values: [] }),
+    ).rejects.toThrow(`the existing one (${id}) has dataCenterId [secret], which cannot change in place.`);
     await expect(create({ size: 10, dataCenterId: "EU-RO-1" })).rejects.toThrow(
       `NetworkVolume "${name}": the service refused it: size: 10 is not allowed, a volume only grows: must be 50 or more`,
     );

@@ -42,8 +42,9 @@ describe("a job that does not do what is expected fails with what a person needs
     expect(message).toContain("logs");
   });
 
-  test("a handler's failure that repeats a long secret: without it, also where the text is cut", async () => {
-    for (const secret of Object.values(longSecrets())) {
+  test.each(Object.entries(longSecrets()))(
+    "a handler's failure that repeats a long secret (%s): without it, also where the text is cut",
+    async (_name, secret) => {
       for (const error of [`${"x".repeat(3900)}${secret}`, JSON.stringify({ tried: secret }), { tried: secret }]) {
         const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
         const secrets = { paths: [["input", "prompt"]], values: [secret] };
@@ -51,12 +52,11 @@ describe("a job that does not do what is expected fails with what a person needs
           JobInvoke.create(inputsOf({ input: { prompt: secret } }), { ...context, secrets }),
         );
         expect(message).toContain("[secret]");
-        for (const piece of [secret.slice(0, 20), secret.slice(60, 80), secret.slice(-20)]) {
+        for (const piece of [secret.slice(0, 20), secret.slice(60, 80), secret.slice(-20)])
           expect(message.includes(piece) || message.includes(JSON.stringify(piece).slice(1, -1)), message).toBe(false);
-        }
       }
-    }
-  });
+    },
+  );
 
   test("the service's own time-out: which setting to raise", async () => {
     const { context } = await startJobApi({ run: () => job("IN_QUEUE"), status: () => job("TIMED_OUT"), health });
