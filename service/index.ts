@@ -64,6 +64,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     rest: { deleteNeedsScaleDown, workers: engine.workers },
     jobs: engine,
     log,
+    requestLimit: settings.timings.requestLimit,
   });
 
   const stop = async (deadline: number): Promise<void> => {

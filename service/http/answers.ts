@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
 import { openaiErrorBody } from "./openai-error";
@@ -40,4 +41,20 @@ export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply)
   const path = request.url.replace(/\?.*$/s, "");
   const message = `route ${request.method} ${path} not found`;
   reply.status(404).send(errorBody(path, { code: "missing", message }));
+}
+
+/** What is wrong with bytes that became no request; which API they were for is not known then. */
+const broken: Record<string, { status: string; message: string }> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "request: did not come in whole in time" },
+  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", message: "headers: are too large" },
+};
+
+/** Answers what is no whole request, in the forms of all APIs at once, and closes its connection. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || socket.destroyed) return;
+  const { status, message } = broken[error.code ?? ""] ?? { status: "400 Bad Request", message: "request: is no HTTP" };
+  const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  if (socket.writable) socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
+  else socket.destroy();
 }

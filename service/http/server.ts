@@ -4,7 +4,7 @@ import { ServiceError } from "../errors";
 import { registerGraphqlRoute } from "../management/graphql";
 import type { Management } from "../management/management";
 import { type RestOptions, registerRestRoutes } from "../management/rest";
-import { answerError, answerUnknownRoute, roots } from "./answers";
+import { answerBrokenRequest, answerError, answerUnknownRoute, roots } from "./answers";
 import type { Auth } from "./auth";
 
 /** What the server is put together from. */
@@ -15,6 +15,8 @@ export interface ServerDeps {
   /** The routes of the job API and of the worker channel; they check keys themselves. */
   jobs: { routes(app: FastifyInstance): void };
   log: Logger;
+  /** How long a request may take to come in, head and body, ms; then it is answered 408. */
+  requestLimit: number;
 }
 
 /** The HTTP side of the service. */
@@ -37,7 +39,7 @@ const backlog = 4096;
 /** Marks a route as the workers' side of the job API: not counted, and open until the last worker is done. */
 const isWorkers = (config: object): boolean => "audience" in config && config.audience === "worker";
 
-export function createServer({ auth, management, rest, jobs, log }: ServerDeps): Server {
+export function createServer({ auth, management, rest, jobs, log, requestLimit }: ServerDeps): Server {
   let requests = 0;
   let refusing = false;
   const logger: FastifyBaseLogger = log;
@@ -45,6 +47,14 @@ export function createServer({ auth, management, rest, jobs, log }: ServerDeps):
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,
+    // A body that stalls would hold its place among the requests at once for ever.
+    requestTimeout: requestLimit,
+    http: {
+      // Node takes the longer of the two for the whole request.
+      ...{ requestTimeout: requestLimit, headersTimeout: Math.min(60_000, requestLimit) },
+      connectionsCheckingInterval: Math.min(1000, requestLimit),
+    },
+    clientErrorHandler: answerBrokenRequest,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
   });
 

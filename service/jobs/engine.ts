@@ -21,7 +21,7 @@ import { createReaper } from "../workers/reaper";
 import { createRoster, isLocalId, phaseOf, type WorkerPhase } from "../workers/roster";
 import { createWorkerStarter } from "../workers/start";
 import { createWorkerTokens } from "../workers/tokens";
-import { createWorkerLogs, workerLogFolder } from "../workers/worker-logs";
+import { createWorkerLogs, namesIn, workerLogFolder } from "../workers/worker-logs";
 import { createCommitter } from "./commit";
 import { createDeadlines } from "./due";
 import { createJobEvents } from "./events";
@@ -84,7 +84,7 @@ export function createJobEngine({
   const queues = createJobQueues(jobs, events);
   const ledger = createLedger({ jobs, chunks, counters, webhooks, committer, events, clock, exists, deadlines });
   const waiters = createJobWaiters(events, clock);
-  const stream = createJobStream({ jobs, chunks, committer, events, waiters, timings, dueAt: deadlines.dueAt });
+  const stream = createJobStream({ jobs, chunks, committer, events, waiters, clock, timings });
   const supervisor = createSupervisor({ ledger, events, clock, log, deadlines });
   const webhookDelivery = createWebhookDelivery({ webhooks, committer, events, clock, timings, log });
 
@@ -187,7 +187,9 @@ export function createJobEngine({
       const kept = database.transaction(() => ledger.recover((workerId) => !isLocalId(workerId)));
       queues.rebuild(kept);
       for (const job of kept) desk.awaitReturn(job);
-      const left = new Set([...jobs.endpoints(), ...tokenStore.endpoints()]);
+      // A service that was killed while it forgot an endpoint may have come to any point.
+      const files = [...(await logs.endpoints()), ...(await namesIn(homes))];
+      const left = new Set([...jobs.endpoints(), ...tokenStore.endpoints(), ...files]);
       for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
       supervisor.start();

@@ -3,9 +3,11 @@ import type { FinalStatus, JobStatus } from "serverless-compute-api/shapes";
 /** How a job came in; it decides the form of its id and how long its result is kept. */
 export type JobOperation = "run" | "runsync" | "openai";
 
-/** What is known of a job in every state. Times are ms since the epoch, JSON values are kept as text. */
+/** What is known of a job in every state, but for its input and output. Times are ms since the epoch. */
 export interface JobFacts {
   id: string;
+  /** Its number in the store. */
+  seq: number;
   endpointId: string;
   operation: JobOperation;
   lowPriority: boolean;
@@ -42,13 +44,11 @@ export type RunningJob = JobFacts & {
   status: "IN_PROGRESS";
   workerId: string;
   startedAt: number;
-  /** The last progress update of its worker. */
-  output: string | undefined;
 };
-export type CompletedJob = JobFacts & Ran & { status: "COMPLETED"; output: string | undefined };
-export type FailedJob = JobFacts & MayHaveRun & { status: "FAILED"; output: string | undefined; error: string };
-export type CancelledJob = JobFacts & MayHaveRun & { status: "CANCELLED"; output: string | undefined };
-export type TimedOutJob = JobFacts & Ran & { status: "TIMED_OUT"; output: string | undefined; error: string };
+export type CompletedJob = JobFacts & Ran & { status: "COMPLETED" };
+export type FailedJob = JobFacts & MayHaveRun & { status: "FAILED"; error: string };
+export type CancelledJob = JobFacts & MayHaveRun & { status: "CANCELLED" };
+export type TimedOutJob = JobFacts & Ran & { status: "TIMED_OUT"; error: string };
 export type FinalJob = CompletedJob | FailedJob | CancelledJob | TimedOutJob;
 export type Job = QueuedJob | RunningJob | FinalJob;
 
@@ -80,8 +80,8 @@ export function executionTime(job: Job, now: number): number {
   return ("finishedAt" in job ? job.finishedAt : now) - job.startedAt;
 }
 
-/** The record as /status and webhooks tell it, as JSON text: outputs are passed on as they came. */
-export function recordText(job: Job, now: number): string {
+/** The record as /status and webhooks tell it, as JSON text: the output is passed on as it came. */
+export function recordText(job: Job, output: string | undefined, now: number): string {
   const error = job.status === "FAILED" || job.status === "TIMED_OUT" ? job.error : undefined;
   const worker = "workerId" in job ? job.workerId : undefined;
   const head = JSON.stringify({
@@ -93,6 +93,5 @@ export function recordText(job: Job, now: number): string {
     ...(job.retries === 0 ? {} : { retries: job.retries }),
     ...(error === undefined ? {} : { error }),
   });
-  const output = job.status === "IN_QUEUE" ? undefined : job.output;
   return output === undefined ? head : `${head.slice(0, -1)},"output":${output}}`;
 }

@@ -14,6 +14,7 @@ import type {
 
 const factsOf = (job: JobFacts): JobFacts => ({
   id: job.id,
+  seq: job.seq,
   endpointId: job.endpointId,
   operation: job.operation,
   lowPriority: job.lowPriority,
@@ -31,12 +32,12 @@ const factsOf = (job: JobFacts): JobFacts => ({
 
 const endOf = (job: QueuedJob | RunningJob, now: number) => {
   const ran = job.status === "IN_PROGRESS" ? job : undefined;
-  return { workerId: ran?.workerId, startedAt: ran?.startedAt, finishedAt: now, output: ran?.output };
+  return { workerId: ran?.workerId, startedAt: ran?.startedAt, finishedAt: now };
 };
 
-/** The record of a submission, which got this place in the queue. */
-export const queued = (job: NewJob, place: number): QueuedJob => ({
-  ...factsOf({ ...job, place, queuedAt: job.createdAt, retries: 0, crashes: 0, chunks: 0, chunksRead: 0 }),
+/** The record of a submission, which got this number and place in the queue. */
+export const queued = (job: NewJob, given: { seq: number; place: number }): QueuedJob => ({
+  ...factsOf({ ...job, ...given, queuedAt: job.createdAt, retries: 0, crashes: 0, chunks: 0, chunksRead: 0 }),
   status: "IN_QUEUE",
 });
 
@@ -45,22 +46,20 @@ export const taken = (job: QueuedJob, workerId: string, now: number): RunningJob
   status: "IN_PROGRESS",
   workerId,
   startedAt: now,
-  output: undefined,
 });
 
-export const completed = (job: RunningJob, output: string | undefined, now: number): CompletedJob => ({
+export const completed = (job: RunningJob, now: number): CompletedJob => ({
   ...job,
   status: "COMPLETED",
   finishedAt: now,
-  output,
 });
 
-export const failed = (
-  job: QueuedJob | RunningJob,
-  error: string,
-  output: string | undefined,
-  now: number,
-): FailedJob => ({ ...factsOf(job), ...endOf(job, now), status: "FAILED", error, output });
+export const failed = (job: QueuedJob | RunningJob, error: string, now: number): FailedJob => ({
+  ...factsOf(job),
+  ...endOf(job, now),
+  status: "FAILED",
+  error,
+});
 
 export const timedOut = (job: RunningJob, error: string, now: number): TimedOutJob => ({
   ...job,

@@ -6,6 +6,7 @@ import { ServiceError } from "../errors";
 import { bodyText, parseMembers, readMembers } from "../http/body-text";
 import { abortWhenGone, whenGone } from "../http/gone";
 import { elementTexts } from "../json-text";
+import type { JobStore } from "../store/jobs";
 import { parseInput } from "../validation";
 import { type CompletedJob, isOver, type Job, type JobOperation, type QueuedJob } from "./job";
 import type { Ledger } from "./ledger";
@@ -14,6 +15,7 @@ import type { JobStream, StreamReading } from "./stream";
 import type { JobWaiters } from "./waiters";
 
 export interface OpenaiDeps {
+  jobs: Pick<JobStore, "output">;
   submit(request: FastifyRequest, operation: JobOperation, body: string): Promise<QueuedJob>;
   ledger: Pick<Ledger, "find" | "cancel">;
   waiters: JobWaiters;
@@ -30,7 +32,7 @@ const wait = limits.runsyncWait.max;
 
 /** POST /openai/*: a job with `{openai_route, openai_input}`; answers its output, as server-sent events when it streams. */
 export function registerOpenaiRoute(app: FastifyInstance, deps: OpenaiDeps): void {
-  const { submit, ledger, waiters, stream, clock, options } = deps;
+  const { submit, ledger, jobs, waiters, stream, clock, options } = deps;
 
   app.post("/:endpointId/openai/*", { ...options, bodyLimit: limits.runsyncPayload }, async (request, reply) => {
     const route = `/${path.parse(request.params)["*"]}`;
@@ -53,6 +55,14 @@ export function registerOpenaiRoute(app: FastifyInstance, deps: OpenaiDeps): voi
   function completed(job: Job | undefined): CompletedJob {
     if (job?.status === "COMPLETED") return job;
     throw faultOf(job);
+  }
+
+  /** A completed job's output; a handler that streams has a list, whose only element is the answer. */
+  function outputOf(job: CompletedJob): string {
+    const output = jobs.output(job.seq) ?? "null";
+    if (job.chunks === 0) return output;
+    const [only, ...more] = elementTexts(output) ?? [];
+    return only !== undefined && more.length === 0 ? only : output;
   }
 
   function faultOf(job: Job | undefined): ServiceError {
@@ -122,12 +132,4 @@ export function registerOpenaiRoute(app: FastifyInstance, deps: OpenaiDeps): voi
       throw error;
     }
   }
-}
-
-/** A completed job's output; a handler that streams has a list, whose only element is the answer. */
-function outputOf(job: CompletedJob): string {
-  if (job.output === undefined) return "null";
-  if (job.chunks === 0) return job.output;
-  const [only, ...more] = elementTexts(job.output) ?? [];
-  return only !== undefined && more.length === 0 ? only : job.output;
 }

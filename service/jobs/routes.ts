@@ -5,7 +5,7 @@ import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { Auth } from "../http/auth";
 import { bodyText, keepBodyText } from "../http/body-text";
-import { abortWhenGone, whenGone } from "../http/gone";
+import { abortWhenGone, whenAnswered } from "../http/gone";
 import { readAway } from "../http/oversize";
 import type { RateLimits } from "../http/rate-limits";
 import type { ServiceSettings } from "../settings";
@@ -14,6 +14,7 @@ import { parseInput } from "../validation";
 import { type Job, type JobOperation, recordText } from "./job";
 import type { Ledger } from "./ledger";
 import { registerOpenaiRoute } from "./openai";
+import { readPage } from "./requests-page";
 import type { JobStream } from "./stream";
 import { readMilliseconds, readSubmission } from "./submission";
 import type { JobWaiters } from "./waiters";
@@ -24,7 +25,7 @@ export interface JobRouteDeps {
   exists(endpointId: string): boolean;
   rateLimits: RateLimits;
   ledger: Ledger;
-  jobs: Pick<JobStore, "page">;
+  jobs: Pick<JobStore, "page" | "output">;
   waiters: JobWaiters;
   stream: JobStream;
   streamForm: ServiceSettings["stream"];
@@ -67,7 +68,8 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     throw error;
   });
   const pathOf = (request: FastifyRequest) => params.parse(request.params);
-  const answer = (reply: FastifyReply, job: Job) => reply.type("application/json").send(recordText(job, clock.now()));
+  const recordOf = (job: Job): string => recordText(job, deps.jobs.output(job.seq), clock.now());
+  const answer = (reply: FastifyReply, job: Job) => reply.type("application/json").send(recordOf(job));
   const find = (endpointId: string, jobId: string): Job => {
     const job = ledger.find(endpointId, jobId);
     if (!job) throw notFound("job", jobId);
@@ -116,10 +118,9 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
 
   app.get("/:endpointId/stream/:jobId", before(deps, "stream"), async (request, reply) => {
     const { endpointId, jobId } = pathOf(request);
-    const gone = abortWhenGone(reply);
-    const reading = await stream.read(() => ledger.find(endpointId, jobId), gone);
+    const reading = await stream.readInTurn(() => ledger.find(endpointId, jobId), abortWhenGone(reply));
     if (!reading) throw notFound("job", jobId);
-    whenGone(gone, reading.putBack);
+    whenAnswered(reply, reading.answered);
     const chunks = `[${reading.chunks.join(",")}]`;
     if (deps.streamForm === "array") return reply.type("application/json").send(chunks);
     // Clients stop at a final status, so it is told with the last chunk only.
@@ -155,13 +156,13 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
 
   app.get("/:endpointId/requests", before(deps, "requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
-    const page = deps.jobs.page(pathOf(request).endpointId, cursor, limit);
-    const last = page.length === limit ? page.at(-1) : undefined;
-    const requests = page.map((job) => recordText(job, clock.now())).join(",");
-    return reply
-      .type("application/json")
-      .send(`{"requests":[${requests}],"cursor":${last ? `"${last.seq}"` : "null"}}`);
+    const page = readPage(deps.jobs, pathOf(request).endpointId, cursor, limit, recordOf);
+    const next = page.cursor === undefined ? "null" : `"${page.cursor}"`;
+    return reply.type("application/json").send(`{"requests":[${page.records.join(",")}],"cursor":${next}}`);
   });
 
-  registerOpenaiRoute(app, { submit, waiters, stream, ledger, clock, options: before(deps, "openai") });
+  registerOpenaiRoute(app, {
+    ...{ submit, waiters, stream, ledger, clock, jobs: deps.jobs },
+    options: before(deps, "openai"),
+  });
 }

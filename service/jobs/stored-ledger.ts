@@ -26,7 +26,8 @@ export interface LedgerDeps {
   deadlines: JobDeadlines;
 }
 
-const dueBatch = 500;
+/** Jobs that time ends in one transaction: it keeps the process from answering. */
+const dueBatch = 100;
 
 /** The ledger over the store: a move is one commit, and told once it is durable. */
 export function createLedger({
@@ -44,15 +45,19 @@ export function createLedger({
   const save = (job: Job): void => jobs.save(job, dueAt(job));
   const runBy = (id: string, workerId: string): RunningJob | undefined => {
     const job = jobs.find(id);
-    return job?.status === "IN_PROGRESS" && job.workerId === workerId ? job : undefined;
+    // Whose ttl is over is removed, whatever its worker still says and even when the supervisor comes a moment later.
+    const isThere = job?.status === "IN_PROGRESS" && job.workerId === workerId && job.expiresAt > clock.now();
+    return isThere ? job : undefined;
   };
 
-  function finishAs<Final extends FinalJob>(job: Final): Final {
+  /** `output` takes the place of a progress update, none as well; without `result` that stays. */
+  function finishAs<Final extends FinalJob>(job: Final, result?: { output: string | undefined }): Final {
     save(job);
+    if (result) jobs.setOutput(job.seq, result.output);
     if (job.status === "COMPLETED") counters.add(job.endpointId, "completed");
     if (job.status === "FAILED" || job.status === "TIMED_OUT") counters.add(job.endpointId, "failed");
     if (job.webhook !== undefined) {
-      const body = recordText(job, clock.now());
+      const body = recordText(job, result ? result.output : jobs.output(job.seq), clock.now());
       webhooks.insert({ endpointId: job.endpointId, jobId: job.id, url: job.webhook, body, dueAt: clock.now() });
     }
     return job;
@@ -61,7 +66,9 @@ export function createLedger({
   function queueAgain(job: RunningJob | FinalJob, changes: Partial<JobFacts>, counted: boolean): QueuedJob {
     const again = moves.queuedAgain(job, changes);
     if (counted) counters.add(job.endpointId, "retried");
-    if (job.chunks > 0) chunks.clear(job.id);
+    if (job.chunks > 0) chunks.clear(job.seq);
+    jobs.setChunks(job.seq, 0, 0);
+    jobs.setOutput(job.seq, undefined);
     save(again);
     return again;
   }
@@ -90,7 +97,7 @@ export function createLedger({
       const error = `the job ran longer than its executionTimeout of ${executionLimit(job)} ms: raise policy.executionTimeout`;
       return { before: job, after: finishAs(moves.timedOut(job, error, clock.now())) };
     }
-    jobs.remove(job.id);
+    jobs.remove(job.seq);
     return { before: job, after: undefined };
   }
 
@@ -121,8 +128,9 @@ export function createLedger({
       commit(
         () => {
           const before = jobs.find(id);
-          const payload = jobs.payload(id);
-          if (before?.status !== "IN_QUEUE" || !payload || isGone(before)) return undefined;
+          if (before?.status !== "IN_QUEUE" || isGone(before)) return undefined;
+          const payload = jobs.payload(before.seq);
+          if (!payload) return undefined;
           const job = moves.taken(before, workerId, clock.now());
           save(job);
           return { ...payload, job };
@@ -135,16 +143,14 @@ export function createLedger({
         const before = runBy(id, workerId);
         if (!before) return undefined;
         const after =
-          "error" in outcome
-            ? moves.failed(before, outcome.error, outcome.output, clock.now())
-            : moves.completed(before, outcome.output, clock.now());
-        return { before, after: finishAs(after) };
+          "error" in outcome ? moves.failed(before, outcome.error, clock.now()) : moves.completed(before, clock.now());
+        return { before, after: finishAs(after, outcome) };
       }),
 
     progress: (id, workerId, output) =>
       commit(() => {
         const job = runBy(id, workerId);
-        if (job) save({ ...job, output });
+        if (job) jobs.setOutput(job.seq, output);
         return job !== undefined;
       }),
 
@@ -154,7 +160,8 @@ export function createLedger({
         if (!before) return undefined;
         const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
         if (crashes > crashLimit) {
-          return { before, after: finishAs(moves.failed({ ...before, crashes }, error, undefined, clock.now())) };
+          const after = moves.failed({ ...before, crashes }, error, clock.now());
+          return { before, after: finishAs(after, { output: undefined }) };
         }
         const counted = reason !== "undelivered";
         const retries = before.retries + (counted ? 1 : 0);
@@ -165,7 +172,7 @@ export function createLedger({
       moved(() => {
         const before = jobs.find(id);
         if (before?.status !== "IN_QUEUE") return undefined;
-        return { before, after: finishAs(moves.failed(before, error, undefined, clock.now())) };
+        return { before, after: finishAs(moves.failed(before, error, clock.now())) };
       }),
 
     async cancel(endpointId, id) {
@@ -220,16 +227,12 @@ export function createLedger({
 
     async settleDue() {
       for (;;) {
-        const due = jobs.due(clock.now(), dueBatch);
-        if (due.length === 0) return jobs.nextDue();
-        await Promise.all(
-          due.map(({ id }) =>
-            moved(() => {
-              const job = jobs.find(id);
-              return job && settle(job);
-            }),
-          ),
+        const settled = await commit(
+          () => jobs.due(clock.now(), dueBatch).map(settle),
+          (done) => done.forEach(told),
         );
+        // A job may be due twice, for its own time and for its ttl.
+        if (settled.length === 0) return jobs.nextDue();
       }
     },
 

@@ -1,3 +1,4 @@
+import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { isObjectText, memberTexts } from "../json-text";
@@ -21,6 +22,11 @@ export interface JobStream {
   append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean>;
   /** The chunks that nobody has read, as JSON texts; waits up to `hold` ms for one while the job runs and there is none. */
   read(find: () => Job | undefined, signal: AbortSignal, hold?: number): Promise<StreamReading | undefined>;
+  /**
+   * The same for one of several readers: waits until the answers of the others arrived or were lost, so that chunks which come back are
+   * read in their order and once. The reading has to be `answered`.
+   */
+  readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined>;
 }
 
 export interface StreamReading {
@@ -28,8 +34,11 @@ export interface StreamReading {
   chunks: string[];
   /** Whether the job is over and nothing is left to read. */
   done: boolean;
-  /** Makes the chunks unread again: their answer did not arrive. */
-  putBack(): Promise<void>;
+}
+
+export interface AnsweredReading extends StreamReading {
+  /** Ends the reading; chunks whose answer did not arrive are unread again. */
+  answered(arrived: boolean): Promise<void>;
 }
 
 export interface StreamDeps {
@@ -38,26 +47,28 @@ export interface StreamDeps {
   committer: Committer;
   events: JobEvents;
   waiters: JobWaiters;
+  clock: Clock;
   timings: JobTimings;
-  dueAt(job: Job): number;
 }
 
 /** Characters of chunks in one answer. */
 const answerSize = 8 * 1024 * 1024;
 
 export function createJobStream(deps: StreamDeps): JobStream {
-  const { jobs, chunks, committer, events, waiters, timings, dueAt } = deps;
+  const { jobs, chunks, committer, events, waiters, clock, timings } = deps;
+  /** Jobs whose chunks are on their way to a reader: resolves when that is over. */
+  const onTheWay = new Map<string, Promise<void>>();
 
   const setRead = (jobId: string, chunksRead: number): void => {
     const job = jobs.find(jobId);
-    if (job) jobs.save({ ...job, chunksRead: Math.min(chunksRead, job.chunks) }, dueAt(job));
+    if (job) jobs.setChunks(job.seq, job.chunks, Math.min(chunksRead, job.chunks));
   };
 
   function readNow(jobId: string): { job: Job; texts: string[] } | undefined {
     const job = jobs.find(jobId);
     if (!job) return undefined;
     if (job.chunksRead === job.chunks) return { job, texts: [] };
-    const texts = chunks.from(jobId, job.chunksRead, answerSize);
+    const texts = chunks.from(job.seq, job.chunksRead, answerSize);
     setRead(jobId, job.chunksRead + texts.length);
     return { job, texts };
   }
@@ -69,9 +80,9 @@ export function createJobStream(deps: StreamDeps): JobStream {
           const job = jobs.find(jobId);
           if (job?.status !== "IN_PROGRESS" || job.workerId !== workerId) return undefined;
           const parts = chunkTexts(chunk, job.chunks);
-          for (const [at, text] of parts.entries()) chunks.append(jobId, job.chunks + at, text);
+          for (const [at, text] of parts.entries()) chunks.append(job.seq, job.chunks + at, text);
           const longer = { ...job, chunks: job.chunks + parts.length };
-          jobs.save(longer, dueAt(longer));
+          jobs.setChunks(job.seq, longer.chunks, job.chunksRead);
           return longer;
         },
         (job) => void (job && events.emit("streamed", job)),
@@ -80,24 +91,78 @@ export function createJobStream(deps: StreamDeps): JobStream {
     },
 
     async read(find, signal, hold = timings.streamHold) {
-      const before = find();
-      if (!before) return undefined;
-      if (before.chunksRead === before.chunks && !isOver(before)) {
-        await waiters.news(before.id, hold, signal);
-        if (!find()) return undefined;
+      const job = await news(find, signal, hold);
+      return job && readingOf(await committer.commit(() => readNow(job.id)));
+    },
+
+    async readInTurn(find, signal) {
+      const until = clock.now() + timings.streamHold;
+      const found = await news(find, signal, timings.streamHold);
+      if (!found) return undefined;
+      const { id } = found;
+      for (let other = onTheWay.get(id); other; other = onTheWay.get(id)) {
+        await soonerOf(other, until, signal);
+        const job = find();
+        if (!job) return undefined;
+        if (clock.now() >= until || signal.aborted)
+          return { job, chunks: [], done: false, answered: () => Promise.resolve() };
       }
-      const reading = await committer.commit(() => readNow(before.id));
-      if (!reading) return undefined;
-      const { job, texts } = reading;
+      let end = (): void => undefined;
+      const over = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      onTheWay.set(id, over);
+      const leave = (): void => {
+        onTheWay.delete(id);
+        end();
+      };
+      const reading = await committer
+        .commit(() => readNow(id))
+        .catch((error: unknown) => {
+          leave();
+          throw error;
+        });
+      if (!reading) {
+        leave();
+        return undefined;
+      }
       return {
-        job,
-        chunks: texts,
-        done: isOver(job) && job.chunksRead + texts.length === job.chunks,
-        putBack: () => committer.commit(() => setRead(job.id, job.chunksRead)),
+        ...readingOf(reading),
+        async answered(arrived) {
+          try {
+            if (!arrived) await committer.commit(() => setRead(id, reading.job.chunksRead));
+          } finally {
+            leave();
+          }
+        },
       };
     },
   };
+
+  /** Waits for a chunk while the job runs and there is none; undefined when the job is gone. */
+  async function news(find: () => Job | undefined, signal: AbortSignal, hold: number): Promise<Job | undefined> {
+    const job = find();
+    if (!job || job.chunksRead < job.chunks || isOver(job)) return job;
+    await waiters.news(job.id, hold, signal);
+    return find();
+  }
+
+  async function soonerOf(other: Promise<void>, until: number, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const end = (): void => done.abort();
+    signal.addEventListener("abort", end, { once: true });
+    await Promise.race([other, clock.sleep(until - clock.now(), done.signal).catch(() => undefined)]);
+    end();
+    signal.removeEventListener("abort", end);
+  }
 }
+
+const readingOf = <Found extends { job: Job; texts: string[] } | undefined>(found: Found) =>
+  found && {
+    job: found.job,
+    chunks: found.texts,
+    done: isOver(found.job) && found.job.chunksRead + found.texts.length === found.job.chunks,
+  };
 
 /** One yielded value as chunks: those above 1 MB are split, texts as texts, other values as parts of their JSON text. */
 function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): string[] {

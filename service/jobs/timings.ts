@@ -34,6 +34,8 @@ export interface JobTimings {
   webhookAnswer: number;
   /** Wait between two attempts of a webhook. */
   webhookDelay: number;
+  /** How long a request may take to come in, head and body. */
+  requestLimit: number;
   /** How long the result of a `/run` job is kept after its end. */
   runRetention: number;
   /** How long the result of a `/runsync` or `/openai` job is kept after its end; the interface allows 5 minutes at most. */
@@ -57,6 +59,7 @@ export const defaultTimings: JobTimings = {
   startBackoffMax: 30_000,
   webhookAnswer: 10_000,
   webhookDelay: limits.webhook.delay,
+  requestLimit: 120_000,
   runRetention: limits.retention.run,
   runsyncRetention: limits.retention.runsync,
 };

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { z } from "zod";
@@ -78,6 +78,7 @@ export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShap
 export function openDatabase(dataFolder: string): Database {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   chmodSync(dataFolder, 0o700);
+  keepOutOfGit(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
     const connection = connect(dataFolder);
@@ -95,6 +96,12 @@ export function openDatabase(dataFolder: string): Database {
     unlock();
     throw unreadable(dataFolder, error);
   }
+}
+
+/** The folder holds a key and secrets, and often lies in somebody's repository. A file that is there already stays. */
+function keepOutOfGit(dataFolder: string): void {
+  const file = join(dataFolder, ".gitignore");
+  if (!existsSync(file)) writeFileSync(file, "*\n");
 }
 
 /** The words for a damaged store; any other fault as it is. */

@@ -1,28 +1,28 @@
 import { z } from "zod";
 import type { Database } from "./database";
 
-/** The table of stream chunks, in the order of a job's positions from 0; they go with their job. */
+/** The table of stream chunks, in the order of a job's positions from 0; `seq` is the job's number, and they go with their job. */
 export interface JobChunkStore {
-  append(jobId: string, position: number, chunk: string): void;
+  append(seq: number, position: number, chunk: string): void;
   /** Chunks (JSON texts) from a position on, as many as fit into `limit` characters, at least one. */
-  from(jobId: string, position: number, limit: number): string[];
-  clear(jobId: string): void;
+  from(seq: number, position: number, limit: number): string[];
+  clear(seq: number): void;
 }
 
 export function createJobChunkStore(database: Database): JobChunkStore {
-  const append = database.prepare("INSERT INTO job_chunks (job_id, position, chunk) VALUES (?, ?, ?)");
-  const clear = database.prepare("DELETE FROM job_chunks WHERE job_id = ?");
+  const append = database.prepare("INSERT INTO job_chunks (seq, position, chunk) VALUES (?, ?, ?)");
+  const clear = database.prepare("DELETE FROM job_chunks WHERE seq = ?");
   const batch = 64;
   const from = database.query(
-    `SELECT chunk FROM job_chunks WHERE job_id = ? AND position >= ? ORDER BY position LIMIT ${batch}`,
+    `SELECT chunk FROM job_chunks WHERE seq = ? AND position >= ? ORDER BY position LIMIT ${batch}`,
     z.object({ chunk: z.string() }),
   );
   return {
-    append: (jobId, position, chunk) => void append.run(jobId, position, chunk),
-    from: (jobId, position, limit) => {
+    append: (seq, position, chunk) => void append.run(seq, position, chunk),
+    from: (seq, position, limit) => {
       const chunks: string[] = [];
       for (let size = 0; ; ) {
-        const rows = from.all(jobId, position + chunks.length);
+        const rows = from.all(seq, position + chunks.length);
         for (const { chunk } of rows) {
           size += chunk.length;
           if (chunks.length > 0 && size > limit) return chunks;
@@ -31,6 +31,6 @@ export function createJobChunkStore(database: Database): JobChunkStore {
         if (rows.length < batch) return chunks;
       }
     },
-    clear: (jobId) => void clear.run(jobId),
+    clear: (seq) => void clear.run(seq),
   };
 }

@@ -42,7 +42,8 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
     finishedAt,
     output,
   };
-  const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined, ...found };
+  const kept = found && life.jobs.output(found.seq);
+  const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, ...found, output: kept };
   expect(real, `the record of ${job.id}`).toMatchObject(expected);
   if (found && "error" in found) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();

@@ -109,23 +109,23 @@ export class Model {
     return true;
   }
 
-  #isOf(job: ModelJob, workerId: string): boolean {
-    return job.status === "IN_PROGRESS" && job.workerId === workerId;
+  #isOf(job: ModelJob, workerId: string, now: number): boolean {
+    return job.status === "IN_PROGRESS" && job.workerId === workerId && job.expiresAt > now;
   }
 
   finish(job: ModelJob, workerId: string, now: number, output: string | undefined, error?: string): boolean {
-    if (!this.#isOf(job, workerId)) return false;
+    if (!this.#isOf(job, workerId, now)) return false;
     return this.#end(job, error === undefined ? "COMPLETED" : "FAILED", now, output, error);
   }
 
-  progress(job: ModelJob, workerId: string, output: string): boolean {
-    if (!this.#isOf(job, workerId)) return false;
+  progress(job: ModelJob, workerId: string, now: number, output: string): boolean {
+    if (!this.#isOf(job, workerId, now)) return false;
     job.output = output;
     return true;
   }
 
   giveBack(job: ModelJob, workerId: string, now: number, reason: string, error: string): boolean {
-    if (!this.#isOf(job, workerId)) return false;
+    if (!this.#isOf(job, workerId, now)) return false;
     if (reason === "crashed") job.crashes++;
     if (job.crashes > 2) return this.#end(job, "FAILED", now, undefined, error);
     if (reason !== "undelivered") {

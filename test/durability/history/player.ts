@@ -205,7 +205,7 @@ export class Player {
           id,
         );
       case "progress":
-        return call(ledger.progress(id, worker, '"half"'), model.progress(job, worker, '"half"'), id);
+        return call(ledger.progress(id, worker, '"half"'), model.progress(job, worker, now, '"half"'), id);
       case "giveBack": {
         const { reason } = operation;
         return call(ledger.giveBack(id, worker, reason, "lost"), model.giveBack(job, worker, now, reason, "lost"), id);

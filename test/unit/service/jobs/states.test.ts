@@ -39,12 +39,12 @@ describe("the store", () => {
 
   /** What the columns must be in each state, so that only the move itself can be refused. */
   const columns: Record<JobStatus, string> = {
-    IN_QUEUE: "worker_id = NULL, started_at = NULL, finished_at = NULL, error = NULL, output = NULL",
-    IN_PROGRESS: "worker_id = 'w', started_at = 1, finished_at = NULL, error = NULL, output = NULL",
-    COMPLETED: "worker_id = 'w', started_at = 1, finished_at = 2, error = NULL, output = '1'",
-    FAILED: "worker_id = 'w', started_at = 1, finished_at = 2, error = 'x', output = NULL",
-    CANCELLED: "worker_id = 'w', started_at = 1, finished_at = 2, error = NULL, output = NULL",
-    TIMED_OUT: "worker_id = 'w', started_at = 1, finished_at = 2, error = 'x', output = NULL",
+    IN_QUEUE: "worker_id = NULL, started_at = NULL, finished_at = NULL, error = NULL",
+    IN_PROGRESS: "worker_id = 'w', started_at = 1, finished_at = NULL, error = NULL",
+    COMPLETED: "worker_id = 'w', started_at = 1, finished_at = 2, error = NULL",
+    FAILED: "worker_id = 'w', started_at = 1, finished_at = 2, error = 'x'",
+    CANCELLED: "worker_id = 'w', started_at = 1, finished_at = 2, error = NULL",
+    TIMED_OUT: "worker_id = 'w', started_at = 1, finished_at = 2, error = 'x'",
   };
   const moveTo = (id: string, to: JobStatus): void => {
     rig.database.prepare(`UPDATE jobs SET status = '${to}', ${columns[to]} WHERE id = ?`).run(id);
@@ -87,7 +87,7 @@ describe("the store", () => {
 
   test("refuses a job that does not begin IN_QUEUE", () => {
     const insert = rig.database.prepare(`INSERT INTO jobs (id, endpoint_id, operation, status, low_priority, created_at,
-      queued_at, expires_at, due_at, worker_id, started_at) VALUES ('x', 'e', 'run', 'IN_PROGRESS', 0, 1, 1, 1, 1, 'w', 1)`);
+      queued_at, place, expires_at, due_at, worker_id, started_at) VALUES ('x', 'e', 'run', 'IN_PROGRESS', 0, 1, 1, 1, 1, 1, 'w', 1)`);
     expect(() => insert.run()).toThrow(/begins IN_QUEUE/);
   });
 });

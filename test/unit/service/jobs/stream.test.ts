@@ -14,10 +14,12 @@ function rigOf() {
   const rig = openLedger();
   onTestFinished(() => rig.close());
   const waiters = createJobWaiters(rig.events, rig.clock);
-  const stream = createJobStream({ ...rig, waiters, timings: defaultTimings, dueAt: (job) => job.expiresAt });
+  const stream = createJobStream({ ...rig, waiters, timings: defaultTimings });
   const find = (id: string) => () => rig.ledger.find("endpoint", id);
-  const read = async (id: string, signal = never) => {
-    const reading = await stream.read(find(id), signal);
+  /** A reading of several readers; its answer arrives unless a test says that it is still on its way. */
+  const read = async (id: string, signal = never, arrives = true) => {
+    const reading = await stream.readInTurn(find(id), signal);
+    if (arrives) await reading?.answered(true);
     return {
       ...reading,
       chunks: (reading?.chunks ?? []).map((text) => chunk.parse(JSON.parse(text))),
@@ -78,9 +80,48 @@ test("chunks whose answer did not arrive are read again", async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "a");
-  const lost = await rig.read(id);
-  await lost.putBack?.();
+  const lost = await rig.read(id, never, false);
+  await lost.answered?.(false);
   expect((await rig.read(id)).chunks).toHaveLength(1);
+});
+
+test("a stream read by two: what one's answer loses comes to the other, in order, and nothing comes twice", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  await rig.append(id, "w", "a");
+  const first = await rig.read(id, never, false);
+  await rig.append(id, "w", "b");
+  const second = rig.read(id);
+  await rig.clock.advance(100);
+  await first.answered?.(false);
+  expect((await second).chunks.map(({ output }) => output)).toEqual(["a", "b"]);
+  await rig.ledger.finish(id, "w", { output: "[]" });
+  expect((await rig.read(id)).chunks).toEqual([]);
+});
+
+test("a stream read by two: whoever comes while an answer is on its way gets what comes after it", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  await rig.append(id, "w", "a");
+  const first = await rig.read(id, never, false);
+  await rig.append(id, "w", "b");
+  const second = rig.read(id);
+  await rig.clock.advance(100);
+  await first.answered?.(true);
+  expect((await second).chunks.map(({ output }) => output)).toEqual(["b"]);
+});
+
+test("a stream read by two: a reader that takes its time holds up the other no longer than an empty call", async () => {
+  const rig = rigOf();
+  const id = await rig.running();
+  await rig.append(id, "w", "a");
+  const slow = await rig.read(id, never, false);
+  const other = rig.read(id);
+  await rig.append(id, "w", "b");
+  await rig.clock.advance(9_500);
+  expect(await other).toMatchObject({ chunks: [], done: false });
+  await slow.answered?.(true);
+  expect((await rig.read(id)).chunks.map(({ output }) => output)).toEqual(["b"]);
 });
 
 test("a worker that lost the job adds nothing to its stream, and the next one starts it anew", async () => {

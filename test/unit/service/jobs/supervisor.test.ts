@@ -77,6 +77,19 @@ test("a running job whose executionTimeout and ttl are both over is gone before 
   expect(rig.jobs.find(id)).toBeUndefined();
 });
 
+test("a job whose ttl is over is removed even while running: what its worker answers then counts nowhere", async () => {
+  const rig = rigOf();
+  const id = await running(rig, { expiresAt: rig.clock.now() + 10_000, webhook: "http://127.0.0.1:9/" });
+  await rig.clock.advance(10_000);
+  expect(await rig.ledger.progress(id, "w", "1")).toBe(false);
+  expect(await rig.ledger.finish(id, "w", { output: "1" })).toBe(false);
+  expect(await rig.ledger.giveBack(id, "w", "crashed", "x")).toBe(false);
+  expect(rig.counters.read("endpoint")).toEqual({ completed: 0, failed: 0, retried: 0 });
+  expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
+  await rig.supervisor.pass();
+  expect(rig.jobs.find(id)).toBeUndefined();
+});
+
 test("a removed running job is told with its worker, so that somebody can stop it", async () => {
   const rig = rigOf();
   const told: unknown[] = [];

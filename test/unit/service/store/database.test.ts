@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -53,6 +53,18 @@ describe("a data folder", () => {
   test("is made for its owner only", () => {
     openHere();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  test("keeps itself out of the repository that it may lie in, for it holds the key", () => {
+    openHere();
+    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n");
+  });
+
+  test("keeps a .gitignore of its owner", () => {
+    openHere().close();
+    writeFileSync(join(folder, ".gitignore"), "*\n!notes.md\n");
+    openHere();
+    expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n!notes.md\n");
   });
 
   test("written by a newer release is refused", () => {

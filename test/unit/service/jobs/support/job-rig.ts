@@ -93,7 +93,14 @@ export async function useJobRig({
     const deps = { database, clock, settings, endpoints: management.lookup, events, auth, log };
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root });
     const rest = { deleteNeedsScaleDown: false, workers: () => [] };
-    const server = createServer({ auth, management, rest, jobs: engine, log });
+    const server = createServer({
+      auth,
+      management,
+      rest,
+      jobs: engine,
+      log,
+      requestLimit: settings.timings.requestLimit,
+    });
     root = `http://127.0.0.1:${await server.listen(0)}`;
     await engine.start();
     let stopped: Promise<void> | undefined;

@@ -1,0 +1,47 @@
+import { expect, onTestFinished, test } from "vitest";
+import { readPage } from "../../../../service/jobs/requests-page";
+import { openLedger } from "./support/ledger-rig";
+
+/** A ledger with `count` jobs that ended with outputs of `size` characters each; the pages of /requests with a limit. */
+async function rigOf(count: number, size: number) {
+  const rig = openLedger();
+  onTestFinished(() => rig.close());
+  for (let at = 0; at < count; at++) {
+    const job = rig.newJob();
+    await rig.ledger.submit(job);
+    await rig.ledger.take(job.id, "w");
+    await rig.ledger.finish(job.id, "w", { output: JSON.stringify("x".repeat(size)) });
+  }
+  const read = { outputs: 0 };
+  const pages = (limit: number): string[][] => {
+    const all: string[][] = [];
+    for (let cursor: number | undefined = Number.MAX_SAFE_INTEGER; cursor !== undefined; ) {
+      const page = readPage(rig.jobs, "endpoint", cursor, limit, ({ id, seq }) => {
+        read.outputs++;
+        return id + rig.jobs.output(seq);
+      });
+      all.push(page.records.map((record) => record.replace(/".*/, "")));
+      cursor = page.cursor;
+    }
+    return all;
+  };
+  return { pages, read };
+}
+
+test("pages have every job once, newest first, the last one no cursor", async () => {
+  const { pages } = await rigOf(7, 1);
+  expect(pages(3)).toEqual([["job-7", "job-6", "job-5"], ["job-4", "job-3", "job-2"], ["job-1"]]);
+  expect(pages(7)).toHaveLength(1);
+  expect(pages(1000).flat()).toHaveLength(7);
+});
+
+test("a page ends before its limit when its records become too large, and reads no further outputs", async () => {
+  const { pages, read } = await rigOf(7, 3 * 1024 * 1024);
+  expect(pages(1000)).toEqual([["job-7", "job-6"], ["job-5", "job-4"], ["job-3", "job-2"], ["job-1"]]);
+  expect(read.outputs).toBeLessThanOrEqual(7 + 3);
+});
+
+test("a record that alone is larger than a page is a page of its own", async () => {
+  const { pages } = await rigOf(2, 10 * 1024 * 1024);
+  expect(pages(1000)).toEqual([["job-2"], ["job-1"]]);
+});

@@ -1,0 +1,24 @@
+import { expect, test, vi } from "vitest";
+import { openUpload } from "../../../support/raw-http";
+import { useJobRig } from "./support/job-rig";
+
+vi.setConfig({ testTimeout: 30_000 });
+const key = "a-key-for-this-test-only";
+
+test("a body that stalls is answered 408 and gives its place among the requests at once free", async () => {
+  const rig = await useJobRig({ timings: { requestLimit: 1500 } });
+  const jobs = await rig.endpoint("none", { workersMax: 0 });
+  const url = `${rig.root}/v2/${jobs.id}/cancel/nosuchjob`;
+  const stalled = await Promise.all(Array.from({ length: 20 }, () => openUpload(url, key, {})));
+  await expect.poll(async () => (await jobs.call("POST", "/cancel/nosuchjob")).status, { interval: 5 }).toBe(429);
+  for (const { status } of stalled) expect(await status).toBe(408);
+  expect((await jobs.call("POST", "/cancel/nosuchjob")).status).toBe(404);
+});
+
+test("a call that is held longer than a request may take to come in is none of them", async () => {
+  const rig = await useJobRig({ timings: { requestLimit: 300 } });
+  const jobs = await rig.endpoint("none", { workersMax: 0 });
+  const answer = await jobs.call("POST", "/runsync?wait=1500", { input: {} });
+  expect(answer.status).toBe(200);
+  expect(answer.text("status")).toBe("IN_QUEUE");
+});

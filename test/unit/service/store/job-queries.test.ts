@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Database } from "../../../../service/store/database";
+import { createJobChunkStore } from "../../../../service/store/job-chunks";
+import { createJobStore } from "../../../../service/store/jobs";
+import { openLedger } from "../jobs/support/ledger-rig";
+
+const step = z.object({ detail: z.string() });
+let rig: ReturnType<typeof openLedger>;
+const statements: string[] = [];
+
+beforeAll(() => {
+  rig = openLedger();
+  const noting: Database = {
+    ...rig.database,
+    prepare: (sql) => {
+      statements.push(sql);
+      return rig.database.prepare(sql);
+    },
+    query: (sql, row) => {
+      statements.push(sql);
+      return rig.database.query(sql, row);
+    },
+  };
+  createJobStore(noting);
+  createJobChunkStore(noting);
+});
+afterAll(() => rig.close());
+
+const planOf = (sql: string): string[] =>
+  rig.database
+    .query(`EXPLAIN QUERY PLAN ${sql}`, step)
+    .all(...Array.from(sql.matchAll(/\?/g), () => 0))
+    .map(({ detail }) => detail);
+
+describe("the statements of the job path", () => {
+  test("sort nothing, and go through no table or index but that of the live jobs", () => {
+    const steps = statements.flatMap((sql) => planOf(sql).map((detail) => `${detail}   <- ${sql}`));
+    const costly = steps.filter((detail) =>
+      /TEMP B-TREE|^SCAN (?!found|jobs USING (COVERING )?INDEX jobs_live)/.test(detail),
+    );
+    expect(steps.length).toBeGreaterThan(10);
+    expect(costly).toEqual([]);
+  });
+
+  test.each([
+    ["a page of /requests", /ORDER BY seq DESC/, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
+    ["what is due", /due_at <= \?/, "jobs_by_due (due_at<?)"],
+    ["a purge", /^DELETE .* RETURNING/, "jobs_live (status=? AND endpoint_id=?)"],
+    ["the endpoints that have jobs", /RECURSIVE/, "jobs_by_endpoint (endpoint_id>?)"],
+  ])("%s goes by its index", (_what, pattern, index) => {
+    const found = statements.filter((sql) => pattern.test(sql));
+    expect(found).toHaveLength(1);
+    expect(planOf(found[0] ?? "").join("\n")).toContain(index);
+  });
+
+  test("write no output but where one is set", () => {
+    const writing = statements.filter((sql) => /^\s*(INSERT|UPDATE)/.test(sql) && /\boutput\b/.test(sql));
+    expect(writing).toEqual([expect.stringContaining("INTO job_outputs")]);
+  });
+});
