@@ -12,12 +12,10 @@ const path = (relative: string): string => fileURLToPath(new URL(`../${relative}
 const schema = JSON.parse(readFileSync(path("../schema.json"), "utf8"));
 const examples = exampleTexts(schema).filter(({ language }) => language === "yaml");
 
-/**
- * An example that reads its secret from the program instead of the stack's config: the host that builds from published
- * modules does not hand a later engine's config to the program.
- */
-const withoutConfig = (text: string): string =>
-  text.replace(/^config:\n {2}(\w+):\n(?: {4}.+\n)+/, "variables:\n  $1:\n    fn::secret: sesame-61b0\n");
+/** The secrets of the stack's config that the examples read, as `pulumi config set --secret` has to make them. */
+const configSecrets = examples.flatMap(({ text }) =>
+  [...text.matchAll(/^ {2}(\w+):\n {4}type: string\n {4}secret: true$/gm)].map(([, key = ""]) => key),
+);
 
 /** The example's outputs, by name. */
 const outputsOf = (text: string): string[] =>
@@ -32,6 +30,15 @@ describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML 
     service = await useEngineService({ images });
     stack = await createStack({ ...service.environment, PATH: yaml.path }, { plugin: pluginFolder(), runtime: "yaml" });
     await makeObjects();
+    for (const key of configSecrets) {
+      const { code, output } = await stack.command(["config", "set", "--secret", key, "sesame-61b0"]);
+      expect(code, output).toBe(0);
+    }
+  });
+
+  it("there are, and two of them read a secret of the stack's config", () => {
+    expect(examples.length).toBeGreaterThan(10);
+    expect(configSecrets).toHaveLength(2);
   });
   afterAll(() => stack.remove());
 
@@ -48,11 +55,17 @@ describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML 
   it.each(examples.map((one) => [`${one.token.replace(/.*:/, "")}: ${one.title}`, one] as const))(
     "%s",
     async (_, { text }) => {
-      await stack.program(`${withoutConfig(text)}\n`);
+      await stack.program(`${text}\n`);
       const up = await stack.up();
       expect(up.code, up.output).toBe(0);
       const { output } = await stack.command(["stack", "output", "--json"]);
-      expect(Object.keys(JSON.parse(output))).toEqual(outputsOf(text));
+      const outputs = JSON.parse(output);
+      expect(Object.keys(outputs)).toEqual(outputsOf(text));
+      for (const [name, value] of Object.entries(outputs)) expect(value, name).not.toBeNull();
+      const made = [...text.matchAll(/^ {2}(\w+):\n {4}type: serverless-compute:(\w+)$/gm)];
+      expect(Object.keys(up.operations)).toEqual(
+        expect.arrayContaining(made.map(([, name, kind]) => `${kind} ${name}`)),
+      );
     },
   );
 
@@ -85,6 +98,12 @@ describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML 
   it("and leave nothing behind", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
-    expect((await service.holdings()).templates).toMatchObject([{ name: "chat-prod" }]);
+    // What the test made by hand for them to look up is all there is, as before.
+    expect(await service.holdings()).toMatchObject({
+      templates: [{ name: "chat-prod" }],
+      endpoints: [{ name: "chat-prod" }],
+      volumes: [{ name: "models-prod" }],
+      secrets: [{ name: "hub-token" }],
+    });
   });
 });

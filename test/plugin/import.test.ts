@@ -64,7 +64,9 @@ it.each(Object.keys(inputs))("imports a %s by its id with all that the service t
   for (const [place, text] of [["output", output], ...(await stack.files())]) {
     for (const value of [...Object.values(secrets), service.service.apiKey]) expect(text, place).not.toContain(value);
   }
-  const [imported] = (await stack.resources()).filter(({ type }) => type.endsWith(`:${kind}`));
+  const found = (await stack.resources()).filter(({ type }) => type.endsWith(`:${kind}`));
+  expect(found).toHaveLength(1);
+  const [imported] = found;
   expect(imported).toMatchObject({ id: ids[kind], inputs: inputs[kind], outputs: inputs[kind] });
 });
 
@@ -94,10 +96,15 @@ it("finds nothing to change in a program that says what was imported, but what c
   `);
   service.proxy.clear();
   const preview = await stack.preview();
-  expect(preview.operations).toMatchObject({
+  expect(preview.code, preview.output).toBe(0);
+  expect(preview.operations).toEqual({
     "NetworkVolume mine": ["same"],
     "Template mine": ["same"],
     "ServerlessEndpoint mine": ["same"],
+    "ContainerRegistryAuth mine": ["update"],
     "Secret mine": ["update"],
   });
+  expect(preview.output).toMatch(/ContainerRegistryAuth mine .*diff: \+password,username\]/);
+  expect(preview.output).toMatch(/Secret mine .*diff: \+value\]/);
+  expect(service.proxy.requests).toEqual([]);
 });

@@ -48,11 +48,14 @@ const lookUp = ({ variable, member, args }: TypedStep): string =>
 
 const section = (name: string, parts: string[]): string[] => (parts.length > 0 ? [nested(name, parts.join("\n"))] : []);
 
-/** A program in YAML: what follows the project's name and runtime in Pulumi.yaml. */
+/**
+ * A program in YAML: what follows the project's name and runtime in Pulumi.yaml. Of the two words for the stack's config
+ * it has the older one, `configuration`: every host knows it, and the one that the examples are tested with no other.
+ */
 export function yamlText({ steps, configSecrets, outputs }: TypedProgram): string {
   return [
     ...section(
-      "config",
+      "configuration",
       configSecrets.map((key) => nested(key, "type: string\nsecret: true")),
     ),
     ...section("variables", steps.filter(({ isLookUp }) => isLookUp).map(lookUp)),
