@@ -1,6 +1,8 @@
+import type { JobInvokeOutputs } from "serverless-compute-api/shapes";
 import type { InvokeJobOptions } from "./lifecycle/invoke-job";
 import type { JobInvokeOptions } from "./lifecycle/job-order";
 import { inOneLine } from "./one-line-errors";
+import { programSettings } from "./program-config";
 
 export type { InvokeJobOptions, JobInvokeOptions };
 
@@ -12,11 +14,11 @@ export type { InvokeJobOptions, JobInvokeOptions };
  * Rejects with what a person needs to know when the job does not end as expected. The service's clients are loaded at
  * the first call, so that a program that only declares resources starts without them.
  */
-export const invokeJob: typeof import("./lifecycle/invoke-job").invokeJob = async (args, options) => {
+export async function invokeJob(args: JobInvokeOptions, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> {
   const { invokeJob: run } = await import("./lifecycle/invoke-job.js");
   try {
-    return await run(args, options);
+    return await run(args, options, programSettings);
   } catch (thrown) {
     throw inOneLine(thrown);
   }
-};
+}

@@ -8,8 +8,8 @@ import type {
 } from "serverless-compute-api";
 import type { LookUp } from "./lifecycle/look-ups";
 import { inOneLine } from "./one-line-errors";
-import { programConfig } from "./program-config";
-import { resolveSettings, type Settings } from "./settings";
+import { programSettings } from "./program-config";
+import type { Settings } from "./settings";
 
 export type { LookUp };
 
@@ -36,7 +36,7 @@ async function look<Found>(
 ): Promise<Found> {
   const { createClients, systemClock } = await import("serverless-compute-api");
   const lookUps = await import("./lifecycle/look-ups.js");
-  const settings = options.settings ?? resolveSettings(programConfig);
+  const settings = options.settings ?? programSettings();
   const clock = settings.clients.clock ?? systemClock;
   const clients = createClients(settings.clients);
   const signal = options.signal ?? new AbortController().signal;

@@ -3,7 +3,7 @@ import type { ClientSettings } from "serverless-compute-api";
 import { parseAddress } from "serverless-compute-api/address";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { keySources, localKeyHint } from "./lifecycle/key-hints";
+import { isLoopback, keySources, localKeyHint } from "./lifecycle/key-hints";
 import type { LifecycleSettings } from "./lifecycle/lifecycle";
 import { type SettingName, settingNames, settingTable } from "./setting-table";
 
@@ -95,4 +95,16 @@ export function resolveSettings(
     },
     lifecycle: { templateReleaseLimit: Number(text("templateReleaseLimit")) * 1000 },
   };
+}
+
+/** A sentence for each address that the API key goes to unencrypted over a network. */
+export function keyExposures(clients: Pick<ClientSettings, "baseUrl" | "graphqlUrl" | "serverlessUrl">): string[] {
+  const addresses = (["baseUrl", "graphqlUrl", "serverlessUrl"] as const).map((name) => ({ name, url: clients[name] }));
+  return addresses
+    .filter(({ url }) => url.startsWith("http:") && !isLoopback(url))
+    .map(({ name, url }) => {
+      const { variable } = settingTable[name];
+      const origin = new URL(url).origin;
+      return `serverless-compute:${name} (or ${variable}): the API key is sent to ${origin} unencrypted; use https://`;
+    });
 }

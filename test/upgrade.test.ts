@@ -78,6 +78,7 @@ const host = {
   connect: () => {
     throw new Error("a preview of what did not change must not ask the service");
   },
+  serverlessUrl: () => undefined,
   clock: systemClock,
   log: { progress: () => {}, warning: () => {} },
   cancellation: createCancellation(),

@@ -1,6 +1,6 @@
 import { type Clients, type Clock, createClients, systemClock } from "serverless-compute-api";
 import type { LifecycleSettings } from "../lifecycle/lifecycle";
-import { type ConfigLookup, resolveSettings } from "../settings";
+import { type ConfigLookup, keyExposures, resolveServerlessUrl, resolveSettings } from "../settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
 
@@ -15,6 +15,8 @@ export interface Host {
   beginDeployment(get: ConfigLookup): void;
   /** The clients, made at the first call; throws a sentence when the configuration does not do. */
   connect(): { clients: Clients; settings: LifecycleSettings };
+  /** Host address of the job API as it is configured; undefined where it is not usable. Needs no key. */
+  serverlessUrl(): string | undefined;
   clock: Clock;
   log: EngineLog;
   cancellation: Cancellation;
@@ -47,10 +49,13 @@ export function createHost(engineAddress: () => string | undefined): Host {
     connect: () => {
       if (!connection) {
         const settings = resolveSettings(config);
+        // About no resource in particular, so under the stack.
+        for (const warning of keyExposures(settings.clients)) show("warning", "", warning);
         connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
       return connection;
     },
+    serverlessUrl: () => resolveServerlessUrl(config),
     clock: systemClock,
     log: { progress: (urn, text) => show("progress", urn, text), warning: (urn, text) => show("warning", urn, text) },
     cancellation,

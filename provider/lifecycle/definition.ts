@@ -6,6 +6,7 @@ import { type DiffRules, diffProperties, diffProperty } from "./diff";
 import { ledgerOf } from "./ledger";
 import { type Change, type Context, type Lifecycle, PartialFailure, type Properties } from "./lifecycle";
 import { ExplainedError, explained, type Subject } from "./messages";
+import { type Derived, previewOutputs } from "./preview-outputs";
 import { forgetReads } from "./reads";
 import { propertyOf } from "./schema";
 import { textOf, toProperties, toValue } from "./values";
@@ -26,6 +27,8 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   outputs: z.ZodObject;
   /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
   alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
+  /** Outputs that can be told before the service does. */
+  derives?: { [Key in keyof Outputs & string]?: Derived };
   /** What a replacement loses or needs, where no property's own mark says so; `changed` are the properties that do. */
   replaceWarning?: (changed: ReadonlySet<string>) => string | undefined;
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
@@ -55,11 +58,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     check: (olds, news, defaultName, secrets) => checkInputs(shape, olds, news, defaultName, secrets),
     diff,
     warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
-    alteredOutputs: (changes) => {
-      const changed = new Set(changes.map(({ path }) => path[0] ?? ""));
-      const alters: [string, readonly string[]][] = Object.entries(definition.alters);
-      return alters.filter(([, by]) => by.some((key) => changed.has(key))).map(([key]) => key);
-    },
+    previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
     create: (properties, context) =>
       attempt({ label: labelOf(properties), verb: "create" }, properties, () =>
         writing(context, async () => {

@@ -7,7 +7,7 @@ import { runExpected } from "./job-verdict";
 import { explained } from "./messages";
 
 export interface InvokeJobOptions {
-  /** Where the service is; from the environment (`SERVERLESS_COMPUTE_API_KEY`, …) when absent. */
+  /** Where the service is; from the stack's config or the environment when absent, as for resources. */
   settings?: Pick<Settings, "clients">;
   /** Cancels the job on the service, then rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -19,9 +19,13 @@ export interface InvokeJobOptions {
  * Runs one job and waits for it, as the resource JobInvoke does, from a script: rejects when the job does not end as
  * expected, and with a line for each argument that does not do.
  */
-export async function invokeJob(args: JobInvokeOptions, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> {
+export async function invokeJob(
+  args: JobInvokeOptions,
+  options: InvokeJobOptions = {},
+  resolve: () => Pick<Settings, "clients"> = resolveSettings,
+): Promise<JobInvokeOutputs> {
   const order = jobOrder(args);
-  const settings = options.settings ?? resolveSettings();
+  const settings = options.settings ?? resolve();
   const clients = createClients(settings.clients);
   const context = {
     clients,

@@ -1,5 +1,6 @@
 import type { Clients, Clock } from "serverless-compute-api";
 import type { Marks } from "serverless-compute-api/shapes";
+import type { PreviewPlace } from "./preview-outputs";
 
 /** A JSON value, or `unknown` for what a preview does not know yet. */
 export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };
@@ -111,8 +112,11 @@ export interface Lifecycle {
   diff(olds: Properties, news: Properties): Change[];
   /** Warnings worth showing beside a preview of `changes`. */
   warnings(changes: Change[]): string[];
-  /** Outputs that an update of `changes` may alter; the others stay known in a preview. */
-  alteredOutputs(changes: Change[]): string[];
+  /**
+   * The outputs that a create (no `olds`) or an update will end with, as far as they are known before it; the rest is
+   * Unknown. Never asks the service.
+   */
+  previewOutputs(olds: Properties | undefined, news: Properties, place: PreviewPlace): Properties;
   create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;
   /** What the service holds, undefined when it holds nothing. `olds` is empty for an import. */
   read(id: string, olds: Properties, context: Context): Promise<Reading | undefined>;

@@ -48,6 +48,7 @@ export const secret = defineLifecycle<Inputs, Outputs>({
   filled,
   outputs: secretOutputs,
   alters: { reference: ["name"] },
+  derives: { reference: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined) },
 
   async create(inputs, context) {
     const { management } = context.clients;

@@ -5,6 +5,7 @@ import {
   type ServerlessEndpointPatch,
   type ServerlessEndpointRecord,
 } from "serverless-compute-api";
+import { jobApiRoot } from "serverless-compute-api/address";
 import {
   limits,
   restEndpointPatch,
@@ -26,6 +27,8 @@ import { toProperties } from "./values";
 const filled = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
 type Inputs = z.output<typeof filled>;
 type Outputs = z.output<typeof serverlessEndpointOutputs>;
+
+const settable = filled.omit({ adoptExisting: true }).keyof().options;
 
 /** The service may add a suffix to the name of an endpoint that starts from a saved state. */
 const bareName = (name: Value): Value => (typeof name === "string" ? name.replace(/-fb$/, "") : name);
@@ -134,7 +137,11 @@ export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
   inputs: serverlessEndpointInputs,
   filled,
   outputs: serverlessEndpointOutputs,
-  alters: { url: [], version: ["templateId"] },
+  // The service counts changes of the template too, so any answer may have another version than the state.
+  alters: { url: [], version: settable },
+  derives: {
+    url: (_inputs, { id, serverlessUrl }) => (id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined),
+  },
   replaceWarning: () => "replacing an endpoint removes its configuration, logs and job history for good",
   ...rules,
 

@@ -14,6 +14,15 @@ import { packedPorts, revisionOf } from "./template-revision";
 /** What the verbs get: checked inputs, the name filled in. */
 const filled = z.object({ ...templateInputs.shape, name: z.string() });
 type Inputs = z.output<typeof filled>;
+/** The inputs that decide the revision. */
+const contentShape = filled.pick({
+  imageName: true,
+  dockerArgs: true,
+  env: true,
+  ports: true,
+  containerDiskInGb: true,
+  containerRegistryAuthId: true,
+});
 type Outputs = z.output<typeof templateOutputs>;
 
 const rules: DiffRules = { same: { ports: (was, is) => packedPorts(was) === packedPorts(is) } };
@@ -57,6 +66,12 @@ export const template = defineLifecycle<Inputs, Outputs>({
   filled,
   outputs: templateOutputs,
   alters: { revision: templateContent },
+  derives: {
+    revision: (inputs) => {
+      const { data } = contentShape.safeParse(inputs);
+      return data && revisionOf(data);
+    },
+  },
   replaceWarning: (changed) =>
     changed.has("name")
       ? undefined

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   CheckFailure,
   CheckRequest,
@@ -28,8 +29,8 @@ import {
   type Path,
   type Properties,
   type Secrets,
-  Unknown,
 } from "../lifecycle/lifecycle";
+import type { PreviewPlace } from "../lifecycle/preview-outputs";
 import { secretsAmong } from "../lifecycle/secret-paths";
 import { UnfinishedCall } from "./calls";
 import { type Received, readStruct, writeStruct } from "./structs";
@@ -51,6 +52,9 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       throw new Error(`${type} is no resource of this provider; it has ${Object.keys(lifecycles).join(", ")}`);
     return lifecycle;
   };
+
+  /** What a preview knows of a resource beside its inputs. */
+  const place = (id?: string): PreviewPlace => ({ id, serverlessUrl: host.serverlessUrl() });
 
   /** Resources whose inputs were checked and not yet compared: a diff without a check belongs to a refresh. */
   const checked = new Set<string>();
@@ -129,8 +133,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       response.setReplacesList(replaces);
       response.setDeletebeforereplace(deleteBeforeReplace);
       response.setDiffsList(touched(changes));
-      const altered = new Set([...lifecycle.alteredOutputs(changes), ...touched(changes)]);
-      response.setStablesList(Object.keys(olds).filter((key) => !altered.has(key)));
+      const outputs = lifecycle.previewOutputs(olds, news, place(request.getId()));
+      response.setStablesList(Object.keys(olds).filter((key) => isDeepStrictEqual(olds[key], outputs[key])));
       return response;
     },
 
@@ -139,9 +143,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const lifecycle = lifecycleOf(request.getUrn());
       const response = new CreateResponse();
       if (request.getPreview()) {
-        const computed = Object.keys(lifecycle.marks).filter((key) => !(key in news.properties));
-        const unknown = Object.fromEntries(computed.map((key) => [key, Unknown.value]));
-        response.setProperties(outputStruct(lifecycle, { ...unknown, ...news.properties }, news.secrets));
+        const outputs = lifecycle.previewOutputs(undefined, news.properties, place());
+        response.setProperties(outputStruct(lifecycle, outputs, news.secrets));
         return response;
       }
       const scene = { urn: request.getUrn(), timeout: request.getTimeout(), sides: [news] };
@@ -157,11 +160,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const lifecycle = lifecycleOf(request.getUrn());
       const response = new UpdateResponse();
       if (request.getPreview()) {
-        const altered = lifecycle.alteredOutputs(lifecycle.diff(olds.properties, news.properties));
-        const unknown = Object.fromEntries(altered.map((key) => [key, Unknown.value]));
-        response.setProperties(
-          outputStruct(lifecycle, { ...olds.properties, ...news.properties, ...unknown }, news.secrets),
-        );
+        const outputs = lifecycle.previewOutputs(olds.properties, news.properties, place(request.getId()));
+        response.setProperties(outputStruct(lifecycle, outputs, news.secrets));
         return response;
       }
       const scene = { urn: request.getUrn(), timeout: request.getTimeout(), sides: [olds, news] };

@@ -22,3 +22,25 @@ it("invokeJob in a program that is deployed fails with its message alone", async
   // A stack would lead into this package, and the engine's host takes half a minute to colour it.
   expect(up.output).not.toMatch(/^ +at /m);
 });
+
+it("invokeJob reads the stack's config, as look-ups and resources do", async () => {
+  const own = await door.createStack({});
+  try {
+    const { serverlessUrl, apiKey } = service.service;
+    const config = { serverlessUrl, baseUrl: "http://service.invalid/v1" };
+    await own.command(["config", "set", "--secret", "serverless-compute:apiKey", apiKey]);
+    for (const [name, value] of Object.entries(config))
+      await own.command(["config", "set", `serverless-compute:${name}`, value]);
+    await own.program(`
+      const { invokeJob } = require("${door.module}");
+      module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
+    `);
+    const up = await own.up();
+    expect(up.output).toContain('endpoint "nobody" is unknown to the service');
+    expect(up.output).toContain(
+      "serverless-compute:baseUrl (or SERVERLESS_COMPUTE_BASE_URL): the API key is sent to http://service.invalid unencrypted",
+    );
+  } finally {
+    await own.remove();
+  }
+});

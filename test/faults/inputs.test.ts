@@ -3,7 +3,7 @@ import { kinds } from "../../provider/lifecycle/kinds";
 import type { Properties } from "../../provider/lifecycle/lifecycle";
 import { type HeldKind, handlerFile, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { at, stringAt } from "../support/raw-http";
-import { type InputCase, inputTable } from "./support/input-table";
+import { inputSteps, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0, images: { "acme/echo:1": handlerFile("echo") } });
@@ -17,16 +17,8 @@ const heldAt: Record<ObjectKind, HeldKind> = {
   ContainerRegistryAuth: "containerregistryauth",
 };
 
-/** Ways to change an input: what it was and what it becomes; undefined is absent. */
-const steps = (one: InputCase): [string, Properties, Properties][] => {
-  const [first, second] = one.values;
-  const change: [string, Properties, Properties] = ["changed", { [one.input]: first }, { [one.input]: second }];
-  if (one.required) return [change];
-  return [["added", {}, { [one.input]: first }], change, ["removed", { [one.input]: second }, {}]];
-};
-
 const rows = cases.flatMap((one) =>
-  steps(one).map(([step, was, is]) => ({ kind: one.kind, input: one.input, step, was, is, one })),
+  inputSteps(one).map(([step, was, is]) => ({ kind: one.kind, input: one.input, step, was, is, one })),
 );
 
 let made: { kind: ObjectKind; id: string; outputs: Properties } | undefined;

@@ -22,6 +22,14 @@ export interface InputCase {
   along?: Properties;
 }
 
+/** Ways to change an input: what it was and what it becomes; undefined is absent. */
+export function inputSteps(one: InputCase): [string, Properties, Properties][] {
+  const [first, second] = one.values;
+  const change: [string, Properties, Properties] = ["changed", { [one.input]: first }, { [one.input]: second }];
+  if (one.required) return [change];
+  return [["added", {}, { [one.input]: first }], change, ["removed", { [one.input]: second }, {}]];
+}
+
 /** Objects that inputs refer to, made by raw HTTP. */
 interface References {
   templates: [string, string];

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { type ConfigLookup, resolveServerlessUrl, resolveSettings, settingMistakes } from "../../../provider/settings";
+import {
+  type ConfigLookup,
+  keyExposures,
+  resolveServerlessUrl,
+  resolveSettings,
+  settingMistakes,
+} from "../../../provider/settings";
 
 const lookup =
   (values: Record<string, string>): ConfigLookup =>
@@ -131,4 +137,16 @@ describe("the address of the job API alone", () => {
   test("is none where the setting does not do", () => {
     expect(resolveServerlessUrl(lookup({ "serverless-compute:serverlessUrl": "not a URL" }), {})).toBeUndefined();
   });
+});
+
+test("an address that the key goes to unencrypted over a network is named with its setting; loopback is no network", () => {
+  const addresses = {
+    baseUrl: "http://rest.example.com:8080/v1",
+    graphqlUrl: "https://api.example.com/graphql",
+    serverlessUrl: "http://127.0.0.1:7337",
+  };
+  expect(keyExposures(addresses)).toEqual([
+    "serverless-compute:baseUrl (or SERVERLESS_COMPUTE_BASE_URL): the API key is sent to http://rest.example.com:8080 unencrypted; use https://",
+  ]);
+  expect(keyExposures({ ...addresses, baseUrl: "http://[::1]:1/v1", serverlessUrl: "http://localhost" })).toEqual([]);
 });

@@ -35,7 +35,7 @@ export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
         .filter((key) => olds[key] !== news[key] || news[key] === Unknown.value)
         .map((key) => ({ path: [key], kind: "update", replace: key === "size" })),
     warnings: (changes) => changes.filter(({ replace }) => replace).map(() => "its content is lost"),
-    alteredOutputs: () => [],
+    previewOutputs: (_olds, news) => news,
     create: async (inputs) => ({ id: "box-1", outputs: { ...inputs, echo: "heard" } }),
     read: async (id, olds) => ({ id, inputs: olds, outputs: { ...olds, echo: "heard" } }),
     update: async (_id, _olds, news) => ({ ...news, echo: "heard again" }),
@@ -63,6 +63,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     keepConfiguration: () => {},
     beginDeployment: () => {},
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
+    serverlessUrl: () => undefined,
     clock: systemClock,
     log: {
       progress: (urn, text) => shown.push(`progress ${urn} ${text}`),

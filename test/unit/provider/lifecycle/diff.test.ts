@@ -172,15 +172,28 @@ describe("what is unknown before deployment counts as a change", () => {
 });
 
 describe("what a preview says of changes", () => {
-  test("outputs stay known unless a change may alter them", () => {
-    const altered = (kind: keyof typeof kinds, ...keys: string[]): string[] =>
-      kinds[kind].alteredOutputs(keys.map((key) => ({ path: [key], kind: "update", replace: false })));
-    expect(altered("Template", "readme")).toEqual([]);
-    expect(altered("Template", "env")).toEqual(["revision"]);
-    expect(altered("ServerlessEndpoint", "workersMax")).toEqual([]);
-    expect(altered("ServerlessEndpoint", "templateId")).toEqual(["version"]);
-    expect(altered("JobInvoke", "triggers")).toEqual(["jobId", "status", "output", "delayTime", "executionTime"]);
-    expect(altered("Secret", "value")).toEqual([]);
+  test("outputs are known where the inputs decide them, and stay known unless a change may alter them", () => {
+    const outputs = {
+      revision: "r",
+      reference: "old",
+      url: "u",
+      version: 3,
+      jobId: "j",
+      status: "COMPLETED",
+      output: null,
+    };
+    const unknownOf = (kind: keyof typeof kinds, olds: Properties, change: Properties): string[] => {
+      const foreseen = kinds[kind].previewOutputs({ ...outputs, ...olds }, { ...olds, ...change }, {});
+      return Object.keys(foreseen).filter((key) => foreseen[key] === unknown);
+    };
+    expect(unknownOf("Template", template, { readme: "x" })).toEqual([]);
+    expect(unknownOf("Template", template, { env: { A: "2" } })).toEqual([]);
+    expect(unknownOf("Template", template, { env: { A: unknown } })).toEqual(["revision"]);
+    expect(unknownOf("ServerlessEndpoint", endpoint, { workersMax: 9 })).toEqual(["version"]);
+    expect(unknownOf("JobInvoke", job, { triggers: ["other"] })).toEqual([
+      ...["jobId", "status", "output", "delayTime", "executionTime"],
+    ]);
+    expect(unknownOf("Secret", { name: "token", value: "v" }, { name: unknown })).toEqual(["name", "reference"]);
   });
 
   test("one warning for all properties it is about, and what a replacement loses", () => {

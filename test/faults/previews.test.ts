@@ -1,0 +1,180 @@
+import { CreateRequest, DiffRequest, UpdateRequest } from "@pulumi/pulumi/proto/provider_pb";
+import { afterEach, describe, expect, test } from "vitest";
+import { createCancellation } from "../../provider/engine/cancellation";
+import { kinds } from "../../provider/lifecycle/kinds";
+import { type Properties, Unknown } from "../../provider/lifecycle/lifecycle";
+import { hasUnknown } from "../../provider/lifecycle/values";
+import { resourceCalls } from "../../provider/plugin/resource-calls";
+import { readStruct, writeStruct } from "../../provider/plugin/structs";
+import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { stringAt } from "../support/raw-http";
+import { inputSteps, inputTable } from "./support/input-table";
+import type { ObjectKind } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 0, images: { "acme/echo:1": handlerFile("echo") } });
+const { cases, bases } = await inputTable(bench);
+const silent = { progress: () => {}, warning: () => {} };
+
+/** The plugin's calls, over clients of their own. */
+function calls() {
+  const { clients, clock, settings } = bench.context();
+  return resourceCalls(
+    {
+      keepConfiguration: () => {},
+      beginDeployment: () => {},
+      connect: () => ({ clients, settings }),
+      serverlessUrl: () => bench.addresses.serverlessUrl,
+      ...{ clock, log: silent, cancellation: createCancellation() },
+    },
+    kinds,
+  );
+}
+
+const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::subject`;
+
+async function create(kind: string, news: Properties, preview: boolean): Promise<{ id: string; outputs: Properties }> {
+  const request = new CreateRequest();
+  request.setUrn(urnOf(kind));
+  request.setProperties(writeStruct(news));
+  request.setPreview(preview);
+  const response = await calls().create(request);
+  return { id: response.getId(), outputs: readStruct(response.getProperties()).properties };
+}
+
+async function update(kind: string, id: string, olds: Properties, news: Properties, preview: boolean) {
+  const request = new UpdateRequest();
+  request.setUrn(urnOf(kind));
+  request.setId(id);
+  request.setOlds(writeStruct(olds));
+  request.setNews(writeStruct(news));
+  request.setPreview(preview);
+  return readStruct((await calls().update(request)).getProperties()).properties;
+}
+
+/** What the plugin calls stable of the old properties while it compares. */
+function stables(kind: string, id: string, olds: Properties, news: Properties): string[] {
+  const request = new DiffRequest();
+  request.setUrn(urnOf(kind));
+  request.setId(id);
+  request.setOlds(writeStruct(olds));
+  request.setNews(writeStruct(news));
+  return calls().diff(request).getStablesList();
+}
+
+/**
+ * Every property is the very same but for those that were unknown: exactly these may be. What will be absent is null in a
+ * preview, for programs take what a preview leaves out for unknown.
+ */
+function expectForeseen(foreseen: Properties, real: Properties, unknown: string[]): void {
+  const open = Object.keys(foreseen).filter((key) => hasUnknown(foreseen[key]));
+  expect(open.sort()).toEqual([...unknown].sort());
+  const part = (all: Properties) =>
+    Object.fromEntries(Object.entries(all).filter(([key, value]) => value !== null && !unknown.includes(key)));
+  expect(part(foreseen)).toEqual(part(real));
+}
+
+/** What only the service can tell. */
+const told: Record<ObjectKind, { create: string[]; update: string[] }> = {
+  Template: { create: [], update: [] },
+  ServerlessEndpoint: { create: ["url", "version"], update: ["version"] },
+  NetworkVolume: { create: [], update: [] },
+  Secret: { create: [], update: [] },
+  ContainerRegistryAuth: { create: [], update: [] },
+};
+
+const rows = cases.flatMap((one) => inputSteps(one).map(([step, was, is]) => ({ ...one, step, was, is })));
+
+let made: { kind: ObjectKind; id: string; outputs: Properties } | undefined;
+afterEach(async () => {
+  if (made) await kinds[made.kind].delete(made.id, made.outputs, bench.context());
+  made = undefined;
+});
+
+describe("the outputs of the plugin's previews are those of the calls that follow", () => {
+  test.each(rows)("$kind: $input $step", async ({ kind, input, along, was, is }) => {
+    const inputsOf = (more: Properties): Properties =>
+      kinds[kind].check({}, { ...bases[kind], ...along, ...more }, "subject-dev").inputs;
+    const [olds, news] = [inputsOf(was), inputsOf(is)];
+    const foreseen = await create(kind, olds, true);
+    made = { kind, ...(await create(kind, olds, false)) };
+    expectForeseen(foreseen.outputs, made.outputs, told[kind].create);
+
+    const { id, outputs } = made;
+    const changes = kinds[kind].diff(outputs, news);
+    if (changes.length === 0 || changes.some(({ replace }) => replace)) return;
+    const before = await update(kind, id, outputs, news, true);
+    const stable = stables(kind, id, outputs, news);
+    const after = await update(kind, id, outputs, news, false);
+    made = { kind, id, outputs: after };
+    expectForeseen(before, after, told[kind].update);
+    for (const key of stable) expect(after[key], key).toEqual(outputs[key]);
+    if (input !== "name") expect(stable).toContain("name");
+  });
+});
+
+test("what is unknown within a map stays there alone, and makes unknown only what is made of it", async () => {
+  const news = { ...bases.Template, env: { A: "1", B: Unknown.value } };
+  const { inputs } = kinds.Template.check({}, news, "subject-dev");
+  const { outputs } = await create("Template", inputs, true);
+  expectForeseen(outputs, { ...inputs }, ["env", "revision"]);
+  expect(outputs["env"]).toEqual({ A: "1", B: Unknown.value });
+});
+
+test("the version of an endpoint is not foreseen: a change of its template counts too", async () => {
+  const templateId = stringAt(
+    await bench.rest("POST", "/templates", { name: "counted", imageName: "a:1", isServerless: true }),
+    "id",
+  );
+  const inputs = kinds.ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, "counted-dev").inputs;
+  const { id, outputs } = await create("ServerlessEndpoint", inputs, false);
+  await bench.rest("PATCH", `/templates/${templateId}`, { env: { A: "2" } });
+  const news = { ...inputs, idleTimeout: 9 };
+  const foreseen = await update("ServerlessEndpoint", id, outputs, news, true);
+  const real = await update("ServerlessEndpoint", id, outputs, news, false);
+  expect([outputs["version"], foreseen["version"], real["version"]]).toEqual([1, Unknown.value, 2]);
+  await kinds.ServerlessEndpoint.delete(id, real, bench.context());
+});
+
+test("a double that an update deletes is not in its preview", async () => {
+  const inputs = kinds.NetworkVolume.check({}, bases.NetworkVolume, "subject-dev").inputs;
+  made = { kind: "NetworkVolume", ...(await create("NetworkVolume", inputs, false)) };
+  const double = stringAt(
+    await bench.rest("POST", "/networkvolumes", { name: "subject-dev", size: 10, dataCenterId: "EU-RO-1" }),
+    "id",
+  );
+  const olds = { ...made.outputs, doubles: [double] };
+  const news = { ...inputs, size: 11 };
+  const foreseen = await update("NetworkVolume", made.id, olds, news, true);
+  expectForeseen(foreseen, await update("NetworkVolume", made.id, olds, news, false), []);
+});
+
+describe("JobInvoke", async () => {
+  const template = { name: "echo", imageName: "acme/echo:1", isServerless: true };
+  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+  const endpoint = { name: "one", templateId, workersMax: 1 };
+  const base = { endpointId: stringAt(await bench.rest("POST", "/endpoints", endpoint), "id"), input: { text: "a" } };
+  const outcome = ["jobId", "status", "output", "delayTime", "executionTime"];
+
+  test.each<[string, Properties, Properties]>([
+    ["policy", { policy: { ttl: 60_000 } }, {}],
+    ["an option of policy", { policy: { ttl: 60_000, lowPriority: false } }, { policy: { ttl: 60_000 } }],
+    ["expect", { expect: { output: { text: "a" } } }, {}],
+    ["triggers", { triggers: ["r1"] }, {}],
+    ["a property of input", { input: { text: "a", more: { deep: [1] } } }, {}],
+  ])("%s added, then removed", async (_, more, less) => {
+    const { JobInvoke } = kinds;
+    const [full, bare] = [more, less].map((one) => JobInvoke.check({}, { ...base, ...one }, undefined).inputs);
+    if (!full || !bare) throw new Error("unreachable");
+    const foreseen = await create("JobInvoke", full, true);
+    const { clients, settings } = bench.context();
+    const context = bench.context({
+      clients,
+      settings,
+      clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))) },
+    });
+    const first = await JobInvoke.create(full, context);
+    expectForeseen(foreseen.outputs, first.outputs, outcome);
+    const before = await update("JobInvoke", first.id, first.outputs, bare, true);
+    expectForeseen(before, await JobInvoke.update(first.id, first.outputs, bare, context), outcome);
+  });
+});

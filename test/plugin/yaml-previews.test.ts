@@ -1,0 +1,123 @@
+import { delimiter } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+import { pluginFolder } from "./support/door";
+
+const host = inject("yamlHost");
+const planShape = z.looseObject({
+  steps: z.array(
+    z.looseObject({
+      op: z.string(),
+      urn: z.string(),
+      newState: z.looseObject({ inputs: z.record(z.string(), z.unknown()).optional() }).optional(),
+    }),
+  ),
+});
+
+describe.skipIf("reason" in host)("a preview of a program in YAML", () => {
+  let service: EngineService;
+  let stack: Stack;
+  let credentials: string;
+  beforeAll(async () => {
+    service = await useEngineService();
+    const made = await service.rest("POST", "/containerregistryauth", { name: "hub", username: "u", password: "pppp" });
+    credentials = z.looseObject({ id: z.string() }).parse(made).id;
+    const { PATH = "" } = process.env;
+    const path = "folder" in host ? `${host.folder}${delimiter}${PATH}` : PATH;
+    stack = await createStack({ ...service.environment, PATH: path }, { plugin: pluginFolder(), runtime: "yaml" });
+  });
+  afterAll(() => stack.remove());
+
+  const everything = ["worker.containerRegistryAuthId", "worker.env", "worker.revision", "api.minCudaVersion"];
+
+  /** `watcher` depends on outputs of the others, optional ones that may be left out among them. */
+  const program = (parts: { worker?: string[]; api?: string[]; env: string; watched?: string[] }): string => `
+resources:
+  worker:
+    type: serverless-compute:Template
+    properties:
+      imageName: ${image("echo")}
+      env: ${parts.env}
+${(parts.worker ?? []).map((line) => `      ${line}\n`).join("")}
+  api:
+    type: serverless-compute:ServerlessEndpoint
+    properties:
+      templateId: \${worker.id}
+      workersMax: 0
+${(parts.api ?? []).map((line) => `      ${line}\n`).join("")}
+  watcher:
+    type: serverless-compute:Template
+    properties:
+      imageName: ${image("echo")}
+      readme:
+        fn::toJSON:
+${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join("")}`;
+
+  /** What a preview says it will do, by resource name, and the text that the watcher will have. */
+  async function plan(): Promise<{ steps: Record<string, string>; readme: unknown }> {
+    const { code, output } = await stack.command(["preview", "--json", "--show-sames"]);
+    expect(code, output).toBe(0);
+    const { steps } = planShape.parse(JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1)));
+    const ours = steps.filter(({ urn }) => urn.includes("::serverless-compute:index:"));
+    return {
+      steps: Object.fromEntries(ours.map(({ op, urn }) => [urn.slice(urn.lastIndexOf("::") + 2), op])),
+      readme: ours.find(({ urn }) => urn.endsWith("::watcher"))?.newState?.inputs?.["readme"],
+    };
+  }
+
+  const deployed = async (): Promise<unknown> =>
+    (await stack.resources()).find(({ urn }) => urn.endsWith("::watcher"))?.inputs?.["readme"];
+
+  /** Previews, deploys, and holds what was previewed to what came of it. */
+  async function deploy(text: string): Promise<{ steps: Record<string, string>; told: unknown }> {
+    await stack.program(text);
+    const { steps, readme } = await plan();
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    const operations = Object.entries(up.operations).map(([about, [one]]) => [about.split(" ")[1], one]);
+    expect(steps).toEqual(Object.fromEntries(operations));
+    expect(readme).toBe(await deployed());
+    return { steps, told: JSON.parse(String(readme)) };
+  }
+
+  const revision = expect.stringMatching(/^[0-9a-f]{16}$/);
+
+  it("of a create knows that an optional input which is left out will have no value", async () => {
+    const { steps, told } = await deploy(program({ env: "{ A: '1', B: '2' }" }));
+    expect(steps).toEqual({ worker: "create", api: "create", watcher: "create" });
+    expect(told).toEqual([null, { A: "1", B: "2" }, revision, null]);
+  });
+
+  it("of an update knows optional inputs that are added, and those that are removed, in maps too", async () => {
+    const worker = [`containerRegistryAuthId: ${credentials}`];
+    const added = await deploy(
+      program({ env: "{ A: '1', B: '2' }", worker, api: ["minCudaVersion: '12.4'", "executionTimeoutMs: 60000"] }),
+    );
+    expect(added.steps).toEqual({ worker: "update", api: "update", watcher: "update" });
+    expect(added.told).toEqual([credentials, { A: "1", B: "2" }, revision, "12.4"]);
+
+    await stack.program(program({ env: "{ A: '9' }" }));
+    const shown = await stack.preview({ args: ["--diff"] });
+    expect(shown.output).toMatch(/- containerRegistryAuthId: /);
+    expect(shown.output).toMatch(/- executionTimeoutMs\s*: 60000/);
+    expect(shown.output).toMatch(/- B: "2"/);
+    // Nothing of what the watcher is made of is left open.
+    expect(shown.output).not.toContain("[unknown]");
+    const removed = await deploy(program({ env: "{ A: '9' }" }));
+    expect(removed.steps).toEqual({ worker: "update", api: "update", watcher: "update" });
+    expect(removed.told).toEqual([null, { A: "9" }, revision, null]);
+  });
+
+  it("of a change that another resource does not see shows none of that", async () => {
+    const watched = ["worker.env", "worker.revision", "api.url"];
+    await deploy(program({ env: "{ A: '9' }", watched }));
+    expect((await plan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
+    const change = { worker: ["readme: new"], api: ["idleTimeout: 9"] };
+    const { steps } = await deploy(program({ env: "{ A: '9' }", watched, ...change }));
+    expect(steps).toEqual({ worker: "update", api: "update", watcher: "same" });
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+  });
+});
