@@ -19,6 +19,12 @@ export function pathSegment(id: string, subject: string, request: { method: stri
   return encodeURIComponent(id);
 }
 
+/** Whether an address is this machine's own. */
+export function isLoopback(url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  return host === "localhost" || host === "[::1]" || /^127\./.test(host);
+}
+
 /** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` is as `parseAddress` answers it. */
 export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
   const root = `${serverlessUrl}/v2`;
@@ -46,4 +52,15 @@ export function parseAddress(setting: string, value: string, apiKey: string): st
     );
   }
   return url.href.replace(/\/+$/, "");
+}
+
+/**
+ * A proxy's address with its scheme, which people leave out. Throws a TypeError that names the setting and what is allowed;
+ * the value stays out of it, for it may hold a password.
+ */
+export function parseProxy(setting: string, value: string): string {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };
+  if ((protocol === "http:" || protocol === "https:") && hostname !== "") return text;
+  throw new TypeError(`${setting} must be the address of a proxy, such as http://proxy.example.com:3128`);
 }

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "./clock";
 import { createGraphqlManagement } from "./graphql";
 import { createJobClient, type JobClient } from "./jobs";
 import type { Management } from "./management";
+import type { Proxies } from "./proxies";
 import { createRestManagement } from "./rest";
 import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
@@ -23,6 +24,8 @@ export interface ClientSettings {
   deadline?: number;
   /** Calls in flight at once. Default 16. */
   maxInFlight?: number;
+  /** Proxies to go through, loopback left out. Default: none. */
+  proxies?: Proxies | undefined;
   /** Default: the machine's clock. */
   clock?: Clock;
   /** A number from 0 up to 1, for the jitter of retries. Default: `Math.random`. */
@@ -51,6 +54,7 @@ export function createClients(settings: ClientSettings): Clients {
     attemptTimeout: positive(settings, "attemptTimeout"),
     deadline: positive(settings, "deadline"),
     maxInFlight: Math.floor(positive(settings, "maxInFlight")),
+    proxies: settings.proxies,
     clock,
     random: settings.random ?? Math.random,
   });

@@ -28,16 +28,24 @@ function faultName(error: unknown): string {
   return "UNKNOWN";
 }
 
-/** Turns a connection fault into the error that policy reads. `sent`: whether any of the request went out. */
-export function classifyFault(error: unknown, request: RequestFacts, sent: boolean): ApiError {
+/** What a connection fault says of a proxy when one is set: which side of it failed is not told. */
+const proxied = new Set(["connection_refused", "unknown_host", "unreachable", "connect_timeout", "connection_failed"]);
+
+/**
+ * Turns a connection fault into the error that policy reads. `sent`: whether any of the request went out; `behindProxy`:
+ * whether a proxy may be on the way.
+ */
+export function classifyFault(error: unknown, request: RequestFacts, sent: boolean, behindProxy = false): ApiError {
   const fault = faultName(error);
   const message = error instanceof Error && error.message ? error.message : fault;
   const withoutTls = /wrong version number|packet length too long/.test(message);
   const named = certificateFault.test(fault) ? (withoutTls ? "not_tls" : "tls") : faults[fault];
-  const code = named ?? (sent ? "connection_lost" : "connection_failed");
+  const direct = named ?? (sent ? "connection_lost" : "connection_failed");
+  const code = behindProxy && proxied.has(direct) ? "proxied" : direct;
+  const refused = code === "proxied" && /Proxy response \(4\d\d\)/.test(message);
   return new ApiError(
     message,
-    { category: "network", code, request, retryable: !hopeless.has(code), ambiguous: sent },
+    { category: "network", code, request, retryable: !hopeless.has(code) && !refused, ambiguous: sent },
     { cause: error },
   );
 }

@@ -1,4 +1,4 @@
-export { parseAddress } from "./address";
+export { parseAddress, parseProxy } from "./address";
 export type { UnreadableElement } from "./answer";
 export * from "./clients";
 export * from "./clock";
@@ -6,4 +6,5 @@ export * from "./connection-faults";
 export * from "./errors";
 export * from "./jobs";
 export * from "./management";
+export * from "./proxies";
 export * from "./shapes";

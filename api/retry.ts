@@ -17,6 +17,7 @@ const patience: Record<string, Patience> = {
   // Nobody listens: a person waits for this message, a restarting service is back within seconds.
   connection_refused: { tries: 3, base: 1_000 },
   unknown_host: { tries: 3, base: 1_000 },
+  proxied: { tries: 3, base: 1_000 },
   // The service is well and says "later", possibly without saying when; its windows are 10 s long.
   rate_limited: { tries: 12, base: 250 },
 };

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { Agent } from "undici";
-import { requestFacts } from "./address";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { isLoopback, requestFacts } from "./address";
 import { type Answer, headerOf, refusalText, shorten } from "./answer";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
@@ -8,6 +8,7 @@ import { ApiError, certain, classifyAnswer, noAnswer, type RequestFacts } from "
 import { exchange, type Outgoing } from "./exchange";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
+import { type Proxies, proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
 import { type RetryAllowance, readRetryAfter, waitBeforeRetry } from "./retry";
 
@@ -20,6 +21,8 @@ export interface TransportSettings {
   deadline: number;
   /** Calls in flight at once. */
   maxInFlight: number;
+  /** What stands between here and every address but loopback; nothing when absent. */
+  proxies?: Proxies | undefined;
   clock: Clock;
   /** A number from 0 up to 1. */
   random: () => number;
@@ -59,13 +62,8 @@ const longestTimer = 2 ** 31 - 1;
 
 /** The one way to the service: a pool of connections, the key, the time limits, the retries and the redaction. */
 export function createTransport(settings: TransportSettings): Transport {
-  const { apiKey, clock, random } = settings;
-  const agent = new Agent({
-    connections: settings.maxInFlight,
-    pipelining: 1,
-    keepAliveTimeout: 4_000,
-    connect: { timeout: settings.attemptTimeout },
-  });
+  const { apiKey, clock, proxies, random } = settings;
+  const agents = createAgents(settings);
   const slots = createSlots(settings.maxInFlight);
   const pauses = createPauses(clock, random);
   let sent = 0;
@@ -80,7 +78,9 @@ export function createTransport(settings: TransportSettings): Transport {
     { signal, secrets = [] }: CallOptions,
   ): Promise<Answer | ApiError> {
     signal?.throwIfAborted();
-    const redact = createRedaction([apiKey, ...(request.secrets ?? []), ...secrets]);
+    const passwords = proxies ? proxyPasswords(proxies) : [];
+    const redact = createRedaction([apiKey, ...passwords, ...(request.secrets ?? []), ...secrets]);
+    const behindProxy = proxies !== undefined && !isLoopback(request.url);
     const limit = new AbortController();
     const giveUp = () => limit.abort(signal?.reason);
     signal?.addEventListener("abort", giveUp, { once: true });
@@ -88,7 +88,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const timer = setTimeout(() => limit.abort(), Math.min(longestTimer, timeout));
     let wentOut = false;
     try {
-      const answer = await exchange(agent, outgoing(request, apiKey), limit.signal, () => {
+      const answer = await exchange(agents.towards(request.url), outgoing(request, apiKey), limit.signal, () => {
         wentOut = true;
         sent += 1;
       });
@@ -102,7 +102,7 @@ export function createTransport(settings: TransportSettings): Transport {
     } catch (error) {
       signal?.throwIfAborted();
       if (limit.signal.aborted) return noAnswer(timeout, facts, wentOut);
-      return classifyFault(redactFault(error, redact), facts, wentOut);
+      return classifyFault(redactFault(error, redact), facts, wentOut, behindProxy);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", giveUp);
@@ -151,12 +151,37 @@ export function createTransport(settings: TransportSettings): Transport {
 
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= agent.close();
+    closing ??= agents.close();
     return closing;
   };
 
   const serviceTime = () => (ahead === undefined ? undefined : clock.now() + ahead);
   return { send, requestCount: () => sent, serviceTime, close };
+}
+
+/**
+ * The pools of connections. Loopback is never behind a proxy: none could reach this machine's own service, and its key
+ * must not leave the machine.
+ */
+function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSettings) {
+  const options = {
+    connections: maxInFlight,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: attemptTimeout },
+  };
+  const direct = new Agent(options);
+  // Empty texts keep undici from reading the environment itself.
+  const { http = "", https = "", none = "" } = proxies ?? {};
+  const proxied = proxies
+    ? new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy: none })
+    : undefined;
+  return {
+    towards: (url: string): Dispatcher => (proxied && !isLoopback(url) ? proxied : direct),
+    close: async (): Promise<void> => {
+      await Promise.all([direct.close(), proxied?.close()]);
+    },
+  };
 }
 
 function outgoing(request: TransportRequest, apiKey: string): Outgoing {

@@ -1,9 +1,9 @@
-import type { ClientSettings } from "serverless-compute-api";
+import type { ClientSettings, Proxies } from "serverless-compute-api";
 // The whole of the api package would load the clients into every program, which makes no call.
-import { parseAddress } from "serverless-compute-api/address";
+import { isLoopback, parseAddress, parseProxy } from "serverless-compute-api/address";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { isLoopback, keySources, localKeyHint } from "./lifecycle/key-hints";
+import { keySources, localKeyHint } from "./lifecycle/key-hints";
 import type { LifecycleSettings } from "./lifecycle/lifecycle";
 import { type SettingName, settingNames, settingTable } from "./setting-table";
 
@@ -68,6 +68,18 @@ export function resolveServerlessUrl(config: ConfigLookup, environment: Environm
   return judge("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
 }
 
+/** The proxies that the environment names; in small letters goes first, as with other tools. Undefined where it has none. */
+function proxiesOf(environment: Environment): Proxies | undefined {
+  const text = (name: string): string | undefined =>
+    environment[name.toLowerCase()]?.trim() || environment[name]?.trim() || undefined;
+  const proxy = (name: string): string | undefined => {
+    const value = text(name);
+    return value === undefined ? undefined : parseProxy(name, value);
+  };
+  const [http, https] = [proxy("HTTP_PROXY"), proxy("HTTPS_PROXY")];
+  return http === undefined && https === undefined ? undefined : { http, https, none: text("NO_PROXY") };
+}
+
 /**
  * Where the service is and how to call it: from the stack's config, else the environment, else the local service's
  * default addresses. The only reader of both in this package. Throws a sentence when the key is missing or a value is
@@ -84,8 +96,10 @@ export function resolveSettings(
     throw new Error(`the API key of ${baseUrl} is missing: set ${keySources}${localKeyHint(baseUrl)}`);
   const [mistake] = settingMistakes(config, environment);
   if (mistake) throw new Error(mistake.reason);
+  const proxies = proxiesOf(environment);
   return {
     clients: {
+      ...(proxies ? { proxies } : {}),
       apiKey,
       baseUrl,
       graphqlUrl: text("graphqlUrl"),

@@ -1,11 +1,7 @@
+import { isLoopback } from "serverless-compute-api/address";
+
 /** Where the API key comes from, for every message that misses it. */
 export const keySources = "the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY";
-
-/** Whether an address is this machine's own. */
-export function isLoopback(url: string): boolean {
-  const host = URL.canParse(url) ? new URL(url).hostname : "";
-  return host === "localhost" || host === "[::1]" || /^127\./.test(host);
-}
 
 /** How to get the local service's key, as the end of a sentence; empty for other services. */
 export const localKeyHint = (url: string): string =>

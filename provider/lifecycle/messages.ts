@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
-import { isLoopback, keySources, localKeyHint } from "./key-hints";
+import { isLoopback } from "serverless-compute-api/address";
+import { keySources, localKeyHint } from "./key-hints";
 
 /** What a failed call was about. */
 export interface Subject {
@@ -45,6 +46,8 @@ const faults: Record<string, (error: ApiError, origin: string) => string> = {
   unknown_host: (_, origin) => `the host of ${origin} is unknown. Check ${addresses} and the name service.`,
   unreachable: (_, origin) => `${origin} cannot be reached. Check the network and ${addresses}.`,
   connect_timeout: (_, origin) => `${origin} does not take connections. Check the network and ${addresses}.`,
+  proxied: (error, origin) =>
+    `${origin} cannot be reached (${said(error)}). A proxy is set: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
   not_http: (_, origin) => `what answers at ${origin} does not speak HTTP. Check ${addresses}.`,
   closed: () => "the deployment ended before it was done. Run it again.",
   not_tls: (_, origin) =>

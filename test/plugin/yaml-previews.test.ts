@@ -1,11 +1,11 @@
-import { delimiter } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/door";
+import { findYaml } from "./support/yaml";
 
-const host = inject("yamlHost");
+const yaml = await findYaml();
 const planShape = z.looseObject({
   steps: z.array(
     z.looseObject({
@@ -16,7 +16,7 @@ const planShape = z.looseObject({
   ),
 });
 
-describe.skipIf("reason" in host)("a preview of a program in YAML", () => {
+describe.skipIf(yaml.missing !== undefined)("a preview of a program in YAML", () => {
   let service: EngineService;
   let stack: Stack;
   let credentials: string;
@@ -24,9 +24,7 @@ describe.skipIf("reason" in host)("a preview of a program in YAML", () => {
     service = await useEngineService();
     const made = await service.rest("POST", "/containerregistryauth", { name: "hub", username: "u", password: "pppp" });
     credentials = z.looseObject({ id: z.string() }).parse(made).id;
-    const { PATH = "" } = process.env;
-    const path = "folder" in host ? `${host.folder}${delimiter}${PATH}` : PATH;
-    stack = await createStack({ ...service.environment, PATH: path }, { plugin: pluginFolder(), runtime: "yaml" });
+    stack = await createStack({ ...service.environment, PATH: yaml.path }, { plugin: pluginFolder(), runtime: "yaml" });
   });
   afterAll(() => stack.remove());
 

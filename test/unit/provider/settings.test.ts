@@ -150,3 +150,15 @@ test("an address that the key goes to unencrypted over a network is named with i
   ]);
   expect(keyExposures({ ...addresses, baseUrl: "http://[::1]:1/v1", serverlessUrl: "http://localhost" })).toEqual([]);
 });
+
+test("proxies come from the environment, in small letters first, and only where there are any", () => {
+  const proxies = (environment: Record<string, string>) =>
+    resolveSettings(lookup({}), { ...key, ...environment }).clients.proxies;
+  expect(proxies({})).toBeUndefined();
+  expect(proxies({ NO_PROXY: "a.example", HTTPS_PROXY: " " })).toBeUndefined();
+  expect(proxies({ HTTPS_PROXY: "proxy:1", NO_PROXY: "a.example" })).toEqual({
+    ...{ http: undefined, https: "http://proxy:1", none: "a.example" },
+  });
+  expect(proxies({ http_proxy: "http://small", HTTP_PROXY: "http://LARGE" })).toMatchObject({ http: "http://small" });
+  expect(() => proxies({ HTTP_PROXY: "ftp://ann:s3same@proxy" })).toThrow(/^HTTP_PROXY must be the address of a proxy/);
+});

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ConnectProxy, startConnectProxy } from "../support/connect-proxy";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Door } from "./door";
+
+/** A service that only a proxy leads to, by addresses that are not encrypted. */
+export function proxiesThrough(door: Door): void {
+  let service: EngineService;
+  let proxy: ConnectProxy;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    proxy = await startConnectProxy(service.proxy.origin);
+    const remote = Object.entries(service.environment).map(([name, value]) => [
+      name,
+      value.replace(service.proxy.origin, "http://service.test:8080"),
+    ]);
+    stack = await door.createStack({ ...Object.fromEntries(remote), HTTP_PROXY: proxy.origin });
+    await stack.program(`
+    const { NetworkVolume } = require("${door.module}");
+    for (const name of ["a", "b"]) new NetworkVolume(name, { size: 10, dataCenterId: "EU-RO-1" });
+  `);
+  });
+  afterAll(async () => {
+    await stack.remove();
+    await proxy.close();
+  });
+
+  it("is reached through HTTP_PROXY, and a warning names each address that the key goes to unencrypted, once", async () => {
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect((await service.holdings()).volumes).toHaveLength(2);
+    expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(["service.test:8080"]));
+    const warnings = up.diagnostics.filter(({ severity }) => severity === "warning").map(({ message }) => message);
+    expect(warnings.filter((text) => text.includes("unencrypted")).sort()).toEqual(
+      ["baseUrl", "graphqlUrl", "serverlessUrl"].map((name) =>
+        expect.stringMatching(
+          new RegExp(`^serverless-compute:${name} .*the API key is sent to http://service.test:8080`),
+        ),
+      ),
+    );
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+  });
+}

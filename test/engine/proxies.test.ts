@@ -1,0 +1,4 @@
+import { proxiesThrough } from "../doors/proxies";
+import { dynamicDoor } from "./door";
+
+proxiesThrough(dynamicDoor);

@@ -1,0 +1,4 @@
+import { proxiesThrough } from "../doors/proxies";
+import { pluginDoor } from "./support/door";
+
+proxiesThrough(pluginDoor);

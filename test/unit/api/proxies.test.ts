@@ -1,0 +1,105 @@
+import { createServer } from "node:http";
+import { createClients, type Proxies, parseProxy } from "serverless-compute-api";
+import { expect, onTestFinished, test } from "vitest";
+import { apiErrorOf, apiKey, runClock } from "../../support/client-rig";
+import { type ConnectProxy, startConnectProxy } from "../../support/connect-proxy";
+import { type FaultyServer, json, startFaultyServer } from "../../support/faulty-server";
+import { listenOnLoopback, shut } from "../../support/loopback";
+import { ManualClock } from "../../support/manual-clock";
+
+function clientsFor(origin: string, proxies: Proxies) {
+  const clock = new ManualClock();
+  const address = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
+  const clients = createClients({ apiKey, ...address, proxies, clock, random: () => 0.5, attemptTimeout: 5000 });
+  onTestFinished(() => clients.close());
+  return { management: clients.management, clock };
+}
+
+async function service(): Promise<FaultyServer> {
+  const server = await startFaultyServer([json([])]);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function proxyTo(goal: string | number): Promise<ConnectProxy> {
+  const proxy = await startConnectProxy(goal);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+test("calls go through the proxy, with its user's name and password for it alone", async () => {
+  const { origin, seen } = await service();
+  const proxy = await proxyTo(origin);
+  const { management } = clientsFor("http://service.test:8080", { http: proxy.origin.replace("//", "//ann:s3same@") });
+  expect(await management.listEndpoints()).toEqual([]);
+  const authorization = `Basic ${Buffer.from("ann:s3same").toString("base64")}`;
+  expect(proxy.asked).toEqual([{ target: "service.test:8080", authorization }]);
+  expect(seen.map(({ method, url, headers }) => [method, url, headers.host, headers["proxy-authorization"]])).toEqual([
+    ["GET", "/v1/endpoints", "service.test:8080", undefined],
+  ]);
+});
+
+test("an address with https asks the proxy for https, and that for http where there is none", async () => {
+  const refusing = await proxyTo(403);
+  for (const proxies of [{ https: refusing.origin }, { http: refusing.origin }]) {
+    const { management, clock } = clientsFor("https://service.test", proxies);
+    await runClock(clock, apiErrorOf(management.listEndpoints()));
+  }
+  expect(refusing.asked.map(({ target }) => target)).toEqual(["service.test:443", "service.test:443"]);
+});
+
+test("loopback is never behind a proxy, so that this machine's own service works and its key stays here", async () => {
+  const { origin, seen } = await service();
+  const proxy = await proxyTo(origin);
+  for (const local of [origin, origin.replace("127.0.0.1", "localhost")]) {
+    const { management } = clientsFor(local, { http: proxy.origin, https: proxy.origin });
+    expect(await management.listEndpoints()).toEqual([]);
+  }
+  expect([proxy.asked, seen.length]).toEqual([[], 2]);
+});
+
+test("a host that NO_PROXY names is reached without one", async () => {
+  const proxy = await proxyTo(403);
+  const { management, clock } = clientsFor("http://api.service.invalid", {
+    http: proxy.origin,
+    none: "service.invalid",
+  });
+  const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
+  expect(error.message).toContain("api.service.invalid");
+  expect(proxy.asked).toEqual([]);
+});
+
+test("a proxy that refuses is told at once, without its password; a create was certainly not carried out", async () => {
+  const proxy = await proxyTo(407);
+  const { management, clock } = clientsFor("http://service.test", {
+    http: proxy.origin.replace("//", "//ann:s3same@"),
+  });
+  const volume = { name: "v", size: 1, dataCenterId: "EU" };
+  const error = await runClock(clock, apiErrorOf(management.createNetworkVolume(volume)));
+  expect(error).toMatchObject({ category: "network", code: "proxied", retryable: false, ambiguous: false });
+  expect(error.message).toContain("407");
+  expect(`${error.stack}${String(error.cause)}`).not.toContain("s3same");
+  expect(proxy.asked).toHaveLength(1);
+});
+
+test("a proxy that is not there is told after three tries", async () => {
+  const server = createServer();
+  const gone = await listenOnLoopback(server);
+  await shut(server);
+  const { management, clock } = clientsFor("http://service.test", { http: gone });
+  const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
+  expect(error).toMatchObject({ category: "network", code: "proxied", ambiguous: false });
+  expect(error.message).toContain("ECONNREFUSED");
+});
+
+test.each([
+  ["proxy.example.com:3128", "http://proxy.example.com:3128"],
+  ["https://ann:pw@proxy", "https://ann:pw@proxy"],
+])("the address %s of a proxy is taken as %s", (text, address) => {
+  expect(parseProxy("HTTPS_PROXY", text)).toBe(address);
+});
+
+test.each(["socks5://ann:s3same@proxy", "http://", "http://ann:s3same@:x"])("%s is no address of a proxy", (text) => {
+  expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^HTTPS_PROXY must be the address of a proxy, such as http/);
+  expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^((?!s3same).)*$/);
+});
