@@ -21,7 +21,7 @@ export const howItEnded = ({ reason }: LocalWorker, end: ProcessEnd): string =>
 
 /** The end of what it wrote to stderr, as the end of a sentence; empty when it wrote nothing. */
 export const lastWordsOf = ({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string =>
-  lastErrors.length > 0 ? `; the last lines of its stderr:\n${redact(lastErrors.join("\n"))}` : "";
+  lastErrors.length > 0 ? `; the last lines of its stderr:\n${lastErrors.map(redact).join("\n")}` : "";
 
 /** Why jobs that wait for workers of this image fail. */
 export const failedStart = ({ image }: LocalWorker, how: string, lastWords: string): string =>
