@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { ServiceError } from "./errors";
 
 /** Properties whose values no message shows, wherever they stand. */
-const hidden = new Set(["value", "password", "env", "s3Config", "input", "variables"]);
+const hidden = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
 
 /**
  * Reads what a client sent by its shape. What does not fit is a ServiceError `invalid` that names each fault:

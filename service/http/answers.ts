@@ -32,6 +32,8 @@ function translated(error: FastifyError): ServiceError {
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new ServiceError("invalid", "header Content-Type: must be application/json");
   }
+  // The framework's own text quotes the address, whose query may hold a key.
+  if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
   if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
   return new ServiceError("internal", "internal server error: the service's log says more");
 }

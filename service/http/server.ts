@@ -1,4 +1,11 @@
-import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import type { Logger } from "pino";
 import { ServiceError } from "../errors";
 import { registerGraphqlRoute } from "../management/graphql";
@@ -43,6 +50,8 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
   let requests = 0;
   let refusing = false;
   const logger: FastifyBaseLogger = log;
+  const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
+    answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed"));
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -55,6 +64,8 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
       connectionsCheckingInterval: Math.min(1000, requestLimit),
     },
     clientErrorHandler: answerBrokenRequest,
+    // What it refuses before a route is found.
+    frameworkErrors: tellError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
   });
 
@@ -78,9 +89,7 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
   });
   app.register(async (scope) => jobs.routes(scope), { prefix: roots.jobs });
   app.setNotFoundHandler(answerUnknownRoute);
-  app.setErrorHandler((error: FastifyError | ServiceError, request, reply) =>
-    answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed")),
-  );
+  app.setErrorHandler(tellError);
   if (log.isLevelEnabled("debug")) logAnswers(app, log);
 
   return {

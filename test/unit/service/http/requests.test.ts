@@ -34,6 +34,17 @@ describe("what no API understands is told in the form of that API", () => {
     expect(answer.text).not.toContain(key());
   });
 
+  test.each([
+    ["/v1/endpoints/%", (body: unknown) => at(body, "message")],
+    ["/graphql%", (body: unknown) => at(body, "errors", 0, "message")],
+    ["/v2/%E0%A4%A/run", (body: unknown) => at(body, "error")],
+  ])("an address that is none (%s) is not echoed, nor its query", async (path, message) => {
+    const answer = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
+    expectAnswer(answer, 400);
+    expect(message(answer.json)).toBe("address: must be a valid URL");
+    expect(answer.text).not.toContain(key());
+  });
+
   test("GET on the GraphQL address is no route: no web page", async () => {
     const answer = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
     expectAnswer(answer, 404, { errors: [{ message: "route GET /graphql not found" }] });
