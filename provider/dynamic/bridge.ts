@@ -121,7 +121,9 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       deployed.add(id);
       const [before, after] = [splitHidden(olds), splitHidden(news)];
       return guarded("diff", [after, before], () => {
-        const changes = lifecycle.diff(before.visible, after.visible);
+        const changes = lifecycle
+          .diff(before.visible, after.visible)
+          .map((change) => ({ ...change, replace: change.replace || after.hidden.replacesOn(change.path) }));
         const { urn } = after.hidden;
         if (urn && checked.delete(urn)) {
           for (const warning of lifecycle.warnings(changes)) host.log.warning(urn, warning);

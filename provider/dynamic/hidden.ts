@@ -13,6 +13,8 @@ const hiddenShape = z.looseObject({
   __existing: z.boolean().catch(false).default(false),
   /** Paths of the inputs that the program made secret; values arrive here in plain. */
   __secrets: z.array(z.array(z.string())).catch([]).default([]),
+  /** The resource option replaceOnChanges. The engine goes by changed properties, of which the SDK tells it none. */
+  __replaceOnChanges: z.array(z.string()).catch([]).default([]),
 });
 
 /** The verbs whose time a user may set. */
@@ -30,6 +32,8 @@ export interface Hidden {
   readonly secrets: readonly (readonly string[])[];
   /** Whether this is a program's look-up of an object, not a refresh of what was deployed. */
   readonly mustExist: boolean;
+  /** Whether the resource option replaceOnChanges asks for a replacement when this property changes. */
+  replacesOn(path: readonly string[]): boolean;
   /** Milliseconds that the user allows a verb. */
   timeout(verb: TimedVerb): number | undefined;
 }
@@ -43,8 +47,19 @@ export function splitHidden(all: Record<string, unknown>): { hidden: Hidden; vis
   return { hidden: readHidden(wire), visible };
 }
 
+/** Parts of a path as the engine writes it, such as `env.MODEL` and `env["a.b"]`. */
+const partsOf = (path: string): string[] =>
+  [...path.matchAll(/\["((?:\\.|[^"\\])*)"\]|\[([^\]]*)\]|([^.[\]]+)/g)].map(
+    ([, quoted, index, key]) => quoted?.replace(/\\(.)/g, "$1") ?? index ?? key ?? "",
+  );
+
+/** Whether a path with wildcards has `path` at or below it, as the engine compares them. */
+const covers = (pattern: string, path: readonly string[]): boolean =>
+  partsOf(pattern).every((part, index) => (part === "*" ? index < path.length : part === path[index]));
+
 function readHidden(all: Wire): Hidden {
-  const { __urn: urn, __timeouts: timeouts, __secrets: secrets, __existing: mustExist } = hiddenShape.parse(all);
+  const read = hiddenShape.parse(all);
+  const { __urn: urn, __timeouts: timeouts, __secrets: secrets, __existing: mustExist } = read;
   // Not kept in state: what was looked up once is refreshed like anything else.
   const { __existing: _asked, ...wire } = all;
   const parts = readUrn(urn ?? "");
@@ -55,6 +70,7 @@ function readHidden(all: Wire): Hidden {
     resourceName: parts.name,
     secrets,
     mustExist,
+    replacesOn: (path) => read.__replaceOnChanges.some((pattern) => covers(pattern, path)),
     timeout: (verb) => {
       const text = timeouts[verb];
       return text === undefined || text === null ? undefined : milliseconds(String(text), verb);

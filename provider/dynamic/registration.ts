@@ -49,6 +49,7 @@ export function registration(
     __provider: stubText(kind),
     __urn: ownUrn(kind, name, opts),
     __timeouts: opts.customTimeouts,
+    __replaceOnChanges: opts.replaceOnChanges,
     __existing: opts.id === undefined ? undefined : true,
     // A value that fails to arrive fails the registration itself, with its own message.
     __secrets: secrets.catch(() => undefined),

@@ -33,6 +33,25 @@ describe("a diff", () => {
     }
   });
 
+  it.each([
+    [["*"], ["colour"], true],
+    [["colour"], ["colour"], true],
+    [["env"], ["env", "MODEL"], true],
+    [["env.MODEL"], ["env", "MODEL"], true],
+    [['env["a.b"]'], ["env", "a.b"], true],
+    [["env.*"], ["env", "MODEL"], true],
+    [["env.*"], ["env"], false],
+    [["env.MODEL"], ["env", "OTHER"], false],
+    [["name", "size"], ["colour"], false],
+  ])(
+    "replaces what the option replaceOnChanges %j asks for: a change of %j",
+    async (replaceOnChanges, path, forced) => {
+      const { provider } = bench({ diff: () => [{ path, kind: "update", replace: false }] });
+      const news = { ...state, __replaceOnChanges: replaceOnChanges };
+      expect(await provider.diff("box-1", state, news)).toMatchObject({ replaces: forced ? [path[0]] : [] });
+    },
+  );
+
   it("counts an unknown value as a change", async () => {
     const { provider } = bench();
     expect(await provider.diff("box-1", state, { ...state, size: unknownText })).toMatchObject({ replaces: ["size"] });

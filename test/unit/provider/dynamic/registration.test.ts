@@ -59,10 +59,11 @@ describe("a class", () => {
     );
   });
 
-  it("hands over the time-outs, which the engine does not pass on", async () => {
-    const opts = { customTimeouts: { delete: "5m" } };
+  it("hands over the options that the engine does not pass on", async () => {
+    const opts = { customTimeouts: { delete: "5m" }, replaceOnChanges: ["env"] };
     expect(await inputsOf(new Template("slow", { imageName: "i" }, opts), "slow")).toMatchObject({
       __timeouts: { delete: "5m" },
+      __replaceOnChanges: ["env"],
     });
   });
 
