@@ -242,7 +242,7 @@ const golden: [fault: string, work: () => unknown, message: string][] = [
   [
     "a service in maintenance",
     refused(503, "maintenance until 12:00"),
-    'NetworkVolume "chat-dev": HERE is not available at the moment, in spite of waiting: maintenance until 12:00. Try again later.',
+    `NetworkVolume "chat-dev": HERE is not available at the moment, in spite of waiting: maintenance until 12:00. Try again later.\n${lost}`,
   ],
   [
     "an internal error",
