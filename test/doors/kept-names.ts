@@ -89,9 +89,9 @@ export function keptNamesThrough(door: Door): void {
   it("a replacement is a new object with the default name of today, as the preview said", async () => {
     const changed = { value: "open sesame", dataCenterId: "US-KS-2", isServerless: false };
     await stack.program(program({ ...changed, volume: ["disks", "disks"] }));
-    const preview = await stack.preview({ args: ["--diff"] });
+    const preview = await stack.command(["preview", "--json"]);
     for (const name of ["disks", "worker"])
-      expect(preview.output).toMatch(new RegExp(`name *: .*"${name}-dev-[0-9a-f]{7}"`));
+      expect(preview.output).toMatch(new RegExp(`"name": "${name}-dev-[0-9a-f]{7}"`));
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toEqual({
