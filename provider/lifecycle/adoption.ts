@@ -34,7 +34,10 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   const chosen = inputs.adoptExisting
     ? theOnlyOne(creation, found, context)
     : await leftByInterruption(creation, found, context);
-  if (!chosen) return undefined;
+  if (!chosen) {
+    if (!inputs.adoptExisting) refuseOrWarn(creation, found, context);
+    return undefined;
+  }
 
   context.progress(`taking over the ${creation.kind} ${chosen.id} that is there already`);
   ledger.claimed.add(chosen.id);
@@ -91,35 +94,41 @@ function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends 
   );
 }
 
-/**
- * What an interrupted create of this very resource left, if everything speaks for it. What has the resource's own name
- * and is not taken stops the create where a second one is impossible or data may be at stake; else the user is warned of
- * it. So nothing is left that nobody is told of.
- */
+/** What an interrupted create of this very resource left; undefined unless everything speaks for it. */
 async function leftByInterruption<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  creation: Creation<Inputs, Outputs, Found>,
+  { inputs, shape, rules, told, leftover }: Creation<Inputs, Outputs, Found>,
   found: Found[],
   context: Context,
 ): Promise<Found | undefined> {
-  const { kind, inputs, shape, rules, told, leftover, unused } = creation;
+  if (!leftover) return undefined;
   const now = context.clients.serviceTime();
   const isRecent = ({ createdAt }: Found): boolean =>
     createdAt !== undefined && now !== undefined && Math.abs(now - Date.parse(createdAt)) <= justNow;
-  const isTaken = (one: Found): boolean =>
-    (leftover === "worthless" || (leftover === "recent" && isRecent(one))) && agrees(shape, told(one), inputs, rules);
-  const [one, ...others] = found.filter(isTaken);
+  const [one, ...others] = found.filter(
+    (each) => (!leftover.onlyRecent || isRecent(each)) && agrees(shape, told(each), inputs, rules),
+  );
+  if (!one || others.length > 0) return undefined;
   // Something that cannot be read may use it.
   let unclear = false;
   const onUnreadable = (): void => {
     unclear = true;
   };
-  if (one && others.length === 0 && (await unused(one, { ...callOptions(context), onUnreadable })) && !unclear)
-    return one;
+  const free = await leftover.unused(one, { ...callOptions(context), onUnreadable });
+  return free && !unclear ? one : undefined;
+}
 
+/**
+ * Says what has the resource's own name and is not taken over, so that nothing is left that nobody is told of. It stops
+ * the create where a second one is impossible or data may be at stake; else it is a warning.
+ */
+function refuseOrWarn<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  creation: Creation<Inputs, Outputs, Found>,
+  found: Found[],
+  context: Context,
+): void {
+  const { kind, inputs, shape, leftover } = creation;
   const nameIsUnique = Object.entries(shape.shape).some(([key, schema]) => key === "name" && marksOf(schema).unique);
-  const isInTheWay = (each: Found): boolean =>
-    nameIsUnique || (leftover === "valuable" && fixedDifferences(creation, each).size === 0);
-  const inTheWay = found.filter(isInTheWay);
+  const inTheWay = found.filter((one) => nameIsUnique || (!leftover && fixedDifferences(creation, one).size === 0));
   if (inTheWay.length > 0) {
     throw new Error(
       `${kind} "${inputs.name}": an object with this name exists (${listed(inTheWay)}), and this deployment does not ` +
@@ -134,5 +143,4 @@ async function leftByInterruption<Inputs extends Named, Outputs extends object, 
         "an interrupted deployment may have left it. Delete it unless it is in use.",
     );
   }
-  return undefined;
 }

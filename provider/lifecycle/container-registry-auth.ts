@@ -1,4 +1,4 @@
-import type { CallOptions, RegistryAuthRecord } from "serverless-compute-api";
+import type { RegistryAuthRecord } from "serverless-compute-api";
 import { registryAuthInputs } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { removeOnce } from "./absence";
@@ -28,12 +28,6 @@ async function update(
   return {};
 }
 
-/** Whether no template pulls its image with them. */
-const unused = async ({ id }: RegistryAuthRecord, { clients }: Context, options: CallOptions): Promise<boolean> =>
-  (await clients.management.listTemplates(options)).every(
-    ({ containerRegistryAuthId }) => containerRegistryAuthId !== id,
-  );
-
 /**
  * Credentials for private images, which a template names by id. User name and password change in place and can never be
  * read back; names are unique, and another name is another object.
@@ -56,8 +50,6 @@ export const containerRegistryAuth = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({}),
         change: (id, changes) => update(id, changes, context),
-        leftover: "valuable",
-        unused: (found, options) => unused(found, context, options),
       },
       context,
     );

@@ -26,15 +26,18 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   outputs(made: Found): Outputs;
   /** Changes an object that was taken over to the inputs. */
   change(id: string, update: Update<Inputs>): Promise<Outputs>;
-  /**
-   * What an object that an interrupted create left is worth: one that is `recent` by the service's own clock, or
-   * `worthless` at any age, is taken over without a question; a `valuable` one never is.
-   */
-  leftover: "recent" | "worthless" | "valuable";
-  /** Whether nothing uses an object: so it is with one that was made a moment ago and whose id nobody learned. */
-  unused(found: Found, options: CallOptions): Promise<boolean>;
+  /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
+  leftover?: Leftover<Found>;
   /** Deletes a twin; for kinds whose names are not unique. */
   remove?(id: string, options: CallOptions): Promise<void>;
+}
+
+/** Objects of a kind that lose nothing when they are taken over by mistake, as long as nobody knows them. */
+export interface Leftover<Found> {
+  /** Whether it must have been made in the last minutes, by the service's own clock; else it is worth nothing at any age. */
+  onlyRecent: boolean;
+  /** Whether nothing uses it: so it is with one whose id nobody learned. */
+  unused(found: Found, options: CallOptions): Promise<boolean>;
 }
 
 /** What every kind of object tells of itself, as far as creations look at it. */

@@ -1,4 +1,4 @@
-import type { CallOptions, NetworkVolumeRecord } from "serverless-compute-api";
+import type { NetworkVolumeRecord } from "serverless-compute-api";
 import { networkVolumeInputs } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { removeOnce } from "./absence";
@@ -30,14 +30,6 @@ async function update(
   return {};
 }
 
-/** Whether no endpoint mounts it. */
-async function unused({ id }: NetworkVolumeRecord, { clients }: Context, options: CallOptions): Promise<boolean> {
-  const endpoints = await clients.management.listEndpoints(options);
-  return endpoints.every(
-    ({ networkVolumeId, networkVolumeIds }) => networkVolumeId !== id && !networkVolumeIds.includes(id),
-  );
-}
-
 /**
  * A network volume: storage that outlives workers. It grows in place, never shrinks, and does not move to another data
  * centre: that is a new volume without the old one's data. Names need not be unique.
@@ -60,8 +52,6 @@ export const networkVolume = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({}),
         change: (id, changes) => update(id, changes, context),
-        leftover: "valuable",
-        unused: (found, options) => unused(found, context, options),
         remove: management.deleteNetworkVolume,
       },
       context,

@@ -61,8 +61,7 @@ export const secret = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({ reference: secretReference(name) }),
         change: (id, changes) => update(id, changes, context),
-        leftover: "recent",
-        unused: (found, options) => unused(found, context, options),
+        leftover: { onlyRecent: true, unused: (found, options) => unused(found, context, options) },
       },
       context,
     );

@@ -89,8 +89,7 @@ export const template = defineLifecycle<Inputs, Outputs>({
         told: (found) => toldBy(found).inputs,
         outputs: () => ({ revision: revisionOf(inputs) }),
         change: (id, changes) => update(id, changes, context),
-        leftover: "worthless",
-        unused: (found, options) => unused(found, context, options),
+        leftover: { onlyRecent: false, unused: (found, options) => unused(found, context, options) },
       },
       context,
     );
