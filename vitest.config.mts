@@ -74,6 +74,16 @@ export default defineConfig({
           hookTimeout: 180_000,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "packages",
+          include: ["test/packages/**/*.test.ts"],
+          globalSetup: ["test/packages/setup.ts"],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 });

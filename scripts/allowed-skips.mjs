@@ -21,6 +21,7 @@ const conditions = {
   "no gofmt": () => !starts("gofmt", "-h"),
   "no Python": () => printedBy("python3", "-c", "import ensurepip, venv; print(1)") === "",
   "no Java compiler": () => printedBy("javac", "-version") === "",
+  "no Linux": () => process.platform !== "linux",
   "no /proc": () => !existsSync("/proc/self"),
 };
 

@@ -14,13 +14,13 @@ const patience = 20_000;
 
 /**
  * Starts a Node program that runs until it is told to stop, and waits for its first line. However this process ends,
- * the program is told to stop.
- * @param {{ args: string[], folder: string, env: NodeJS.ProcessEnv | undefined }} program
+ * the program is told to stop. `node` is the Node that runs it; this process's own by default.
+ * @param {{ args: string[], folder: string, env: NodeJS.ProcessEnv | undefined, node?: string }} program
  * @returns {Promise<ServiceProcess>}
  */
-export async function startProcess({ args, folder, env }) {
+export async function startProcess({ args, folder, env, node = process.execPath }) {
   const watch = new URL("./parent-watch.mjs", import.meta.url).href;
-  const child = spawn(process.execPath, ["--import", watch, ...args], {
+  const child = spawn(node, ["--import", watch, ...args], {
     cwd: folder,
     env,
     // Its own process group: a Ctrl-C is for the script, which stops the service when everything else has ended.

@@ -1,5 +1,5 @@
 /** Projects whose tests run a real Pulumi CLI; each has a folder of its name. */
-const withEngine = ["engine", "plugin"];
+const withEngine = ["engine", "plugin", "packages"];
 
 /**
  * Whether vitest's arguments may select a test that runs the engine; only then is a CLI worth minutes of building.
@@ -27,7 +27,7 @@ export function withoutEngine(args, missing) {
   const folders = withEngine.map((name) => `test/${name}`);
   return {
     args: [...args, ...withEngine.map((name) => `--project=!${name}`)],
-    text: `NOT RUN: the tests of ${folders.join(" and ")}, which need a Pulumi CLI.\n${missing.message}`,
+    text: `NOT RUN: the tests of ${folders.join(", ")}, which need a Pulumi CLI.\n${missing.message}`,
     code: missing.isAbsent ? 0 : 1,
   };
 }

@@ -9,6 +9,7 @@ describe("the tests that run a Pulumi CLI", () => {
     ["asked", ["test/plugin/import.test.ts"]],
     ["asked", ["./test/engine", "test/unit"]],
     ["asked", ["--project", "plugin"]],
+    ["asked", ["test/packages"]],
     ["asked", ["--project=unit", "--project=engine"]],
     ["none", ["test/unit/scripts"]],
     ["none", ["--project", "unit", "test/engine"]],
@@ -20,8 +21,10 @@ describe("the tests that run a Pulumi CLI", () => {
 describe("without a CLI", () => {
   test("the others run, and the end says what did not and why", () => {
     const rest = withoutEngine(["--reporter=json"], new CliMissing(["build with Go: there is no `go` on PATH"], true));
-    expect(rest.args).toEqual(["--reporter=json", "--project=!engine", "--project=!plugin"]);
-    expect(rest.text).toMatch(/^NOT RUN: the tests of test\/engine and test\/plugin, which need a Pulumi CLI\.\n/);
+    expect(rest.args).toEqual(["--reporter=json", "--project=!engine", "--project=!plugin", "--project=!packages"]);
+    expect(rest.text).toMatch(
+      /^NOT RUN: the tests of test\/engine, test\/plugin, test\/packages, which need a Pulumi CLI\.\n/,
+    );
     expect(rest.text).toContain("there is no `go` on PATH");
     expect(rest.code).toBe(0);
   });

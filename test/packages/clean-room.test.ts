@@ -1,0 +1,166 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { z } from "zod";
+import { lastLines } from "../../scripts/child.mjs";
+import { startProcess } from "../../scripts/service-process.mjs";
+import { repository } from "../plugin/support/sdk";
+import { noteSecret } from "../support/secret-scan";
+import { discardServiceFolder } from "../support/service-artefacts";
+import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
+import { findNode } from "./support/node";
+
+/** The lowest Node that the packages allow, and the next line of long-term support. */
+const pinned = ["20.19.0", "22.23.3"];
+const found = await Promise.all(pinned.map(async (version) => ({ version, node: await findNode(version) })));
+const rooms = found.map(({ version, node }) => {
+  if ("reason" in node) console.warn(`The packages are not installed under Node ${version}: ${node.reason}.`);
+  return "reason" in node ? { version, node: "" } : { version, node: node.command };
+});
+// The Node that runs the tests stands in for one that is not to be had, and is a line of its own where it is another one.
+const lineOf = (version: string): string => version.replace(/\..*/, "");
+if (!rooms.some(({ version, node }) => node !== "" && lineOf(version) === lineOf(process.versions.node))) {
+  rooms.push({ version: process.versions.node, node: process.execPath });
+}
+
+const addressesShape = z.object({
+  baseUrl: z.string(),
+  graphqlUrl: z.string(),
+  serverlessUrl: z.string(),
+  apiKeyFile: z.string(),
+});
+const manifestShape = z.object({ devDependencies: z.record(z.string(), z.string()) });
+const hubToken = "hub-token-of-the-clean-room";
+
+/** Fails where a command did, with what it said. */
+async function succeed(
+  room: CleanRoom,
+  command: string,
+  args: string[],
+  env?: Record<string, string>,
+): Promise<string> {
+  const finished = await room.run(command, args, env);
+  expect(finished.code, `${command} ${args.join(" ")}\n${lastLines(finished, 40)}`).toBe(0);
+  return finished.stdout;
+}
+
+describe.each(rooms)("under Node $version", ({ version, node }) => {
+  describe.skipIf(node === "")("a folder that has nothing but the packages", () => {
+    let room: CleanRoom;
+    beforeAll(async () => {
+      room = await createCleanRoom(node);
+    });
+    afterAll(async () => {
+      await discardServiceFolder(join(room.folder, "data"));
+      await room.remove();
+    });
+
+    it("installs them with --engine-strict, and all that they need", async () => {
+      expect((await succeed(room, "node", ["-v"])).trim()).toBe(`v${version}`);
+      const { devDependencies } = manifestShape.parse(
+        JSON.parse(await readFile(join(repository, "package.json"), "utf8")),
+      );
+      const others = ["@pulumi/pulumi", "@types/node", "typescript"].map((name) => `${name}@${devDependencies[name]}`);
+      await room.write("package.json", '{ "name": "clean", "private": true }\n');
+      const flags = ["--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
+      await succeed(room, "npm", ["install", ...flags, ...inject("tarballs"), ...others]);
+      // Complains of what is invalid, extraneous or missing.
+      const { code, stdout, stderr } = await room.run("npm", ["ls", "--all"]);
+      expect(
+        code,
+        `${stdout}${stderr}`
+          .split("\n")
+          .filter((line) => /ERR|invalid|extraneous|UNMET DEP/i.test(line))
+          .join("\n"),
+      ).toBe(0);
+      expect(stdout).not.toMatch(/invalid|extraneous|UNMET DEPENDENCY/);
+    });
+
+    it("loads every entry point of every package, by require and by import", async () => {
+      await room.write(
+        "entries.mjs",
+        `import { createRequire } from "node:module";
+         const require = createRequire(import.meta.url);
+         for (const name of ["serverless-compute-api", "pulumi-serverless-compute", "serverless-compute-local"]) {
+           const { exports } = require(name + "/package.json");
+           for (const entry of Object.keys(exports).filter((one) => !one.endsWith(".json"))) {
+             const required = require(name + entry.slice(1));
+             const imported = await import(name + entry.slice(1));
+             const lost = Object.keys(required).filter((key) => !(key in imported));
+             if (Object.keys(required).length === 0 || lost.length > 0) throw new Error(name + entry + ": " + lost);
+           }
+         }`,
+      );
+      await succeed(room, "node", ["entries.mjs"]);
+    });
+
+    it("has a plugin that the engine can start", async () => {
+      const plugin = join("node_modules", "pulumi-serverless-compute", "bin", "pulumi-resource-serverless-compute");
+      const printed = JSON.parse(await succeed(room, "pulumi", ["package", "get-schema", `./${plugin}`]));
+      const { name, version, resources } = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
+      expect(printed).toMatchObject({ name, version });
+      expect(Object.keys(printed.resources)).toEqual(Object.keys(resources));
+    });
+
+    // Once, for types are the same under every Node.
+    const first = rooms.find((one) => one.node !== "");
+    if (version === first?.version)
+      it("compiles the programs of the READMEs", async () => {
+        await room.write("index.ts", await codeOf("README.md", "ts"));
+        await room.write("provider.ts", await codeOf("provider/README.md", "ts"));
+        await room.write("clients.mts", await codeOf("api/README.md", "ts"));
+        const compilerOptions = { strict: true, noEmit: true, module: "node20", target: "es2022", types: ["node"] };
+        const files = ["index.ts", "provider.ts", "clients.mts"];
+        await room.write("tsconfig.json", JSON.stringify({ compilerOptions, files }));
+        await succeed(room, "npx", ["--no-install", "tsc", "-p", "."]);
+      });
+
+    it("starts the service and deploys the README's program against it, to its end", async () => {
+      await room.write("index.ts", await codeOf("README.md", "ts"));
+      await room.write(
+        "handler.mjs",
+        'export default ({ input }) => ({ text: input.prompt === "ping" ? "pong" : "pardon?" });\n',
+      );
+      const command = join("node_modules", ".bin", "serverless-compute-local");
+      const image = "ghcr.io/acme/chat:1.4.2=./handler.mjs";
+      const flags = ["--port", "0", "--json", "--data", "data", "--template-release", "0", "--image", image];
+      const service = await startProcess({
+        node,
+        args: [command, "start", ...flags],
+        folder: room.folder,
+        env: room.env,
+      });
+      try {
+        expect(service.line, service.line ?? (await service.ended)).toBeDefined();
+        const { baseUrl, graphqlUrl, serverlessUrl, apiKeyFile } = addressesShape.parse(JSON.parse(service.line ?? ""));
+        const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
+        noteSecret(apiKey, "the API key");
+        noteSecret(hubToken, "the hub token");
+        const env = {
+          SERVERLESS_COMPUTE_API_KEY: apiKey,
+          SERVERLESS_COMPUTE_BASE_URL: baseUrl,
+          SERVERLESS_COMPUTE_GRAPHQL_URL: graphqlUrl,
+          SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl,
+        };
+        const pulumi = (...args: string[]) => succeed(room, "pulumi", [...args, "--non-interactive"], env);
+        await room.write("Pulumi.yaml", "name: clean\nruntime: nodejs\nmain: index.ts\n");
+        await pulumi("stack", "init", "dev");
+        await pulumi("config", "set", "--secret", "hubToken", hubToken);
+        const printed = await pulumi("up", "--yes", "--skip-preview");
+        expect(printed).not.toContain(hubToken);
+        const { url } = JSON.parse(await pulumi("stack", "output", "--json"));
+        const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+        const answer = await fetch(`${url}/runsync`, { method: "POST", headers, body: '{"input":{"prompt":"ping"}}' });
+        expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
+        expect(await pulumi("preview", "--expect-no-changes")).toContain("unchanged");
+        await pulumi("destroy", "--yes", "--skip-preview");
+        const left = await fetch(`${baseUrl}/templates`, { headers });
+        expect(await left.json()).toEqual([]);
+      } finally {
+        await service.stop();
+      }
+      // It said so itself, as one that was killed could not.
+      expect(await readFile(join(room.folder, "data", "service.log"), "utf8")).toMatch(/"msg":"stopped"\}\s*$/);
+    });
+  });
+});

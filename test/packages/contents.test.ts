@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { z } from "zod";
+import { run } from "../../scripts/child.mjs";
+import { repository } from "../plugin/support/sdk";
+
+const manifestShape = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  license: z.string(),
+  engines: z.object({ node: z.string() }),
+  main: z.string(),
+  types: z.string(),
+  exports: z.record(z.string(), z.string()),
+  bin: z.record(z.string(), z.string()).default({}),
+  dependencies: z.record(z.string(), z.string()),
+});
+
+describe.each(["api", "provider", "service"] as const)("the packed %s", (part) => {
+  let folder: string;
+  let files: string[];
+  let manifest: z.output<typeof manifestShape>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "contents-"));
+    const tarball = inject("tarballs")[["api", "provider", "service"].indexOf(part)] ?? "";
+    await mkdir(folder, { recursive: true });
+    const { code, stderr } = await run("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
+    expect(code, stderr).toBe(0);
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    files = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name).slice(folder.length + 1));
+    manifest = manifestShape.parse(JSON.parse(await readFile(join(folder, "package.json"), "utf8")));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("has its README and licence, and what is compiled, not what it is compiled from", async () => {
+    expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));
+    const known =
+      /^(README\.md|LICENSE|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.(cache|LEGAL\.txt|js\.LEGAL\.txt))$/;
+    expect(files.filter((file) => !known.test(file))).toEqual([]);
+    expect(await readFile(join(folder, "README.md"), "utf8")).toContain(`# ${manifest.name}\n`);
+  });
+
+  it("leads to files that are there: entry points with their types, and commands that can be run", async () => {
+    const targets = Object.values(manifest.exports).map((target) => target.replace(/^\.\//, ""));
+    const types = targets.filter((one) => one.endsWith(".js")).map((one) => one.replace(/\.js$/, ".d.ts"));
+    expect(files).toEqual(expect.arrayContaining([...targets, ...types, manifest.main, manifest.types]));
+    for (const command of Object.values(manifest.bin)) {
+      expect((await stat(join(folder, command))).mode & 0o111, command).toBe(0o111);
+      expect(await readFile(join(folder, command), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+    }
+  });
+
+  it("needs all that it imports, and no more", async () => {
+    const texts = await Promise.all(
+      files
+        // Bundles hold what they need.
+        .filter((file) => file.endsWith(".js") && !/^dist\/plugin(-late)?\.js$/.test(file))
+        .map((file) => readFile(join(folder, file), "utf8")),
+    );
+    const required = texts.flatMap((text) => [...text.matchAll(/(?:require|import)\("([^."][^"]*)"\)/g)]);
+    const names = required.map(([, specifier = ""]) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? "");
+    const foreign = new Set(names.filter((name) => !name.startsWith("node:") && name !== manifest.name));
+    const peers = z.record(z.string(), z.string()).parse(manifest["peerDependencies"] ?? {});
+    const declared = { ...manifest.dependencies, ...peers };
+    expect([...foreign].filter((name) => !Object.hasOwn(declared, name))).toEqual([]);
+  });
+
+  it("has the version, the licence and the lowest Node of the others, and nothing of the machine that packed it", async () => {
+    const common = z.looseObject({ version: z.string(), license: z.string(), engines: z.object({ node: z.string() }) });
+    const api = common.parse(JSON.parse(await readFile(join(repository, "api", "package.json"), "utf8")));
+    expect(common.strip().parse(manifest)).toEqual(common.strip().parse(api));
+    expect(manifest.dependencies["serverless-compute-api"] ?? api.version).toBe(api.version);
+    for (const file of files.filter((one) => !one.endsWith(".cache")))
+      expect(await readFile(join(folder, file), "latin1"), file).not.toContain(repository.replace(/\/$/, ""));
+  });
+});

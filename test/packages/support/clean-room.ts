@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { inject } from "vitest";
+import { type Finished, run } from "../../../scripts/child.mjs";
+import { withCliOnPath } from "../../../scripts/cli.mjs";
+import { repository } from "../../plugin/support/sdk";
+
+/** An empty folder outside the repository, and commands that find one version of Node and nothing of the repository. */
+export interface CleanRoom {
+  folder: string;
+  /** What its commands see. */
+  env: NodeJS.ProcessEnv;
+  write(name: string, text: string): Promise<void>;
+  /** Runs a command in the folder; one that is no path is found as a shell would. */
+  run(command: string, args: string[], env?: Record<string, string>): Promise<Finished>;
+  remove(): Promise<void>;
+}
+
+/** Makes one whose `node` is that executable; npm is the one that the tests run with, under that Node. */
+export async function createCleanRoom(node: string): Promise<CleanRoom> {
+  const folder = await mkdtemp(join(tmpdir(), "clean-room-"));
+  // Of the environment only what finds the registry: not what `npm test` says about this repository.
+  const ofThisRun =
+    /^(npm_(package|lifecycle|command|config_(local_)?prefix)|INIT_CWD|NODE_|VITEST|TEST|SERVERLESS_|PULUMI_)/;
+  const outer = Object.entries(process.env).filter(([name]) => !ofThisRun.test(name));
+  const path = (process.env["PATH"] ?? "").split(delimiter).filter((one) => !one.startsWith(repository));
+  const env = withCliOnPath(inject("cli"), {
+    ...Object.fromEntries(outer),
+    PATH: path.join(delimiter),
+    PULUMI_HOME: join(folder, "home"),
+    PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
+    PULUMI_CONFIG_PASSPHRASE: "only for tests",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    DO_NOT_TRACK: "1",
+    NO_COLOR: "1",
+  });
+  env["PATH"] = [dirname(node), env["PATH"]].join(delimiter);
+  await mkdir(join(folder, "backend"));
+  return {
+    folder,
+    env,
+    write: (name, text) => writeFile(join(folder, name), text),
+    run: (command, args, more = {}) => run(command, args, { cwd: folder, env: { ...env, ...more }, timeout: 280_000 }),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The first block of code of that language in one of the repository's files. */
+export async function codeOf(file: string, language: string): Promise<string> {
+  const text = await readFile(join(repository, file), "utf8");
+  const [, code] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(text) ?? [];
+  if (code === undefined) throw new Error(`${file} has no code in ${language}`);
+  return code;
+}

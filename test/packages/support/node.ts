@@ -1,0 +1,45 @@
+import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { lastLines, run } from "../../../scripts/child.mjs";
+import { withLock } from "../../../scripts/lock.mjs";
+import { createProgress } from "../../../scripts/progress.mjs";
+import { repository } from "../../plugin/support/sdk";
+
+/** A Node of another version than the one that runs the tests, or why there is none. */
+export type OtherNode = { command: string } | { reason: string };
+
+/**
+ * Finds that version of Node among the packages of npm, fetched once into a folder that git ignores; later runs find it
+ * there. For systems that npm has no such package for there is a reason; that a fetch fails is an error.
+ */
+export async function findNode(version: string): Promise<OtherNode> {
+  const system = `${process.platform}-${process.arch}`;
+  if (!["linux-x64", "linux-arm64"].includes(system)) return { reason: `npm has no Node ${version} for ${system}` };
+  const name = `node-${system}`;
+  const folder = join(repository, ".serverless-compute", `${name}-${version}`);
+  const command = join(folder, "node_modules", name, "bin", "node");
+  const isThere = () =>
+    access(command).then(
+      () => true,
+      () => false,
+    );
+  const fetchNode = async (): Promise<void> => {
+    if (await isThere()) return;
+    const step = createProgress().start(`Fetching Node ${version} from npm, once`);
+    const draft = `${folder}.${process.pid}`;
+    await mkdir(draft, { recursive: true });
+    try {
+      await writeFile(join(draft, "package.json"), '{ "private": true }\n');
+      const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+      const finished = await run("npm", ["install", ...flags, `${name}@${version}`], { cwd: draft, timeout: 280_000 });
+      if (finished.code !== 0) throw new Error(`Node ${version} could not be fetched: ${lastLines(finished)}`);
+      await rename(draft, folder);
+    } finally {
+      step.done();
+      await rm(draft, { recursive: true, force: true });
+    }
+  };
+  await mkdir(dirname(folder), { recursive: true });
+  await withLock(`${folder}.lock`, fetchNode);
+  return { command };
+}
