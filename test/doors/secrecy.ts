@@ -118,7 +118,8 @@ export function secrecyThrough(door: Door): void {
         expect.arrayContaining(["output", expect.stringMatching(/backend\/\.pulumi\/stacks\/shop\/dev\.json$/)]),
       );
     await expectNowhere([...Object.values(secrets), service.service.apiKey]);
-  });
+    // A dozen commands.
+  }, 360_000);
 
   it("nor when a check refuses it", async () => {
     await stack.program(`${program("")}

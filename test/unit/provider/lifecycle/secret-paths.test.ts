@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { secretOutputs } from "../../../../provider/engine/answers";
+import { kinds } from "../../../../provider/lifecycle/kinds";
+import { type Path, Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { holdsSecret, isSecretAt, secretsAmong } from "../../../../provider/lifecycle/secret-paths";
+
+const paths: Path[] = [["env", "TOKEN"], ["triggers", "1"], ["input"]];
+
+test("what stands at a secret path or below it is secret; what stands above holds something secret", () => {
+  expect([["env", "TOKEN"], ["input"], ["input", "a", "0"]].map((path) => isSecretAt(path, paths))).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect([["env"], ["env", "TOKENS"], ["triggers", "0"], []].map((path) => isSecretAt(path, paths))).toEqual(
+    Array(4).fill(false),
+  );
+  expect([["env"], ["triggers"], ["input", "a"]].map((path) => holdsSecret(path, paths))).toEqual([true, true, true]);
+  expect([["env", "A"], ["expect"]].map((path) => holdsSecret(path, paths))).toEqual([false, false]);
+});
+
+test("the values at secret paths are texts and numbers, of every side and at every depth, each once", () => {
+  const olds = { env: { TOKEN: "old", MODEL: "open" }, input: { a: [4711, true, null, { b: "deep" }] } };
+  const news = { env: { TOKEN: "new" }, triggers: ["open", "old"], input: Unknown.value };
+  expect(secretsAmong([olds, news], paths)).toEqual({ paths, values: ["old", "4711", "deep", "new"] });
+});
+
+test.each<[keyof typeof kinds, Path[], string[]]>([
+  ["Template", [["env", "TOKEN"]], ["env", "revision"]],
+  ["Template", [["dockerArgs"]], ["dockerArgs", "revision"]],
+  ["Template", [["readme"]], ["readme"]],
+  ["JobInvoke", [["input", "prompt"]], ["input", "output"]],
+  ["JobInvoke", [["expect", "output", "text"]], ["expect", "output"]],
+  ["JobInvoke", [["triggers", "0"]], ["triggers"]],
+  ["Secret", [["name"]], ["value", "name", "reference"]],
+])("the outputs of a %s with the secret inputs %j that are secret", (kind, secretInputs, outputs) => {
+  expect(secretOutputs(kinds[kind], secretInputs).map(([top]) => top)).toEqual(outputs);
+});
