@@ -1,4 +1,5 @@
-import { isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, limits } from "serverless-compute-api/shapes";
 import { callOptions, making, tidyingOptions } from "./calls";
 import type { JobOrder } from "./job-order";
@@ -10,6 +11,10 @@ export type JobContext = Pick<Context, "clients" | "clock" | "signal" | "progres
 /** Milliseconds between two looks at a job: soon at first, for most jobs are short. */
 const firstPoll = 250;
 const lastPoll = 2000;
+
+/** Milliseconds in the queue after which it is asked why, and between two such questions. */
+const firstQuestion = 5000;
+const nextQuestion = 30_000;
 
 /** A job that was not over when its time was. */
 export class JobTimeout extends Error {
@@ -76,18 +81,33 @@ async function untilFinal(
 ): Promise<JobRecord> {
   const { clock, signal } = context;
   let job = submitted;
+  let question = firstQuestion;
+  let reason: string | undefined;
   for (let wait = firstPoll; !isFinal(job.status); wait = Math.min(wait * 1.5, lastPoll)) {
     const left = end - clock.now();
     const passed = limit - left;
     if (left <= 0) throw new JobTimeout(job.id, job.status, passed, false);
+    const waits = job.status === "IN_QUEUE";
+    if (waits && passed >= question) {
+      question = passed + nextQuestion;
+      const health = await context.clients.jobs.health(endpointId, tidyingOptions).catch(() => undefined);
+      reason = health && workerProblem(health, context);
+    }
+    const because = waits && reason ? `; ${reason.split("\n", 1)}` : "";
     context.progress(
-      `job ${job.id} ${job.status}: ${Math.round(passed / 1000)} s of at most ${Math.round(limit / 1000)} s`,
+      `job ${job.id} ${job.status}: ${Math.round(passed / 1000)} s of at most ${Math.round(limit / 1000)} s${because}`,
     );
     await clock.sleep(Math.min(wait, left), signal);
     job = await look(endpointId, job.id, context);
   }
   context.progress(`job ${job.id} ${job.status}`);
   return job;
+}
+
+/** Why no worker comes up, where the service says so: the local one does, beside the interface's fields. */
+export function workerProblem({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
+  if (typeof message !== "string" || message.trim() === "") return undefined;
+  return createRedaction(secrets?.values ?? [])(message.trim());
 }
 
 async function look(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {

@@ -3,7 +3,7 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { tidyingOptions } from "./calls";
 import type { JobOrder } from "./job-order";
-import { type JobContext, JobGone, JobTimeout, runJob } from "./job-run";
+import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./job-run";
 import { mismatches, mismatchLines } from "./output-match";
 
 /** A job that did not do what was expected of it; the message holds what a person needs to find out why. */
@@ -95,13 +95,17 @@ async function unfinished(error: unknown, endpointId: string, context: JobContex
 
 function errorText(error: unknown, redact: (text: string) => string): string | undefined {
   if (error === undefined || error === null || error === "") return undefined;
-  const text = typeof error === "string" ? redact(error.trim()) : showValue(error, redact);
-  return text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
+  return shortened(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
 }
 
-async function healthLine(endpointId: string, { clients }: JobContext): Promise<string> {
+const shortened = (text: string | undefined): string | undefined =>
+  text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
+
+async function healthLine(endpointId: string, context: JobContext): Promise<string> {
   try {
-    return `endpoint: ${healthText(await clients.jobs.health(endpointId, tidyingOptions))}`;
+    const health = await context.clients.jobs.health(endpointId, tidyingOptions);
+    const problem = shortened(workerProblem(health, context));
+    return `endpoint: ${healthText(health)}${problem === undefined ? "" : `\n${problem}`}`;
   } catch {
     return "endpoint: its health cannot be read";
   }

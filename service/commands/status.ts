@@ -43,11 +43,13 @@ export async function printStatus(
   if (!answer.success) throw new StartError(`what runs on ${root} is no local service: say the port with --port`);
   const endpoints = answer.data;
   const rows: (string | number)[][] = [];
+  const problems: string[][] = [];
   for (const endpoint of endpoints) {
     const health = await ask(`${roots.jobs}/${endpoint.id}/health`);
     // It may have been deleted meanwhile.
     if (health === undefined) continue;
-    const { jobs } = endpointHealth.parse(health);
+    const { jobs, message } = endpointHealth.parse(health);
+    if (typeof message === "string") problems.push([endpoint.name, message.split("\n", 1).join("")]);
     rows.push([...endpointCells(endpoint), jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried]);
   }
   const workers = endpoints.flatMap((endpoint) =>
@@ -61,6 +63,7 @@ export async function printStatus(
       : "It has no endpoints.",
     workers.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workers) : "No workers run.",
   ];
+  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHY NO WORKER COMES UP"], problems));
   output.out(parts.join("\n\n"));
 }
 

@@ -95,6 +95,7 @@ export function createJobEngine({
   const queue = queues.of;
   const desk = createWorkerDesk({
     ...{ ledger, events, roster, queue, clock, timings, log },
+    joined: tokens.joinedElsewhere,
     changed: (endpointId) => pool.review(endpointId),
   });
   const starter = createWorkerStarter({
@@ -103,7 +104,10 @@ export function createJobEngine({
     token: tokens.of,
     log: logs.of,
   });
-  const pool = createWorkerPool({ roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log });
+  const pool = createWorkerPool({
+    ...{ roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log },
+    joinedElsewhere: tokens.hasJoinedElsewhere,
+  });
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
 
   /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
@@ -118,6 +122,7 @@ export function createJobEngine({
       running: queues.running,
       roster,
       throttled: pool.throttled,
+      problem: pool.problem,
       clock,
       timings,
     });

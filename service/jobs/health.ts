@@ -11,6 +11,7 @@ export interface HealthDeps {
   running(endpointId: string): number;
   roster: Roster;
   throttled(endpointId: string): number;
+  problem(endpointId: string): string | undefined;
   clock: Clock;
   timings: JobTimings;
 }
@@ -37,5 +38,8 @@ export function readHealth(endpointId: string, deps: HealthDeps): EndpointHealth
   const { completed, failed, retried } = counters.read(endpointId);
   const inProgress = deps.running(endpointId);
   const { size, handed } = queue(endpointId);
-  return { jobs: { completed, failed, inProgress, inQueue: size + handed, retried }, workers };
+  const problem = deps.problem(endpointId);
+  const jobs = { completed, failed, inProgress, inQueue: size + handed, retried };
+  // Beside the interface's fields, so that a smoke test can say why its job waits.
+  return { jobs, workers, ...(problem === undefined ? {} : { message: problem }) };
 }

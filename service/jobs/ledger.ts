@@ -20,7 +20,7 @@ export interface Ledger {
   progress(id: string, workerId: string, output: string): Promise<boolean>;
   /** Takes a job back from its worker: into the queue, or to its end after too many crashes. */
   giveBack(id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean>;
-  /** Fails a waiting job that no worker can run. */
+  /** Fails a waiting job whose workers do not come up. */
   refuse(id: string, error: string): Promise<boolean>;
   /** Cancels a job that is not over; answers the job as it is then. */
   cancel(endpointId: string, id: string): Promise<Job | undefined>;

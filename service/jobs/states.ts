@@ -8,7 +8,7 @@ export const jobTriggers = [
   "complete",
   /** Its handler failed, or its workers crashed too often. */
   "fail",
-  /** No worker can ever run it, for example because its image runs nothing here. */
+  /** The workers that it waits for end again and again before they ask for a job. */
   "refuse",
   /** It ran longer than its execution time-out. */
   "timeOut",

@@ -190,3 +190,8 @@ export const jobOutputs = `
     OR (OLD.status IN ('FAILED', 'TIMED_OUT') AND NEW.status = 'IN_QUEUE'))
   BEGIN SELECT RAISE(ABORT, 'a job cannot move between these states'); END;
 `;
+
+/** Notes for good where workers elsewhere joined: a service that has just started must not think that nobody comes. */
+export const tokensElsewhere = `
+  ALTER TABLE worker_tokens ADD COLUMN used_elsewhere INTEGER NOT NULL DEFAULT 0;
+`;

@@ -5,7 +5,7 @@ import type { JobTimings } from "../jobs/timings";
 export interface StartBackoff {
   /** When a worker may be started again, ms since the epoch; in the past when nothing failed. */
   notBefore(endpointId: string): number;
-  /** A worker crashed, `starting` when it had not asked for a job yet. Answers how many failed to start in a row. */
+  /** A worker crashed, or none could be started; `starting` when it had not asked for a job yet. Answers how many of those came in a row. */
   failed(endpointId: string, starting: boolean): number;
   /** A worker of the endpoint did its work. */
   worked(endpointId: string): void;

@@ -41,6 +41,8 @@ export interface DeskDeps {
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "debug" | "info" | "warn">;
+  /** A worker elsewhere joined the endpoint. */
+  joined(endpointId: string): void;
   /** Something about the endpoint's workers changed. */
   changed(endpointId: string): void;
 }
@@ -59,6 +61,7 @@ export function createWorkerDesk({
   clock,
   timings,
   log,
+  joined,
   changed,
 }: DeskDeps): WorkerDesk {
   let closed = false;
@@ -136,7 +139,10 @@ export function createWorkerDesk({
       const known = roster.find(endpointId, workerId);
       if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
       const worker = known ?? roster.add({ id: workerId, endpointId, local: false, now: clock.now() });
-      if (!known) log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
+      if (!known) {
+        log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
+        joined(endpointId);
+      }
       worker.lastSeenAt = clock.now();
       if (worker.awaitedUntil !== undefined) {
         worker.awaitedUntil = undefined;

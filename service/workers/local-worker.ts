@@ -23,6 +23,6 @@ export const howItEnded = ({ reason }: LocalWorker, end: ProcessEnd): string =>
 export const lastWordsOf = ({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string =>
   lastErrors.length > 0 ? `; the last lines of its stderr:\n${lastErrors.map(redact).join("\n")}` : "";
 
-/** Why jobs that wait for workers of this image fail. */
+/** Why no worker of this image comes up. */
 export const failedStart = ({ image }: LocalWorker, how: string, lastWords: string): string =>
   `workers of the image "${image}" do not start: the last one ${how}, before it asked for a job${lastWords}`;

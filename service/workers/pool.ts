@@ -28,6 +28,8 @@ export interface WorkerPool {
   pass(): Promise<number | undefined>;
   /** Workers that wait for the end of a back-off before they are started. */
   throttled(endpointId: string): number;
+  /** Why no worker of the endpoint comes up; undefined when none was wanted, or when they do. */
+  problem(endpointId: string): string | undefined;
   start(): void;
   /** Ends all workers; resolves when they are gone. */
   stop(): Promise<void>;
@@ -40,6 +42,8 @@ export interface PoolDeps {
   events: JobEvents;
   queue(endpointId: string): JobQueue;
   endpoints: EndpointLookup;
+  /** Whether a worker elsewhere ever joined the endpoint. */
+  joinedElsewhere(endpointId: string): boolean;
   starter: WorkerStarter;
   clock: Clock;
   timings: JobTimings;
@@ -51,6 +55,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   const processes = new Map<Worker, LocalWorker>();
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
+  const problems = new Map<string, string>();
   const ends = new Set<Promise<void>>();
   const reviews = new Set<string>();
   let started = false;
@@ -68,6 +73,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
     const alive = roster.of(endpointId).filter((worker) => processes.has(worker));
     const plan = planWorkers(rulesOf(endpoint), scalingState(queue(endpointId), alive, clock.now(), timings));
+    if (alive.some(({ firstAskAt }) => firstAskAt !== undefined)) problems.delete(endpointId);
     for (const worker of alive) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
     return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
   }
@@ -82,9 +88,11 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       }
       const outcome = starter.start(endpointId);
       if ("error" in outcome) {
-        log.warn({ endpoint: endpointId }, outcome.error);
-        refuseWaiting(endpointId, outcome.error);
-        return clock.now() + timings.startBackoffMax;
+        if (problems.get(endpointId) !== outcome.error) log.warn({ endpoint: endpointId }, outcome.error);
+        problems.set(endpointId, outcome.error);
+        throttled.set(endpointId, left);
+        backoff.failed(endpointId, false);
+        return backoff.notBefore(endpointId);
       }
       const worker = roster.add({ id: outcome.id, endpointId, local: true, now: clock.now() });
       const local: LocalWorker = { ...outcome, worker, reason: undefined, lost: false, stopped: false };
@@ -96,8 +104,13 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     return Number.POSITIVE_INFINITY;
   }
 
+  /**
+   * Fails the jobs that wait for workers which do not come up. Those of low priority wait for whoever comes, and where a
+   * worker elsewhere ever joined, that may be one of them.
+   */
   function refuseWaiting(endpointId: string, error: string): void {
-    for (const { id } of [...queue(endpointId).entries()]) {
+    if (deps.joinedElsewhere(endpointId)) return;
+    for (const { id } of [...queue(endpointId).pressing()]) {
       ledger.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "a job could not be failed"));
     }
   }
@@ -133,8 +146,8 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     const starting = worker.firstAskAt === undefined;
     if (crashed && (starting || jobs.length > 0 || !end.clean)) {
       const failedStarts = backoff.failed(endpointId, starting);
-      if (!end.spawned || failedStarts >= startFailureLimit)
-        refuseWaiting(endpointId, failedStart(local, how, lastWords));
+      if (starting) problems.set(endpointId, failedStart(local, how, lastWords));
+      if (failedStarts >= startFailureLimit) refuseWaiting(endpointId, failedStart(local, how, lastWords));
     }
     for (const jobId of jobs) {
       const error = `the worker ${how} while it ran the job${lastWords}`;
@@ -195,8 +208,13 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     });
   }
 
-  async function drop(endpointId: string): Promise<void> {
+  function forgetFailures(endpointId: string): void {
     backoff.forget(endpointId);
+    problems.delete(endpointId);
+  }
+
+  async function drop(endpointId: string): Promise<void> {
+    forgetFailures(endpointId);
     throttled.delete(endpointId);
     const gone: Promise<unknown>[] = [];
     for (const worker of roster.of(endpointId)) {
@@ -217,7 +235,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   return {
     review,
     restart(endpointId) {
-      backoff.forget(endpointId);
+      forgetFailures(endpointId);
       for (const worker of roster.of(endpointId)) {
         if (processes.has(worker)) retire(worker, "no longer fits the endpoint");
       }
@@ -226,6 +244,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     drop,
     pass,
     throttled: (endpointId) => throttled.get(endpointId) ?? 0,
+    problem: (endpointId) => problems.get(endpointId),
     start() {
       if (stopping) return;
       started = true;

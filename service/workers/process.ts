@@ -19,8 +19,6 @@ export interface ProcessEnd {
   how: string;
   /** Whether it ended by itself with exit code 0. */
   clean: boolean;
-  /** Whether there was a program to start. */
-  spawned: boolean;
   /** The last lines that it wrote to stderr. */
   lastErrors: string[];
 }
@@ -76,12 +74,10 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
   };
 
   const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
-    child.once("error", (error) =>
-      resolve({ how: `could not be started: ${error.message}`, clean: false, spawned: false }),
-    );
+    child.once("error", (error) => resolve({ how: `could not be started: ${error.message}`, clean: false }));
     child.once("exit", (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
-      resolve({ how, clean: code === 0, spawned: true });
+      resolve({ how, clean: code === 0 });
     });
   });
 

@@ -58,13 +58,25 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
     return { id, process, image: found.image, redact };
   }
 
+  /** The last refusal of each endpoint, so that its log says it once. */
+  const refused = new Map<string, string>();
+  function note(endpointId: string, outcome: StartOutcome): StartOutcome {
+    const error = "error" in outcome ? outcome.error : undefined;
+    if (error !== undefined && error !== refused.get(endpointId))
+      deps.log(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
+    if (error === undefined) refused.delete(endpointId);
+    else refused.set(endpointId, error);
+    return outcome;
+  }
+
   return {
     start(endpointId) {
       try {
-        return start(endpointId);
+        return note(endpointId, start(endpointId));
       } catch (error) {
         // An unknown secret, a full disk, a variable that no process can have.
-        return { error: `no worker can be started: ${error instanceof Error ? error.message : error}` };
+        const text = error instanceof Error ? error.message : String(error);
+        return note(endpointId, { error: `no worker can be started: ${text}` });
       }
     },
   };

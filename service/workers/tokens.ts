@@ -5,19 +5,31 @@ import type { WorkerTokenStore } from "../store/worker-tokens";
 export interface WorkerTokens {
   /** The endpoint's token, made when it is first asked for. */
   of(endpointId: string): string;
+  /** A worker elsewhere signed in with the endpoint's token. */
+  joinedElsewhere(endpointId: string): void;
+  /** Whether one ever did. */
+  hasJoinedElsewhere(endpointId: string): boolean;
   forget(endpointId: string): void;
 }
 
 export function createWorkerTokens(store: WorkerTokenStore): WorkerTokens {
   const known = new Map<string, string>();
+  const usedElsewhere = new Set(store.usedElsewhere());
   return {
     of(endpointId) {
       const token = known.get(endpointId) ?? store.read(endpointId) ?? make(endpointId);
       known.set(endpointId, token);
       return token;
     },
+    joinedElsewhere(endpointId) {
+      if (usedElsewhere.has(endpointId)) return;
+      usedElsewhere.add(endpointId);
+      store.noteElsewhere(endpointId);
+    },
+    hasJoinedElsewhere: (endpointId) => usedElsewhere.has(endpointId),
     forget(endpointId) {
       known.delete(endpointId);
+      usedElsewhere.delete(endpointId);
       store.remove(endpointId);
     },
   };

@@ -95,6 +95,16 @@ describe("Job operations: /health", () => {
 });
 
 describe("Queue: when jobs wait for workers", () => {
+  test("a job stays queued where no worker is available", { tags: ["reading:stays-queued"] }, async (context) => {
+    // Nothing runs this image anywhere.
+    const jobs = await account.parked({ workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1 });
+    const id = await jobs.submit({});
+    await target.pass(2_000, context);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
+    expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 1, failed: 0 }, workers: { idle: 0, running: 0 } });
+  });
+
   test("a job stays queued while the maximum number of workers is reached", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     await jobs.reaches(await jobs.submit({ ms: 1000 }), "IN_PROGRESS");

@@ -113,12 +113,15 @@ describe("States and transitions", () => {
   });
 });
 
+const retries = ["reading:automatic-retries"];
+
 describe("States and transitions: moves that the table does not show", () => {
-  test("a handler that throws → FAILED with the message", async (context) => {
+  test("a handler that throws → FAILED with the message, and is not run again", { tags: retries }, async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const answer = await jobs.runsync({ message: "out of paper" });
     expectAnswer(answer, 200, { status: "FAILED" });
     expect(JSON.stringify(at(answer.json, "error"))).toContain("out of paper");
+    expectAnswer(await jobs.health(), 200, { jobs: { failed: 1, retried: 0, inQueue: 0 } });
   });
 
   test("a handler that answers {error} → FAILED with the error", async (context) => {
@@ -128,7 +131,7 @@ describe("States and transitions: moves that the table does not show", () => {
     expect(JSON.stringify(at(answer.json, "error"))).toContain("out of ink");
   });
 
-  test("a worker that crashes → FAILED with the cause, not queued for ever", async (context) => {
+  test("a worker that crashes → FAILED with the cause, not queued for ever", { tags: retries }, async (context) => {
     const jobs = await account.jobsOn("crash", context);
     const id = await jobs.submit({});
     // Crashed workers are started again after a pause that grows.

@@ -194,7 +194,8 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     await comesAfter(since, played.takeSilence, jobs.health, (answer) => workers(answer, "unhealthy") === 1);
   });
 
-  test("startLimit: three workers that ask for no job for that long fail the jobs that wait", async (context) => {
+  const three = "startLimit: three workers that ask for no job for that long fail the jobs that wait";
+  test(three, { tags: ["reading:stays-queued"] }, async (context) => {
     const jobs = await unready.deafJobs(context, {});
     const since = Date.now();
     const id = await jobs.submit({});

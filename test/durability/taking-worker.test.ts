@@ -26,7 +26,14 @@ async function openDesk() {
   const roster = createRoster();
   const { ledger, events, queues } = life;
   const log = pino({ level: "silent" });
-  const around = { queue: queues.of, clock, timings: defaultTimings, log, changed: () => undefined };
+  const around = {
+    queue: queues.of,
+    clock,
+    timings: defaultTimings,
+    log,
+    joined: () => undefined,
+    changed: () => undefined,
+  };
   const desk = createWorkerDesk({ ledger, events, roster, ...around });
   const worker = roster.add({ id: "worker", endpointId, local: true, now: clock.now() });
   const times = { createdAt: clock.now(), expiresAt: clock.now() + 60_000 };

@@ -153,6 +153,27 @@ describe("a job that is not over in time", () => {
     expect(calls.filter((one) => one === "status").length).toBeLessThan(22);
   });
 
+  test("tells why it waits, while it waits and at the end, where the service says why", async () => {
+    const reason = 'the image "acme/chat:1" has no command on this machine';
+    const { context, calls, shown } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => job("IN_QUEUE"),
+      cancel: () => job("CANCELLED"),
+      health: () => json({ jobs: { inQueue: 1 }, workers: { throttled: 1 }, message: `${reason}\nhush-hush-hush` }),
+    });
+    const secrets = { paths: [], values: ["hush-hush-hush"] };
+    const message = await failureOf(JobInvoke.create(inputsOf({ timeout: 30 }), { ...context, secrets }));
+    expect(message).toMatch(
+      /1 throttled\nthe image "acme\/chat:1" has no command on this machine\n\[secret\]\nNo worker/,
+    );
+    const [early, late] = [shown.slice(0, 3), shown.slice(-2)];
+    expect(early.filter((text) => text.includes(reason))).toEqual([]);
+    for (const text of late)
+      expect(text).toMatch(/^job j1 IN_QUEUE: \d+ s of at most 30 s; the image "acme\/chat:1" has .*machine$/);
+    // Once in the queue, once for the message.
+    expect(calls.filter((one) => one === "health")).toHaveLength(2);
+  });
+
   test("the limit that the user set for the deployment's step counts where it is shorter", async () => {
     const api = await startJobApi({
       run: () => job("IN_QUEUE"),

@@ -62,6 +62,26 @@ test("a job that takes too long is cancelled on the service", async () => {
   expect(await statusOf("slow", jobId)).toBe("CANCELLED");
 });
 
+test("a job that no worker can run says what is missing", async () => {
+  const template = { name: "none", imageName: "acme/none:1", isServerless: true };
+  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+  const endpointId = stringAt(
+    await bench.rest("POST", "/endpoints", { name: "none", templateId, workersMax: 1 }),
+    "id",
+  );
+  const context = realTime();
+  const shown: string[] = [];
+  context.progress = (text) => void shown.push(text);
+  const failure: unknown = await JobInvoke.create(inputsOf("echo", { endpointId, timeout: 8 }), context).catch(
+    (error: unknown) => error,
+  );
+  expect(String(failure)).toMatch(
+    /was still IN_QUEUE after 8 s; it was cancelled\nendpoint: .* 1 throttled\nthe image/,
+  );
+  expect(String(failure)).toContain("start the service with --image acme/none:1=COMMAND");
+  expect(shown.at(-1)).toContain('the image "acme/none:1" has no command');
+}, 20_000);
+
 test.each(["async", "sync"])("a cancelled deployment cancels its job within a second or so, %s", async (mode) => {
   const stop = new AbortController();
   const context = { ...realTime(), signal: stop.signal };

@@ -78,18 +78,11 @@ describe("a generator in TypeScript", () => {
 });
 
 describe("a job fails with a text that helps", () => {
-  test.each([
-    ["its image has no command", "acme/none:1", ["acme/none:1", "--image acme/none:1=COMMAND"]],
-    [
-      "its handler file has no default export",
-      "no-default",
-      ["no default export that is a function", "no-default.mjs"],
-    ],
-  ])("when %s", async (_when, image, parts) => {
-    jobs = await rig.endpoint(image);
+  test("when its handler file has no default export", async () => {
+    jobs = await rig.endpoint("no-default");
     const { status, error } = await ended({});
     expect(status).toBe("FAILED");
-    for (const part of parts) expect(error).toContain(part);
+    for (const part of ["no default export that is a function", "no-default.mjs"]) expect(error).toContain(part);
   });
 
   test("when its command does not exist, or ends before it asks for a job", async () => {

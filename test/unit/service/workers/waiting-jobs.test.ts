@@ -1,0 +1,79 @@
+import { expect, test, vi } from "vitest";
+import { lookUpWorkerToken } from "../../../../service/store/worker-tokens";
+import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { images, shortTimings } from "./support/programs";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+/** An image whose workers end before they ask for a job. */
+const broken = { broken: `"${process.execPath}" -e "console.error('no driver'); process.exit(7)"` };
+const useRig = (): Promise<JobRig> =>
+  useJobRig({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });
+const low = { policy: { lowPriority: true } };
+
+/** What /health says of why no worker comes up. */
+const messageOf = async (jobs: Jobs): Promise<unknown> => Object.entries(await jobs.health()).find(isMessage)?.[1];
+const isMessage = ([name]: [string, unknown]): boolean => name === "message";
+
+/** Waits until workers of a broken image have failed more often than fails a job. */
+async function failedStarts(rig: JobRig, jobs: Jobs, times: number): Promise<void> {
+  const ended = async (): Promise<number> =>
+    (await rig.workerLog(jobs.id).catch(() => "")).split("worker ended with exit code 7").length - 1;
+  await expect.poll(ended, { timeout: 15_000, interval: 20 }).toBeGreaterThanOrEqual(times);
+}
+
+test("a job whose image has no command waits, and /health and the log say why", async () => {
+  const rig = await useRig();
+  const jobs = await rig.endpoint("acme/none:1");
+  const id = await jobs.run({});
+  await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
+  expect(await messageOf(jobs)).toContain("start the service with --image acme/none:1=COMMAND");
+  // Each look for workers asks again: the log does not grow with it.
+  for (let more = 0; more < 5; more++) await jobs.run({});
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const log = await rig.workerLog(jobs.id);
+  expect(log.split("\n").filter((line) => line.includes("--image acme/none:1=COMMAND"))).toHaveLength(1);
+  expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
+});
+
+test("a job waits for a secret that is missing, and runs once its template does without it", async () => {
+  const rig = await useRig();
+  const jobs = await rig.endpoint("tool", {}, { env: { TOKEN: "{{ RUNPOD_SECRET_nowhere }}" } });
+  const id = await jobs.run({ do: "echo" });
+  await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
+  expect(await messageOf(jobs)).toContain('"nowhere"');
+  await jobs.reaches(id, "IN_QUEUE");
+  const templateId = (await rig.rest("GET", `/endpoints/${jobs.id}`)).text("templateId");
+  await rig.rest("PATCH", `/templates/${templateId}`, { env: {} });
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED" });
+  expect(await messageOf(jobs)).toBeUndefined();
+  expect((await jobs.health()).workers).toMatchObject({ throttled: 0 });
+});
+
+test("three failed starts fail the jobs that wait for them, but none of low priority", async () => {
+  const rig = await useRig();
+  const jobs = await rig.endpoint("broken");
+  const patient = await jobs.run({}, low);
+  const id = await jobs.run({});
+  expect((await jobs.reaches(id))["error"]).toMatch(/ended with exit code 7, before it asked for a job.*\nno driver$/s);
+  expect(await jobs.reaches(patient, "IN_QUEUE")).not.toHaveProperty("error");
+  expect(await messageOf(jobs)).toContain("no driver");
+});
+
+test("failed starts fail no job where a worker elsewhere ever joined, also before a restart", async () => {
+  const rig = await useRig();
+  const jobs = await rig.endpoint("broken");
+  const headers = { authorization: lookUpWorkerToken(rig.dataFolder, jobs.id) ?? "" };
+  const take = () => jobs.call("GET", "/job-take/far?gpu=x", undefined, headers);
+  expect((await take()).status).toBe(204);
+  const id = await jobs.run({});
+  await failedStarts(rig, jobs, 4);
+  await jobs.reaches(id, "IN_QUEUE");
+  await rig.restart();
+  await failedStarts(rig, jobs, 8);
+  await jobs.reaches(id, "IN_QUEUE");
+  expect((await take()).json).toMatchObject({ id });
+  await jobs.call("POST", `/job-done/far/${id}?gpu=x`, { output: 1 }, headers);
+  expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: 1 });
+});
