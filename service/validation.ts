@@ -12,7 +12,8 @@ const hidden = new Set(["value", "username", "password", "env", "s3Config", "inp
 export function parseInput<Shape extends z.ZodType>(shape: Shape, sent: unknown): z.output<Shape> {
   const result = shape.safeParse(sent);
   if (result.success) return result.data;
-  throw new ServiceError("invalid", result.error.issues.map((issue) => describe(issue, shape, sent)).join("; "));
+  const faults = result.error.issues.map((issue) => describe(issue, shape, sent));
+  throw new ServiceError("invalid", [...new Set(faults)].join("; "));
 }
 
 /** The fault of a whole number that a client sent as text or out of bounds, in the words of `parseInput`. */

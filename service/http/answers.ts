@@ -21,19 +21,29 @@ export function answerError(
   reply: FastifyReply,
   report: (error: unknown) => void,
 ): void {
-  const told = error instanceof ServiceError ? error : translated(error);
+  const told = error instanceof ServiceError ? error : translated(error, request);
   if (told.code === "internal") report(error);
   reply.status(told.status).headers(told.headers).send(errorBody(request.url, told));
 }
 
+/** Characters of an id in a path at most. */
+export const longestId = 500;
+
 /** The framework's own refusals in the words and statuses of the interface. */
-function translated(error: FastifyError): ServiceError {
-  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") return new ServiceError("tooLarge", "body: is too large");
+function translated(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
+  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    const bytes = routeOptions.bodyLimit ?? 0;
+    const text = `body: is too large, ${bytes / 1024 ** 2} MB (${bytes} bytes) are allowed`;
+    return new ServiceError("tooLarge", text);
+  }
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return new ServiceError("invalid", "header Content-Type: must be application/json");
   }
-  // The framework's own text quotes the address, whose query may hold a key.
+  // The framework's own texts quote the address, whose query may hold a key.
   if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
+  if (error.code === "FST_ERR_MAX_PARAM_LENGTH") {
+    return new ServiceError("invalid", `address: must have ids of up to ${longestId} characters`);
+  }
   if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
   return new ServiceError("internal", "internal server error: the service's log says more");
 }

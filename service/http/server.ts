@@ -8,11 +8,13 @@ import fastify, {
 } from "fastify";
 import type { Logger } from "pino";
 import { ServiceError } from "../errors";
+import { JsonTextError, memberTexts } from "../json-text";
 import { registerGraphqlRoute } from "../management/graphql";
 import type { Management } from "../management/management";
 import { type RestOptions, registerRestRoutes } from "../management/rest";
-import { answerBrokenRequest, answerError, answerUnknownRoute, roots } from "./answers";
+import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./answers";
 import type { Auth } from "./auth";
+import { readAway } from "./oversize";
 
 /** What the server is put together from. */
 export interface ServerDeps {
@@ -66,7 +68,7 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
     clientErrorHandler: answerBrokenRequest,
     // What it refuses before a route is found.
     frameworkErrors: tellError,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
   });
 
   // The way of a request, in order.
@@ -89,7 +91,11 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
   });
   app.register(async (scope) => jobs.routes(scope), { prefix: roots.jobs });
   app.setNotFoundHandler(answerUnknownRoute);
-  app.setErrorHandler(tellError);
+  app.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
+    if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
+    tellError(error, request, reply);
+    return reply;
+  });
   if (log.isLevelEnabled("debug")) logAnswers(app, log);
 
   return {
@@ -105,16 +111,19 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
   };
 }
 
-/** JSON bodies; an empty one is no fault (cancel and purge come so), and a broken one is told without quoting it. */
+/** JSON bodies; an empty one is no fault (cancel and purge come so), and one that is broken or too deep is told without quoting it. */
 function acceptEmptyJson(app: FastifyInstance): void {
   app.removeContentTypeParser(["application/json", "text/plain"]);
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
     const text = body.toString();
     if (text.trim() === "") return done(null, undefined);
     try {
-      done(null, JSON.parse(text));
-    } catch {
-      done(new ServiceError("invalid", "body: must be valid JSON"));
+      const value: unknown = JSON.parse(text);
+      memberTexts(text);
+      done(null, value);
+    } catch (error) {
+      const fault = error instanceof JsonTextError ? error.message : "must be valid JSON";
+      done(new ServiceError("invalid", `body: ${fault}`));
     }
   });
 }

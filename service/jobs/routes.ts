@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { type EndpointHealth, type LimitedOperation, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
@@ -6,7 +6,6 @@ import { notFound, ServiceError } from "../errors";
 import type { Auth } from "../http/auth";
 import { bodyText, keepBodyText } from "../http/body-text";
 import { abortWhenGone, whenAnswered } from "../http/gone";
-import { readAway } from "../http/oversize";
 import type { RateLimits } from "../http/rate-limits";
 import type { ServiceSettings } from "../settings";
 import type { JobStore } from "../store/jobs";
@@ -55,18 +54,6 @@ const before = ({ auth, exists, rateLimits }: JobRouteDeps, operation?: LimitedO
 /** The user's side of the job API (interface: Job operations); registered under /v2. */
 export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): void {
   const { ledger, waiters, stream, clock } = deps;
-  app.setErrorHandler(async (error: FastifyError | ServiceError, { raw, routeOptions }) => {
-    if ("code" in error && error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-      await readAway(raw);
-      const bytes = routeOptions.bodyLimit ?? 0;
-      const route = routeOptions.url?.split("/").at(-1);
-      throw new ServiceError(
-        "tooLarge",
-        `body: is too large, /${route} takes at most ${bytes / 1024 ** 2} MB (${bytes} bytes)`,
-      );
-    }
-    throw error;
-  });
   const pathOf = (request: FastifyRequest) => params.parse(request.params);
   const recordOf = (job: Job): string => recordText(job, deps.jobs.output(job.seq), clock.now());
   const answer = (reply: FastifyReply, job: Job) => reply.type("application/json").send(recordOf(job));

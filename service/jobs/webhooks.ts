@@ -133,8 +133,14 @@ export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDeliver
     stopping.signal.addEventListener("abort", stop, { once: true });
     const timer = setTimeout(stop, timings.webhookAnswer);
     try {
-      const headers = { "content-type": "application/json" };
-      const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: tooLong.signal });
+      const { address, headers } = addressOf(url);
+      const answer = await fetch(address, {
+        method: "POST",
+        headers,
+        body,
+        redirect: "manual",
+        signal: tooLong.signal,
+      });
       await answer.body?.cancel();
       return answer.status === 200 ? undefined : `status ${answer.status}`;
     } catch (error) {
@@ -157,4 +163,16 @@ export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDeliver
       await Promise.all([...sending.values()].map(({ done }) => done));
     },
   };
+}
+
+/** Where a notification goes. Name and password of an address are sent as a header: fetch refuses, and quotes, an address with them. */
+function addressOf(url: string): { address: URL; headers: Record<string, string> } {
+  const address = new URL(url);
+  const headers = { "content-type": "application/json" };
+  const { username, password } = address;
+  if (username === "" && password === "") return { address, headers };
+  address.username = "";
+  address.password = "";
+  const login = [username, password].map(decodeURIComponent).join(":");
+  return { address, headers: { ...headers, authorization: `Basic ${Buffer.from(login).toString("base64")}` } };
 }

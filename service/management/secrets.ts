@@ -7,7 +7,12 @@ import type { SecretRow, SecretStore } from "../store/secrets";
 import { parseInput } from "../validation";
 import { newId } from "./ids";
 
-const valueChange = z.object({ id: z.string(), value: secretCreateInput.shape.value });
+/** The store would cut a value at a null character, and no process can have one in its environment. */
+const value = secretCreateInput.shape.value.refine((text) => !text.includes("\0"), {
+  error: "must not hold a null character",
+});
+const createInput = secretCreateInput.extend({ value });
+const valueChange = z.object({ id: z.string(), value });
 const descriptionChange = z.object({ id: z.string(), description: z.string() });
 
 /** Rules of secrets. A value goes in and never comes out again, not in an error either. */
@@ -32,7 +37,7 @@ export function createSecrets(deps: { database: Database; clock: Clock; secrets:
   return {
     list: () => secrets.all(),
     create: (input) => {
-      const { name, value, description } = parseInput(secretCreateInput, input);
+      const { name, value, description } = parseInput(createInput, input);
       return database.transaction(() => {
         if (secrets.byName(name))
           throw new ServiceError("conflict", `secret names must be unique: "${name}" already exists`);

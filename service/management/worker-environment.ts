@@ -35,9 +35,18 @@ export function workerEnvironment(
       secretValues.add(value);
       return value;
     });
-  const env = Object.entries({ ...template.env, ...endpoint.env }).map(
-    ([name, text]) => [name, resolve(name, text)] as const,
-  );
+  // Node would quote the value, which may be a secret.
+  const check = (what: string, ...texts: string[]): void => {
+    if (!texts.some((text) => text.includes("\0"))) return;
+    const fault = `${what} of endpoint "${endpoint.name}" holds a null character, which no process can have: remove it`;
+    throw new ServiceError("invalid", fault);
+  };
+  const env = Object.entries({ ...template.env, ...endpoint.env }).map(([name, text]) => {
+    const value = resolve(name, text);
+    check(`env.${name.replaceAll("\0", "\\u0000")}`, name, value);
+    return [name, value] as const;
+  });
+  check("dockerArgs", template.dockerArgs);
   return {
     image: template.imageName,
     dockerArgs: template.dockerArgs,

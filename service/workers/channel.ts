@@ -5,7 +5,6 @@ import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import { bodyText, keepBodyText, parseMembers, readMembers } from "../http/body-text";
 import { abortWhenGone, whenGone } from "../http/gone";
-import { readAway } from "../http/oversize";
 import type { JobOperation, TakenJob } from "../jobs/job";
 import type { Ledger } from "../jobs/ledger";
 import type { JobStream } from "../jobs/stream";
@@ -43,7 +42,6 @@ export function registerChannelRoutes(app: FastifyInstance, { desk, ledger, stre
   keepBodyText(app, ["application/json", "application/x-www-form-urlencoded"], bodyLimit);
   app.addHook("onRequest", async (request) => checkToken(request, token));
   app.setErrorHandler(async (error: FastifyError | ServiceError, request) => {
-    if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
     await failRefused(request, error);
     throw error;
   });

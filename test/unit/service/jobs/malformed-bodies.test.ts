@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { at } from "../../../support/raw-http";
 import { useJobRig } from "./support/job-rig";
 
 const lists = (depth: number): string => `{"input":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
@@ -25,6 +26,6 @@ test("/openai refuses a body that is no JSON object with 400", async () => {
   for (const body of ["{", "[1]", lists(100_000)]) {
     const answer = await jobs.call("POST", "/openai/v1/models", body);
     expect(answer.status).toBe(400);
-    expect(answer.text("error")).toMatch(/^body: must/);
+    expect(at(answer.json, "error", "message")).toMatch(/^body: must/);
   }
 });

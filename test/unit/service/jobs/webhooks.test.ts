@@ -1,24 +1,28 @@
-import { createServer, type Server } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { defaultTimings } from "../../../../service/jobs/timings";
-import { createWebhookDelivery } from "../../../../service/jobs/webhooks";
+import { createWebhookDelivery, type WebhookDeliveryDeps } from "../../../../service/jobs/webhooks";
 import type { WebhookStore } from "../../../../service/store/webhooks";
 import { openLedger } from "./support/ledger-rig";
+
+vi.setConfig({ testTimeout: 30_000 });
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** A receiver that answers `statuses` in turn, the last one from then on; "hang" never answers. */
 async function receiver(...statuses: (number | "hang")[]) {
   const bodies: string[] = [];
+  const keys: (string | undefined)[] = [];
   const server: Server = createServer(async (request, response) => {
     let body = "";
     for await (const part of request) body += part;
     const status = statuses[bodies.length] ?? statuses.at(-1);
+    keys.push(request.headers.authorization);
     bodies.push(body);
     if (typeof status === "number") response.writeHead(status).end();
   });
-  return { url: await listening(server), bodies };
+  return { url: await listening(server), bodies, keys };
 }
 
 /** Address of a server on a free port, closed after the test. */
@@ -36,8 +40,8 @@ async function listening(server: Server): Promise<string> {
 function rigOf(timings = {}) {
   const rig = openLedger();
   onTestFinished(() => rig.close());
-  const open = (webhooks = rig.webhooks) =>
-    createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log: silent });
+  const open = (webhooks = rig.webhooks, log: WebhookDeliveryDeps["log"] = silent) =>
+    createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log });
   return { ...rig, open };
 }
 
@@ -98,22 +102,44 @@ test("what the service had not delivered when it ended is delivered after its ne
   await second.stop();
 });
 
-/** A receiver that answers after `ms`, and how many calls it had at once at most. */
-async function slowReceiver(ms: number) {
-  let open = 0;
+/** A receiver that answers nothing until `release`, and then everything; how many calls came and were open at once at most. */
+async function gatedReceiver() {
   const seen = { calls: 0, atOnce: 0 };
+  const held = new Set<ServerResponse>();
+  let open = false;
+  let inside = 0;
   const server = createServer((request, response) => {
     seen.calls++;
-    seen.atOnce = Math.max(seen.atOnce, ++open);
+    seen.atOnce = Math.max(seen.atOnce, ++inside);
     request.resume();
-    const timer = setTimeout(() => response.writeHead(200).end(), ms);
-    response.once("close", () => {
-      open--;
-      clearTimeout(timer);
-    });
+    response.once("close", () => inside--);
+    if (open) response.writeHead(200).end();
+    else held.add(response);
   });
-  return { url: await listening(server), seen };
+  const release = (): void => {
+    open = true;
+    for (const response of held) response.writeHead(200).end();
+  };
+  return { url: await listening(server), seen, release };
 }
+
+test("name and password in the address are sent as Basic credentials, and never logged", async () => {
+  const rig = rigOf();
+  const lines: unknown[] = [];
+  const note = (...line: unknown[]): void => void lines.push(line);
+  const delivery = rig.open(rig.webhooks, { info: note, warn: note, error: note });
+  delivery.start();
+  const { url, bodies, keys } = await receiver(500, 200);
+  await end(rig, url.replace("http://", "http://us%40er:hush%3A%20hush@"));
+  await seen(bodies, 1);
+  await expect.poll(() => lines.length, { interval: 5 }).toBe(1);
+  await rig.clock.advance(10_000);
+  await seen(bodies, 2);
+  const basic = `Basic ${Buffer.from("us@er:hush: hush").toString("base64")}`;
+  expect(keys).toEqual([basic, basic]);
+  expect(JSON.stringify(lines)).not.toContain("hush");
+  await delivery.stop();
+});
 
 test("100 slow notifications to one host hold up no other host's for a second", async () => {
   const rig = rigOf();
@@ -155,10 +181,12 @@ test("one host gets a few notifications at once, all of them in the end, and the
   };
   const delivery = rig.open(webhooks);
   delivery.start();
-  const slow = await slowReceiver(30);
+  const slow = await gatedReceiver();
   for (let at = 0; at < 40; at++) await end(rig, slow.url);
-  await expect.poll(() => slow.seen.calls, { interval: 1 }).toBeGreaterThan(0);
-  expect(bodies - slow.seen.calls).toBeLessThanOrEqual(4);
+  await expect.poll(() => slow.seen.calls, { interval: 5, timeout: 5000 }).toBe(4);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect([slow.seen.calls, bodies]).toEqual([4, 4]);
+  slow.release();
   await expect.poll(() => left(rig), { interval: 5, timeout: 5000 }).toBe(0);
   expect(slow.seen).toEqual({ calls: 40, atOnce: 4 });
   expect(bodies).toBe(40);

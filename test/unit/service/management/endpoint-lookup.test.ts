@@ -37,6 +37,18 @@ function listen(): unknown[] {
   return heard;
 }
 
+describe("what no process can have is told before one is started, without its value", () => {
+  test.each([
+    [{ TOKEN: "hush\u0000" }, 'env.TOKEN of endpoint "e" holds a null character'],
+    [{ "TO\u0000KEN": "hush" }, 'env.TO\\u0000KEN of endpoint "e" holds a null character'],
+  ])("%j", (env, told) => {
+    const { id } = management.endpoints.create({ name: "e", templateId: template(env) });
+    const read = () => management.lookup.workerEnvironment(id);
+    expect(read).toThrow(told);
+    expect(read).not.toThrow("hush");
+  });
+});
+
 describe("the job path hears of changes once they are in the store", () => {
   test("and reads the new values then", () => {
     const heard = listen();

@@ -1,0 +1,107 @@
+import { Worker } from "node:worker_threads";
+import { describe, expect, test, vi } from "vitest";
+import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { messageOf, useService } from "../management/service-rig";
+
+vi.setConfig({ testTimeout: 60_000 });
+const rig = await useService({ images: { "acme/none:1": "true" } });
+const roots = {
+  REST: () => `${rig.service().baseUrl}/templates`,
+  GraphQL: () => rig.service().graphqlUrl,
+  jobs: () => `${rig.service().serverlessUrl}/v2`,
+};
+const key = () => rig.service().apiKey;
+const many = (count: number, text: (at: number) => string): string =>
+  Array.from({ length: count }, (_, n) => text(n)).join(" ");
+
+describe("a body that is too large", () => {
+  test.each(["REST", "GraphQL"] as const)(
+    "%s: a client that is still sending gets its 413 with the limit",
+    async (api) => {
+      const workerData = { url: roots[api](), key: key(), bytes: 8_000_000, times: 10 };
+      const client = new Worker(new URL("../../../conformance/support/oversize-client.mjs", import.meta.url), {
+        workerData,
+      });
+      const results: unknown = await new Promise((resolve, reject) => {
+        client.once("message", resolve).once("error", reject);
+      });
+      expect(results).toEqual(Array.from({ length: 10 }, () => "413 with a body"));
+      const answer = await send("POST", roots[api](), { key: key(), text: " ".repeat(1_048_577) });
+      expect(messageOf(answer)).toBe("body: is too large, 1 MB (1048576 bytes) are allowed");
+    },
+  );
+});
+
+test.each(["REST", "GraphQL"] as const)("%s: 400,000 nested lists are refused, not an internal error", async (api) => {
+  const text = `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
+  const answer = await send("POST", roots[api](), { key: key(), text });
+  expectAnswer(answer, 400);
+  expect(messageOf(answer)).toBe("body: must not nest deeper than 1000 levels");
+});
+
+describe("a path that no route can read is told in the form of its API, without its query", () => {
+  test.each([
+    ["REST", () => `${roots.REST()}/%E0%A4%A`, "message"],
+    ["jobs", () => `${roots.jobs()}/%E0%A4%A/health`, "error"],
+    ["REST", () => `${roots.REST()}/${"x".repeat(600)}`, "message"],
+    ["jobs", () => `${roots.jobs()}/some-id/status/${"x".repeat(600)}`, "error"],
+  ])("%s", async (_api, url, field) => {
+    const answer = await send("GET", `${url()}?api_key=hush`);
+    expectAnswer(answer, 400);
+    expect(at(answer.json, field)).toMatch(/^address: must/);
+    expect(answer.text).not.toContain("hush");
+  });
+});
+
+describe("a GraphQL query that asks for very much", () => {
+  const ask = (query: string) => rig.graphql(query);
+
+  test.each([
+    ["many aliases", `{ ${many(2000, (n) => `a${n}: myself { endpoints { id } }`)} }`],
+    ["a field many times", `{ myself { ${many(20_000, () => "id")} } }`],
+    ["many mutations", `mutation { ${many(2000, (n) => `a${n}: secretDelete(id: "x")`)} }`],
+  ])("%s: is refused by its length", async (_what, query) => {
+    const answer = await ask(query);
+    expectAnswer(answer, 200, { data: null });
+    expect(messageOf(answer)).toContain("more that 10000 tokens");
+  });
+
+  test("lists within lists many times over: is refused by what it reads", async () => {
+    for (let at = 0; at < 20; at++) await rig.endpoint(await rig.template());
+    const inner = many(20, (n) => `e${n}: endpoints { id template { id } }`);
+    const answer = await ask(`{ ${many(30, (n) => `m${n}: myself { ${inner} }`)} }`);
+    expectAnswer(answer, 200, { data: null });
+    expect(messageOf(answer)).toBe("query: reads more than 10000 objects; ask for less at once");
+  });
+
+  test("all that an account of a thousand objects has is not very much", async () => {
+    const answer = await ask(
+      "{ myself { endpoints { id template { id name } networkVolume { id } } podTemplates { id env { key } } } }",
+    );
+    expect(at(answer.json, "data", "myself", "endpoints"), answer.text).toBeDefined();
+  });
+});
+
+test("a fault is told once, even where two rules find it", async () => {
+  const answer = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
+  expectAnswer(answer, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
+});
+
+test("a variable that no process can have is not shown by the job that needs it", async () => {
+  const templateId = await rig.template({ env: { TOKEN: "hush\u0000hush" } });
+  const id = await rig.endpoint(templateId, { workersMax: 1 });
+  const jobs = `${roots.jobs()}/${id}`;
+  const job = stringAt(await send("POST", `${jobs}/run`, { key: key(), json: { input: {} } }), "id");
+  await expect.poll(rig.log, { timeout: 10_000 }).toContain("null character");
+  const answer = await send("GET", `${jobs}/status/${job}`, { key: key() });
+  expect(answer.text).not.toContain("hush");
+  expect(await rig.log()).not.toContain("hush");
+});
+
+test.each([
+  ["secretCreate", (fields: string) => `secretCreate(input: {name: "cut", ${fields}})`],
+  ["secretValueUpdate", (fields: string) => `secretValueUpdate(input: {id: "x", ${fields}})`],
+])("%s refuses a value that the store would cut, without showing it", async (_name, mutation) => {
+  const answer = await rig.graphql(`mutation { ${mutation('value: "hush\\u0000hush"')} { id } }`);
+  expect(messageOf(answer)).toBe("value: what was sent is not allowed, must not hold a null character");
+});
