@@ -107,9 +107,15 @@ describe("Queue: when jobs wait for workers", () => {
 
   test("a job stays queued while the maximum number of workers is reached", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    await jobs.reaches(await jobs.submit({ ms: 1000 }), "IN_PROGRESS");
+    const running = await jobs.submit({ ms: 120_000 });
+    await jobs.reaches(running, "IN_PROGRESS");
     const waiting = await jobs.submit({ ms: 0 });
+    await target.pass(10_000, context);
+    await new Promise((resolve) => setTimeout(resolve, 300));
     expectAnswer(await jobs.status(waiting), 200, { status: "IN_QUEUE" });
+    expectAnswer(await jobs.status(running), 200, { status: "IN_PROGRESS" });
+    expectAnswer(await jobs.health(), 200, { workers: { running: 1, idle: 0, initializing: 0 } });
+    await jobs.cancel(running);
     await jobs.reaches(waiting, "COMPLETED");
   });
 

@@ -64,7 +64,8 @@ describe("what the preview says is what happens", () => {
       expect(bench.proxy.pendingFaults()).toBe(0);
     }
 
-    const held = (await bench.held(heldAt[kind])).map(propertiesIn).find((each) => each["id"] === made?.id) ?? {};
+    const held = (await bench.held(heldAt[kind])).map(propertiesIn).find((each) => each["id"] === made?.id);
+    if (!held) throw new Error(`the service holds no ${kind} of the id ${made.id}`);
     const { as, form } = one.told ?? { as: input, form: (value) => value };
     const wanted = is[input] === undefined ? one.absent : form(is[input]);
     if (!one.written && one.change !== "nothing") expect(held[as]).toEqual(wanted);

@@ -1,6 +1,12 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { CliMissing } from "../../../scripts/cli.mjs";
 import { engineTests, withoutEngine } from "../../../scripts/test-selection.mjs";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 describe("the tests that run a Pulumi CLI", () => {
   test.each([
@@ -21,12 +27,28 @@ describe("the tests that run a Pulumi CLI", () => {
 describe("without a CLI", () => {
   test("the others run, and the end says what did not and why", () => {
     const rest = withoutEngine(["--reporter=json"], new CliMissing(["build with Go: there is no `go` on PATH"], true));
-    expect(rest.args).toEqual(["--reporter=json", "--project=!engine", "--project=!plugin", "--project=!packages"]);
+    expect(rest.args[0]).toBe("--reporter=json");
     expect(rest.text).toMatch(
       /^NOT RUN: the tests of test\/engine, test\/plugin, test\/packages, which need a Pulumi CLI\.\n/,
     );
     expect(rest.text).toContain("there is no `go` on PATH");
     expect(rest.code).toBe(0);
+  });
+
+  test("vitest takes what is left to run as all test files but those that run a CLI", () => {
+    const { args } = withoutEngine([], new CliMissing([], true));
+    const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+    const { stdout } = spawnSync(process.execPath, [vitest, "list", "--filesOnly", ...args], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const listed = [...stdout.matchAll(/test\/\S+\.test\.ts/g)].map(([path]) => path);
+    const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+      .map((path) => `test/${path.replaceAll("\\", "/")}`)
+      .filter((path) => path.endsWith(".test.ts"));
+    const left = all.filter((path) => !/^test\/(engine|plugin|packages)\//.test(path));
+    expect(left.length).toBeLessThan(all.length);
+    expect(listed.sort()).toEqual(left.sort());
   });
 
   test("that a build of the CLI failed is a failure, whatever else passes", () => {

@@ -29,6 +29,8 @@ test("service.log starts anew when it is full, and two older ones are kept", () 
     expect(statSync(file).mode & 0o777).toBe(0o600);
   }
   const lines = files.flatMap(told);
+  // Three files of a kilobyte, whose lines have some hundred bytes.
+  expect(lines.length).toBeGreaterThan(12);
   expect(lines).toEqual(Array.from({ length: lines.length }, (_, at) => `line ${100 - lines.length + at}`));
 });
 
