@@ -44,7 +44,7 @@ async function succeed(
   return finished.stdout;
 }
 
-describe.each(rooms)("under Node $version", ({ version, node }) => {
+describe.each(rooms.map(({ version, node }) => [version, node] as const))("under Node %s", (version, node) => {
   describe.skipIf(node === "")("a folder that has nothing but the packages", () => {
     let room: CleanRoom;
     beforeAll(async () => {
