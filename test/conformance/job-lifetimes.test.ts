@@ -20,7 +20,9 @@ describe("States and transitions: ttl expires", () => {
     expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
-  test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status answers 404", async (context) => {
+  test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status answers 404", {
+    tags: ["reading:ttl-while-running"],
+  }, async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "IN_PROGRESS");

@@ -85,7 +85,9 @@ test("chunks whose answer did not arrive are read again", async () => {
   expect((await rig.read(id)).chunks).toHaveLength(1);
 });
 
-test("a stream read by two: what one's answer loses comes to the other, in order, and nothing comes twice", async () => {
+test("a stream read by two: what one's answer loses comes to the other, in order, and nothing comes twice", {
+  tags: ["reading:stream-readers"],
+}, async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "a");
