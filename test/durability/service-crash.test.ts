@@ -2,11 +2,13 @@ import { copyFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { lookUpWorkerToken } from "../../service/store/worker-tokens";
 import { at } from "../support/raw-http";
 import { command, type StartedService, startService, useFolder } from "../unit/service/main/command";
 import { installAudit, readRecordBook } from "./audit";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
+import { workElsewhere } from "./elsewhere";
 import { countCompleted, drained, makeEndpoint, type ServiceAccess, workImage } from "./endpoint";
 import { newKnowledge, runLoad } from "./load";
 import { processesLeft } from "./processes";
@@ -48,6 +50,15 @@ test(
     const flags = ["--port", String(await freePort()), "--image", `${workImage}=${handler}`];
     const first = await startService(data, ...flags);
     const endpointIds = [await makeEndpoint(accessOf(first), "two", 2), await makeEndpoint(accessOf(first), "one", 1)];
+    // One endpoint whose jobs are all run elsewhere.
+    const far = await makeEndpoint(accessOf(first), "far", 0);
+    endpointIds.push(far);
+    const leaving = new AbortController();
+    onTestFinished(() => leaving.abort());
+    const token = lookUpWorkerToken(data, far) ?? "";
+    const elsewhere = ["far-1", "far-2"].map((name) =>
+      workElsewhere(`${first.addresses.serverlessUrl}/v2/${far}`, token, name, leaving.signal),
+    );
     const knowledge = newKnowledge();
     const orphans: string[] = [];
     let stderr = "";
@@ -86,6 +97,8 @@ test(
 
     const left = await drained(accessOf(service), endpointIds, 120_000);
     await kill(service, rounds + 1);
+    leaving.abort();
+    await Promise.all(elsewhere.map(({ ended }) => ended));
     const book = readRecordBook(data);
     const requeued = book.moves.filter(({ before, after }) => before === "IN_PROGRESS" && after === "IN_QUEUE").length;
     const told = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} times queued again, ${knowledge.throttled} throttled; stderr: ${stderr}`;
@@ -93,6 +106,10 @@ test(
     expect([left, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), told).toEqual([]);
     expect(book.jobs.length, told).toBeGreaterThanOrEqual(knowledge.accepted.size);
     expect(requeued, `no kill came while a job ran; ${told}`).toBeGreaterThan(0);
+    const runs = elsewhere.flatMap((worker) => [...worker.runs]);
+    expect(new Set(runs.map(([id]) => id)).size, `jobs ran elsewhere twice; ${told}`).toBe(runs.length);
+    expect(runs.filter(([, times]) => times > 1)).toEqual([]);
+    expect(runs.length).toBeGreaterThan(0);
   },
   rounds * perRound + 180_000,
 );
