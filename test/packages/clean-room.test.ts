@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -51,8 +52,10 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       room = await createCleanRoom(node);
     });
     afterAll(async () => {
-      await discardServiceFolder(join(room.folder, "data"));
-      await room.remove();
+      // Where an earlier step failed, there is none.
+      const data = join(room.folder, "data");
+      if (existsSync(data)) await discardServiceFolder(data).finally(room.remove);
+      else await room.remove();
     });
 
     it("installs them with --engine-strict, and all that they need", async () => {
