@@ -110,14 +110,18 @@ export function createTransport(settings: TransportSettings): Transport {
   }
 
   /** Waits until the scope's pause is over and a slot is free; answers how long it queued for the slot. */
-  async function enter(scope: string, facts: RequestFacts, end: number, signal?: AbortSignal) {
+  async function enter(scope: string, facts: RequestFacts, end: number, options: CallOptions) {
+    const { signal, waitSignal = signal, onDeadline } = options;
     let queued = 0;
     for (;;) {
       const pause = pauses.remaining(scope);
-      if (pause > 0 && clock.now() + pause >= end + queued) throw pausedTooLong(pause, facts);
-      await pauses.pass(scope, signal);
+      if (pause > 0 && clock.now() + pause >= end + queued) {
+        onDeadline?.();
+        throw pausedTooLong(pause, facts);
+      }
+      await pauses.pass(scope, waitSignal);
       const before = clock.now();
-      const leave = await slots.take(signal);
+      const leave = await slots.take(waitSignal);
       queued += clock.now() - before;
       if (pauses.remaining(scope) === 0) return { leave, queued };
       leave();
@@ -134,7 +138,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const heldFor = request.heldFor ?? 0;
     let end = clock.now() + (options.deadline ?? settings.deadline + heldFor);
     for (let tries = 1; ; tries += 1) {
-      const { leave, queued } = await enter(scope, facts, end, waitSignal);
+      const { leave, queued } = await enter(scope, facts, end, options);
       end += queued;
       const timeout = Math.max(1, Math.min(settings.attemptTimeout + heldFor, end - clock.now()));
       const outcome = await attempt(request, facts, timeout, options).finally(leave);
@@ -143,6 +147,7 @@ export function createTransport(settings: TransportSettings): Transport {
       const wait = waitBeforeRetry(outcome, tries, request, random);
       const pause = outcome.retryAfter ?? (outcome.code === "rate_limited" ? wait : undefined);
       if (pause !== undefined) pauses.pause(scope, pause);
+      if (wait !== undefined && clock.now() + wait >= end) options.onDeadline?.();
       if (wait === undefined || clock.now() + wait >= end) throw request.idempotent ? certain(outcome) : outcome;
       options.onRetry?.({ error: outcome, attempt: tries, delay: wait });
       await clock.sleep(wait, waitSignal);

@@ -1,7 +1,10 @@
 import type { CallOptions, Clients, UnreadableElement } from "serverless-compute-api";
 import type { Context } from "./lifecycle";
 
-type CallContext = Pick<Context, "clients" | "signal" | "clock" | "timeout" | "progress" | "secrets">;
+type CallContext = Pick<
+  Context,
+  "clients" | "signal" | "clock" | "end" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
+>;
 
 /** Milliseconds that a call which makes something may still take after a cancellation; a /runsync waits 1000 itself. */
 const grace = 2000;
@@ -21,12 +24,29 @@ function showUnreadable({ clients, progress }: CallContext, { id, error }: Unrea
 export function callOptions(context: CallContext): CallOptions {
   return {
     signal: context.signal,
-    deadline: context.timeout,
+    deadline: context.end === undefined ? undefined : Math.max(1, context.end - context.clock.now()),
+    onDeadline: context.onDeadline,
     secrets: context.secrets?.values,
     onRetry: ({ attempt, delay }) =>
       context.progress(`the service did not answer well; try ${attempt + 1} in ${Math.ceil(delay / 1000)} s`),
     onUnreadable: (one) => showUnreadable(context, one),
   };
+}
+
+/** How a call is made whose answer other verbs wait for too: the time-out of this one must not fail them. */
+export function sharedCallOptions(context: CallContext): CallOptions {
+  const { cancelSignal, signal } = context;
+  return { ...callOptions(context), signal: cancelSignal ?? signal, deadline: undefined, onDeadline: undefined };
+}
+
+/** Waits for an answer that other verbs wait for too, no longer than the signal allows. */
+export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const give = (): void => reject(signal.reason);
+    if (signal.aborted) give();
+    signal.addEventListener("abort", give, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
+  });
 }
 
 /**
@@ -58,5 +78,10 @@ export async function making<Answer>(
   }
 }
 
-/** How to tidy up after a cancellation: not cancelled itself, and short. */
-export const tidyingOptions: CallOptions = { deadline: 3000 };
+/** Milliseconds for one call that tidies up. */
+const tidying = 3000;
+
+/** How to tidy up after a cancellation or at the end of a verb's time: not cancelled itself, and short. */
+export const tidyingOptions = ({ clock, tidyEnd }: Pick<Context, "clock" | "tidyEnd">): CallOptions => ({
+  deadline: tidyEnd === undefined ? tidying : Math.max(1, Math.min(tidying, tidyEnd - clock.now())),
+});

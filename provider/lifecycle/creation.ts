@@ -1,6 +1,6 @@
 import type { CallOptions } from "serverless-compute-api";
 import type { z } from "zod";
-import { callOptions } from "./calls";
+import { sharedCallOptions } from "./calls";
 import type { DiffRules } from "./diff";
 import type { Held, Ledger } from "./ledger";
 import type { Context } from "./lifecycle";
@@ -60,7 +60,7 @@ export function heldBefore<Inputs extends Named, Outputs extends object, Found e
   const known = ledger.before.get(kind);
   if (known) return known;
   // What cannot be read was there too, and is nobody's to take over.
-  const found = listAll(list, callOptions(context)).then(({ found: all, unreadable }) => [
+  const found = listAll(list, sharedCallOptions(context)).then(({ found: all, unreadable }) => [
     ...all.map(({ id, name }) => ({ id, name })),
     ...unreadable.flatMap(({ id }) => (id === undefined ? [] : [{ id, name: "" }])),
   ]);

@@ -10,6 +10,7 @@ import { type Derived, previewOutputs } from "./preview-outputs";
 import { forgetReads } from "./reads";
 import { propertyOf } from "./schema";
 import { textOf, toProperties, toValue } from "./values";
+import { withinLimit } from "./verb-limit";
 
 /** What the service told of an object: a key left out was not told, an undefined value means there is none. */
 export interface Told<Inputs, Outputs> {
@@ -59,16 +60,16 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     diff,
     warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
     previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
-    create: (properties, context) =>
-      attempt({ label: labelOf(properties), verb: "create" }, properties, () =>
+    create: (properties, whole) =>
+      attempt({ label: labelOf(properties), verb: "create" }, properties, whole, (context) =>
         writing(context, async () => {
           const inputs = filled.parse(properties);
           const { id, outputs } = await definition.create(inputs, context);
           return { id, outputs: merged(inputs, outputs) };
         }),
       ),
-    read: (id, olds, context) =>
-      attempt({ label: labelOf(olds, id), verb: "read" }, olds, async () => {
+    read: (id, olds, whole) =>
+      attempt({ label: labelOf(olds, id), verb: "read" }, olds, whole, async (context) => {
         ledgerOf(context.clients).inState.add(id);
         const told = await definition.read(id, olds, context);
         if (!told) return undefined;
@@ -76,8 +77,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         const kept = ["doubles", ...Object.keys(definition.outputs.shape)].map((key) => [key, olds[key]]);
         return { id, inputs, outputs: merged({ ...Object.fromEntries(kept), ...inputs }, told.outputs) };
       }),
-    update: (id, olds, news, context) =>
-      attempt({ label: labelOf(news, id), verb: "update" }, news, () =>
+    update: (id, olds, news, whole) =>
+      attempt({ label: labelOf(news, id), verb: "update" }, news, whole, (context) =>
         writing(context, async () => {
           ledgerOf(context.clients).inState.add(id);
           const inputs = filled.parse(news);
@@ -87,8 +88,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
           return merged(inputs, await definition.update(id, update, context));
         }),
       ),
-    delete: (id, olds, context) =>
-      attempt({ label: labelOf(olds, id), verb: "delete" }, olds, () =>
+    delete: (id, olds, whole) =>
+      attempt({ label: labelOf(olds, id), verb: "delete" }, olds, whole, (context) =>
         writing(context, async () => {
           const { adopted, inState } = ledgerOf(context.clients);
           // A forced replacement whose create took over the very object that is to be deleted now: it stays.
@@ -128,7 +129,7 @@ async function writing<Answer>(context: Context, work: () => Promise<Answer>): P
 }
 
 /** Runs a verb; a failed call leaves with the text a person needs. What is unfinished keeps its inputs. */
-async function attempt<Answer>(subject: Subject, inputs: Properties, work: () => Promise<Answer>): Promise<Answer> {
+async function explaining<Answer>(subject: Subject, inputs: Properties, work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
@@ -139,6 +140,14 @@ async function attempt<Answer>(subject: Subject, inputs: Properties, work: () =>
     throw new PartialFailure(message, error.id, outputs, { cause });
   }
 }
+
+/** Runs a verb within its time-out. */
+const attempt = <Answer>(
+  subject: Subject,
+  inputs: Properties,
+  context: Context,
+  work: (context: Context) => Promise<Answer>,
+): Promise<Answer> => withinLimit(subject, context, (bounded) => explaining(subject, inputs, () => work(bounded)));
 
 function toldProperties(told: object, keys: string[]): Map<string, unknown> {
   return new Map(Object.entries(told).filter(([key]) => keys.includes(key)));

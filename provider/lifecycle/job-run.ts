@@ -6,7 +6,10 @@ import type { JobOrder } from "./job-order";
 import type { Context } from "./lifecycle";
 
 /** What a job needs of a verb's context. */
-export type JobContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "timeout" | "secrets">;
+export type JobContext = Pick<
+  Context,
+  "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
+>;
 
 /** Milliseconds between two looks at a job: soon at first, for most jobs are short. */
 const firstPoll = 250;
@@ -45,7 +48,7 @@ export class JobGone extends Error {
  */
 export async function runJob(order: JobOrder, context: JobContext): Promise<JobRecord> {
   const { clock, signal } = context;
-  const limit = Math.min(order.timeout * 1000, context.timeout ?? Number.POSITIVE_INFINITY);
+  const limit = Math.min(order.timeout * 1000, (context.end ?? Number.POSITIVE_INFINITY) - clock.now());
   const started = clock.now();
   const submitted = await submit(order, context);
   try {
@@ -90,7 +93,7 @@ async function untilFinal(
     const waits = job.status === "IN_QUEUE";
     if (waits && passed >= question) {
       question = passed + nextQuestion;
-      const health = await context.clients.jobs.health(endpointId, tidyingOptions).catch(() => undefined);
+      const health = await context.clients.jobs.health(endpointId, tidyingOptions(context)).catch(() => undefined);
       reason = health && workerProblem(health, context);
     }
     const because = waits && reason ? `; ${reason.split("\n", 1)}` : "";
@@ -119,11 +122,12 @@ async function look(endpointId: string, jobId: string, context: JobContext): Pro
 }
 
 /** Cancels a job; answers the state it is left in, undefined when that cannot be told. */
-async function cancel(endpointId: string, jobId: string, { clients }: JobContext): Promise<JobRecord | undefined> {
+async function cancel(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord | undefined> {
+  const { clients } = context;
   try {
-    return await clients.jobs.cancel(endpointId, jobId, tidyingOptions);
+    return await clients.jobs.cancel(endpointId, jobId, tidyingOptions(context));
   } catch {
     // It may just have ended: its record says so. Nothing else can be done about a service that does not answer.
-    return clients.jobs.status(endpointId, jobId, tidyingOptions).catch(() => undefined);
+    return clients.jobs.status(endpointId, jobId, tidyingOptions(context)).catch(() => undefined);
   }
 }

@@ -103,7 +103,7 @@ const shortened = (text: string | undefined): string | undefined =>
 
 async function healthLine(endpointId: string, context: JobContext): Promise<string> {
   try {
-    const health = await context.clients.jobs.health(endpointId, tidyingOptions);
+    const health = await context.clients.jobs.health(endpointId, tidyingOptions(context));
     const problem = shortened(workerProblem(health, context));
     return `endpoint: ${healthText(health)}${problem === undefined ? "" : `\n${problem}`}`;
   } catch {

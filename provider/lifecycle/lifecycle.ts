@@ -49,8 +49,16 @@ export interface Context {
   progress(text: string): void;
   /** Warns of something that stays after the deployment and that the user has to look at. */
   warn(text: string): void;
-  /** Milliseconds for the verb, where the user set them. */
+  /** Milliseconds for the verb, where the user set them; `end` is what verbs go by. */
   timeout?: number | undefined;
+  /** When calls and waits of the verb have to be over, by the clock; undefined where the user set no time-out. */
+  end?: number | undefined;
+  /** When what is tidied up or looked up after that has to be over. */
+  tidyEnd?: number | undefined;
+  /** The signal without the verb's own time-out: what other verbs wait for too goes by it. */
+  cancelSignal?: AbortSignal | undefined;
+  /** Told that a call was given up because another try would come after `end`. */
+  onDeadline?: (() => void) | undefined;
   /** Name that the resource alone gets when its user gives none: an object that has it can only be of this resource. */
   defaultName?: string | undefined;
   /** Ids of deployed objects, as far as the door has seen them: a create takes over none of these. */

@@ -17,7 +17,7 @@ import { revisionOf } from "./template-revision";
 /** Which existing object is meant: by its id, or by a name that no other one of its kind has. */
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
 
-type LookUpContext = Pick<Context, "clients" | "clock" | "signal" | "timeout" | "progress" | "secrets">;
+type LookUpContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
 
 interface Source<Found> {
   all(context: LookUpContext): Promise<Listing<Found>>;

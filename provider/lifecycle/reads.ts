@@ -7,7 +7,7 @@ import type {
   ServerlessEndpointRecord,
   TemplateRecord,
 } from "serverless-compute-api";
-import { callOptions } from "./calls";
+import { callOptions, sharedCallOptions, whileAllowed } from "./calls";
 import type { Context } from "./lifecycle";
 import { type List, type Listing, listAll, oneOf } from "./listing";
 
@@ -17,7 +17,10 @@ import { type List, type Listing, listAll, oneOf } from "./listing";
  */
 const keptFor = 2000;
 
-type ReadContext = Pick<Context, "clients" | "clock" | "signal" | "timeout" | "progress" | "secrets">;
+type ReadContext = Pick<
+  Context,
+  "clients" | "clock" | "signal" | "end" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
+>;
 
 /** How the objects of one kind are read. */
 interface Source<Found> {
@@ -44,7 +47,7 @@ function keptReads<Found extends { id: string }>({ list, read }: Source<Found>):
   const all: Reads<Found>["all"] = (context) => {
     const now = context.clock.now();
     if (kept && now - kept.since < keptFor) return kept.listing;
-    const mine = { listing: listAll(list, callOptions(context)), since: now };
+    const mine = { listing: listAll(list, sharedCallOptions(context)), since: now };
     kept = mine;
     mine.listing.catch(() => {
       if (kept === mine) kept = undefined;
@@ -54,7 +57,7 @@ function keptReads<Found extends { id: string }>({ list, read }: Source<Found>):
   return {
     all,
     async one(id, context) {
-      const listing = await all(context);
+      const listing = await whileAllowed(all(context), context.signal);
       if (!read) return oneOf(id, listing);
       return listing.found.find((each) => each.id === id) ?? read(id, callOptions(context));
     },

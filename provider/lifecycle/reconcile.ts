@@ -1,6 +1,6 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { takeOver } from "./adoption";
-import { callOptions, making, tidyingOptions } from "./calls";
+import { callOptions, making, tidyingOptions, whileAllowed } from "./calls";
 import { type Creation, type Findable, heldBefore, type Named } from "./creation";
 import { agrees } from "./diff";
 import { inTurn, ledgerOf } from "./ledger";
@@ -38,7 +38,7 @@ export async function createOnce<Inputs extends Named, Outputs extends object, F
   const ledger = ledgerOf(context.clients);
   const { kind, inputs, shape, rules, told, remove } = creation;
   return inTurn(ledger, `${kind} ${inputs.name}`, async () => {
-    const before = await heldBefore(creation, ledger, context);
+    const before = await whileAllowed(heldBefore(creation, ledger, context), context.signal);
     const adopted = await takeOver(creation, before, ledger, context);
     if (adopted) return adopted;
     const old = new Set(before.map(({ id }) => id));
@@ -106,7 +106,7 @@ async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  return look(tidyingOptions);
+  return look(tidyingOptions(context));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isApiError, type ServerlessEndpointRecord } from "serverless-compute-api";
 import { foundInList } from "./absence";
-import { callOptions } from "./calls";
+import { callOptions, tidyingOptions } from "./calls";
 import type { Context } from "./lifecycle";
 
 const second = 1000;
@@ -28,7 +28,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
   if (name === undefined) return;
   const started = context.clock.now();
   await refuseWhileBound(id, name, context);
-  const limit = context.timeout ?? context.settings.templateReleaseLimit;
+  const limit = context.end === undefined ? context.settings.templateReleaseLimit : context.end - started;
   for (;;) {
     const elapsed = context.clock.now() - started;
     if (elapsed >= limit) throw new Error(await expired(id, name, limit, context));
@@ -69,8 +69,12 @@ async function nameOf(id: string, context: Context): Promise<string | undefined>
   return found?.name;
 }
 
-async function boundTo(id: string, context: Context): Promise<ServerlessEndpointRecord[]> {
-  const endpoints = await context.clients.management.listEndpoints(callOptions(context));
+async function boundTo(
+  id: string,
+  context: Context,
+  options = callOptions(context),
+): Promise<ServerlessEndpointRecord[]> {
+  const endpoints = await context.clients.management.listEndpoints(options);
   return endpoints.filter(({ templateId }) => templateId === id);
 }
 
@@ -105,11 +109,13 @@ async function waitVisibly(name: string, started: number, end: number, limit: nu
 }
 
 async function expired(id: string, name: string, limit: number, context: Context): Promise<string> {
-  const bound = await boundTo(id, context);
+  const bound = await boundTo(id, context, { ...callOptions(context), ...tidyingOptions(context) });
   const user =
     bound.length > 0 ? `${listed(bound)} took it into use meanwhile` : "no endpoint uses it, perhaps a pod does";
+  const setting =
+    context.end === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
   return (
     `template "${name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
-    "same command again later, or wait longer with serverless-compute:templateReleaseLimit (seconds)."
+    `same command again later, or wait longer with ${setting}.`
   );
 }

@@ -64,6 +64,7 @@ it("a create and an update end when their custom time-outs are over, and the nex
     const late = await stack.up();
     expect(late.code).not.toBe(0);
     expect(late.output).toContain(`NetworkVolume "models-dev-`);
+    expect(late.output).toContain(`(customTimeouts.${operation})`);
     service.proxy.clear();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -75,6 +76,7 @@ it("a create and an update end when their custom time-outs are over, and the nex
 it("a delete ends when its custom time-out is over, and keeps the resource", async () => {
   const destroy = await stack.destroy();
   expect(destroy.code).not.toBe(0);
-  expect(destroy.output).toContain("is still in use after 3 s");
+  expect(destroy.output).toContain("is still in use after 2 s");
+  expect(destroy.output).toContain("delete was not done within its time-out of 3 s (customTimeouts.delete)");
   expect(await stack.resources()).toMatchObject([{ type: "serverless-compute:index:Template" }]);
 });

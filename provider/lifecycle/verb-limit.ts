@@ -1,0 +1,81 @@
+import { type Context, PartialFailure } from "./lifecycle";
+import { ExplainedError, type Subject } from "./messages";
+
+/** A verb that was not done when its custom time-out was over. */
+export class VerbTimeout extends Error {
+  override readonly name = "VerbTimeout";
+  constructor(verb: Subject["verb"], limit: number) {
+    super(`${verb} was not done within its time-out of ${limit / 1000} s (customTimeouts.${verb})`);
+  }
+}
+
+/** Part of a time-out, and milliseconds at most, that are kept for what has to be tidied up or looked up at its end. */
+const reservePart = 5;
+const longestReserve = 5000;
+
+/** Milliseconds that a wait may go beyond the end: a verb that waits to the very end says itself what it waited for. */
+const slack = 50;
+
+/** The longest time that timers of Node know. */
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Runs a verb so that it ends within its custom time-out with all its calls, waits and looks: they end a little before
+ * it, and what is made or running then is still looked up or cancelled. Its failure names the time-out.
+ */
+export async function withinLimit<Answer>(
+  subject: Subject,
+  context: Context,
+  work: (context: Context) => Promise<Answer>,
+): Promise<Answer> {
+  const { timeout, clock } = context;
+  if (timeout === undefined) return work(context);
+  const reserve = Math.min(longestReserve, timeout / reservePart);
+  const end = clock.now() + timeout - reserve;
+  const reason = new VerbTimeout(subject.verb, timeout);
+  const limit = new AbortController();
+  let cutShort = false;
+  const stop = (): never => {
+    limit.abort(reason);
+    throw reason;
+  };
+  // Ends what obeys neither clock nor deadline, such as the wait for a free connection.
+  const timer = setTimeout(() => limit.abort(reason), Math.min(longestTimer, timeout - reserve / 2));
+  const bounded: Context = {
+    ...context,
+    signal: AbortSignal.any([context.signal, limit.signal]),
+    cancelSignal: context.signal,
+    end,
+    tidyEnd: end + reserve,
+    onDeadline: () => {
+      cutShort = true;
+    },
+    clock: {
+      now: () => clock.now(),
+      sleep: async (ms, signal) => {
+        const left = end - clock.now();
+        if (limit.signal.aborted || ms <= left + slack) return clock.sleep(ms, signal);
+        await clock.sleep(Math.max(0, left), signal);
+        stop();
+      },
+    },
+  };
+  try {
+    return await work(bounded);
+  } catch (error) {
+    const over = cutShort || limit.signal.aborted || clock.now() >= end;
+    throw over && !context.signal.aborted ? withReason(error, reason, subject) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A failure that names the time-out which cut the verb short; what was made stays in it. */
+function withReason(error: unknown, reason: VerbTimeout, { label }: Subject): unknown {
+  if (error === reason) return new ExplainedError(`${label}: ${reason.message}`, { cause: reason });
+  if (!(error instanceof Error) || error.message.includes(reason.message)) return error;
+  const message = `${error.message}\nThe ${reason.message}.`;
+  if (error instanceof PartialFailure)
+    return new PartialFailure(message, error.id, error.outputs, { cause: error.cause });
+  return new ExplainedError(message, { cause: error.cause ?? error });
+}

@@ -1,0 +1,91 @@
+import { systemClock } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../provider/lifecycle/kinds";
+import type { Properties } from "../../provider/lifecycle/lifecycle";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { objectCases } from "./support/kinds";
+
+const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
+const cases = await objectCases(bench);
+
+let count = 0;
+const freshName = (): string => `late${count++}-dev`;
+const changes: Record<(typeof cases)[number]["kind"], Properties> = {
+  Template: { readme: "x" },
+  ServerlessEndpoint: { workersMax: 1 },
+  NetworkVolume: { size: 99 },
+  Secret: { description: "x" },
+  ContainerRegistryAuth: { password: "qqqq" },
+};
+
+describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create, held }) => {
+  const lifecycle = kinds[kind];
+  const inputsOf = (name: string, more: Properties = {}): Properties =>
+    lifecycle.check({}, { ...news, ...more }, name).inputs;
+
+  /** Runs a verb that fails; answers its message, and how long it took by the service's clock, ms. */
+  async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
+    const started = bench.clock.now();
+    const message = await verb().then(
+      () => "it succeeded",
+      (error: unknown) => String(error),
+    );
+    return { message, took: bench.clock.now() - started };
+  }
+
+  test("bounds each verb with all its calls, tries and looks, and its failure names it", async () => {
+    const name = freshName();
+    const { id, outputs } = await lifecycle.create(inputsOf(name), bench.context());
+    const timeout = 3000;
+    const verbs = {
+      create: () => lifecycle.create(inputsOf(freshName()), bench.context({ timeout })),
+      update: () => lifecycle.update(id, outputs, inputsOf(name, changes[kind]), bench.context({ timeout })),
+      delete: () => lifecycle.delete(id, outputs, bench.context({ timeout })),
+    };
+    for (const [verb, run] of Object.entries(verbs)) {
+      // One call alone would try for longer than that.
+      bench.proxy.inject(verb === "create" ? create : {}, { kind: "status", status: 500 }, 200);
+      const { message, took } = await timed(run);
+      bench.proxy.clear();
+      expect(message).toContain(`${kind} "`);
+      expect(message).toContain(`${verb} was not done within its time-out of 3 s (customTimeouts.${verb})`);
+      expect(took).toBeLessThanOrEqual(timeout);
+    }
+  });
+
+  test("that is over while the answer to a create is on its way leaves no orphan", async () => {
+    const name = freshName();
+    bench.proxy.inject(create, { kind: "answerLate", ms: 3000 });
+    const started = Date.now();
+    const made = await lifecycle.create(inputsOf(name), bench.context({ timeout: 2500, clock: systemClock }));
+    expect(Date.now() - started).toBeLessThanOrEqual(2500);
+    const ids = (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
+    expect(ids).toEqual([made.id]);
+  });
+});
+
+test("a time-out that is over fails no other create that waits for the same list", async () => {
+  const { NetworkVolume } = kinds;
+  const context = bench.context({ clock: systemClock });
+  const create = (timeout: number | undefined) =>
+    NetworkVolume.create(NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, freshName()).inputs, {
+      ...context,
+      timeout,
+    });
+  bench.proxy.inject({ method: "GET" }, { kind: "answerLate", ms: 1000 });
+  const [hasty, patient] = await Promise.allSettled([create(300), create(undefined)]);
+  expect(hasty).toMatchObject({ reason: { message: expect.stringContaining("(customTimeouts.create)") } });
+  expect(patient).toMatchObject({ status: "fulfilled" });
+});
+
+test("a template's wait for its release ends with its time-out, and the template stays in the state", async () => {
+  const { Template, ServerlessEndpoint } = kinds;
+  const made = await Template.create(Template.check({}, { imageName: "a:1" }, freshName()).inputs, bench.context());
+  const inputs = ServerlessEndpoint.check({}, { templateId: made.id, workersMax: 0 }, freshName()).inputs;
+  const user = await ServerlessEndpoint.create(inputs, bench.context());
+  await ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
+  const started = bench.clock.now();
+  const failure = await Template.delete(made.id, made.outputs, bench.context({ timeout: 20_000 })).catch(String);
+  expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete was not done within its time-out of 20 s/);
+  expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
+});
