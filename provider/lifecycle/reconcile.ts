@@ -1,6 +1,6 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { takeOver } from "./adoption";
-import { callOptions, making, tidyingOptions, whileAllowed } from "./calls";
+import { callOptions, isOver, making, tidyingOptions, whileAllowed } from "./calls";
 import { type Creation, type Findable, heldBefore, type Named } from "./creation";
 import { agrees } from "./diff";
 import { inTurn, ledgerOf } from "./ledger";
@@ -85,7 +85,8 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
       );
       const [made] = ours;
       if (made) return { made, sent };
-      if (context.signal.aborted) throw new LostCreate(context.signal.reason, subject, doubt);
+      const { aborted, reason } = context.signal;
+      if (isOver(context)) throw new LostCreate(aborted ? reason : error, subject, doubt);
       if (second || !isApiError(error)) throw new LostCreate(error, subject, doubt);
       // Where names are unique, sending it again makes no second one, whatever became of the first.
       const safe = doubt === undefined || !remove;
@@ -94,7 +95,7 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
   }
 }
 
-/** Looks several times; after a cancellation once more, for what was made must not be left behind. */
+/** Looks several times; after a cancellation, or at the end of the verb's time, once more, for what was made must not be left behind. */
 async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen<Found>> {
   const { clock, signal } = context;
   try {
@@ -104,7 +105,7 @@ async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen
       if (seen.ours.length > 0 || wait === looks.at(-1)) return seen;
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!isOver(context)) throw error;
   }
   return look(tidyingOptions(context));
 }
