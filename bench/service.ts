@@ -5,22 +5,52 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { call } from "./client";
+import { sdkEnvironment, sdkPython } from "./sdk-server";
 
 const root = join(__dirname, "..");
-const image = "bench/echo:1";
+/** The built command line of the service. */
+export const serviceProgram = join(root, "service", "bin", "serverless-compute-local.js");
 const started = z.object({ baseUrl: z.string(), serverlessUrl: z.string(), apiKeyFile: z.string(), pid: z.number() });
+const health = z.object({ jobs: z.record(z.string(), z.number()), workers: z.record(z.string(), z.number()) });
 
-/** The built service as a process of its own, with endpoints whose workers echo. */
+/** What runs the jobs: the service's own Node worker, the public Python SDK's, or nobody. */
+export type WorkerKind = "local" | "sdk" | "none";
+
+/** What a measured service is started with. */
+export interface MeasuredOptions {
+  endpoints?: number;
+  workers?: WorkerKind;
+  /** Workers of each endpoint. */
+  workersPerEndpoint?: number;
+  rateLimits?: "on" | "off";
+  /** A data folder that is there already; the caller removes it. */
+  folder?: string;
+}
+
+/** The built service as a process of its own, with endpoints whose workers return their input. */
 export interface MeasuredService {
+  baseUrl: string;
   serverlessUrl: string;
   apiKey: string;
+  pid: number;
+  folder: string;
   endpointIds: string[];
-  /** Resident memory of the service's process, MiB; workers are processes of their own. */
-  residentMemory(): Promise<number>;
+  headers: Record<string, string>;
   /** Sum of a number of /health over the endpoints. */
   count(name: "completed" | "failed" | "inQueue" | "inProgress" | "retried"): Promise<number>;
+  /** Waits until no job waits or runs; returns the seconds that it took. */
+  drained(): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** Starts the service's command line and waits for its addresses. */
+export async function startService(folder: string, flags: string[] = []) {
+  const args = [serviceProgram, "start", "--json", "--port", "0", "--data", folder, ...flags];
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...sdkEnvironment },
+  });
+  return { child, ...(await addresses(child)) };
 }
 
 async function addresses(child: ChildProcess) {
@@ -33,43 +63,73 @@ async function addresses(child: ChildProcess) {
   return started.parse(JSON.parse(String(text)));
 }
 
-export async function startMeasuredService(endpoints: number): Promise<MeasuredService> {
-  const folder = await mkdtemp(join(tmpdir(), "bench-"));
-  const program = join(root, "service", "bin", "serverless-compute-local.js");
-  const handler = join(root, "bench", "echo.mjs");
-  const args = [program, "start", "--json", "--port", "0", "--data", folder, "--image", `${image}=${handler}`];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
-  const { baseUrl, serverlessUrl, apiKeyFile, pid } = await addresses(child);
+/** Ends a process and waits for it. */
+export async function ended(child: ChildProcess): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  await exit;
+}
+
+async function imageOf(workers: WorkerKind): Promise<string> {
+  if (workers === "sdk") return `"${await sdkPython()}" -u "${join(root, "bench", "sdk-handler.py")}"`;
+  return join(root, "bench", "echo.mjs");
+}
+
+export async function startMeasuredService(options: MeasuredOptions = {}): Promise<MeasuredService> {
+  const { endpoints = 1, workers = "local", workersPerEndpoint = 1, rateLimits = "off" } = options;
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), "bench-")));
+  const image = "bench/echo:1";
+  const flags = ["--image", `${image}=${await imageOf(workers)}`, "--rate-limits", rateLimits];
+  const { child, baseUrl, serverlessUrl, apiKeyFile, pid } = await startService(folder, flags);
   const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+
   const make = async (path: string, body: object): Promise<string> => {
-    const { status, text } = await call("POST", `${baseUrl}${path}`, apiKey, JSON.stringify(body));
-    if (status !== 200) throw new Error(`POST ${path} answered ${status} ${text}`);
+    const answer = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await answer.text();
+    if (answer.status !== 200) throw new Error(`POST ${path} returned ${answer.status} ${text}`);
     return z.object({ id: z.string() }).parse(JSON.parse(text)).id;
   };
   const sizes = { isServerless: true, volumeInGb: 0, containerDiskInGb: 5 };
-  const templateId = await make("/templates", { name: "echo", imageName: image, ...sizes });
+  const templateId = await make("/templates", { name: `echo-${Date.now()}`, imageName: image, ...sizes });
+  const count = workers === "none" ? 0 : workersPerEndpoint;
+  const scaling = { templateId, workersMin: count, workersMax: count };
   const endpointIds: string[] = [];
-  for (let at = 0; at < endpoints; at++)
-    endpointIds.push(await make("/endpoints", { name: `echo-${at}`, templateId, workersMin: 1, workersMax: 1 }));
+  for (let at = 0; at < endpoints; at++) endpointIds.push(await make("/endpoints", { name: `echo-${at}`, ...scaling }));
+  const healthOf = async (id: string) =>
+    health.parse(await (await fetch(`${serverlessUrl}/v2/${id}/health`, { headers })).json());
+  const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  // A worker's own start is not what the loads measure.
+  for (const id of endpointIds) while (((await healthOf(id)).workers["idle"] ?? 0) < count) await pause(50);
 
-  const health = z.object({ jobs: z.record(z.string(), z.number()) });
-  return {
-    ...{ serverlessUrl, apiKey, endpointIds },
-    async residentMemory() {
-      const kilobytes = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
-      return Number(kilobytes) / 1024;
-    },
+  const service: MeasuredService = {
+    ...{ baseUrl, serverlessUrl, apiKey, pid, folder, endpointIds, headers },
     async count(name) {
-      const answers = await Promise.all(
-        endpointIds.map((id) => call("GET", `${serverlessUrl}/v2/${id}/health`, apiKey)),
-      );
-      return answers.reduce((sum, { text }) => sum + (health.parse(JSON.parse(text)).jobs[name] ?? 0), 0);
+      const answers = await Promise.all(endpointIds.map(healthOf));
+      return answers.reduce((sum, { jobs }) => sum + (jobs[name] ?? 0), 0);
+    },
+    async drained() {
+      const began = performance.now();
+      while ((await service.count("inQueue")) + (await service.count("inProgress")) > 0) await pause(50);
+      return (performance.now() - began) / 1000;
     },
     async stop() {
-      const ended = once(child, "exit");
-      child.kill("SIGTERM");
-      await ended;
-      await rm(folder, { recursive: true, force: true });
+      await ended(child);
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
+  return service;
+}
+
+/** Does some work on a service of its own. */
+export async function onService<Result>(
+  options: MeasuredOptions,
+  work: (service: MeasuredService) => Promise<Result>,
+): Promise<Result> {
+  const service = await startMeasuredService(options);
+  try {
+    return await work(service);
+  } finally {
+    await service.stop();
+  }
 }

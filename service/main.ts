@@ -15,6 +15,7 @@ interface StartFlags {
   image: Record<string, string>;
   templateRelease?: number;
   stream: "array" | "envelope";
+  rateLimits: "on" | "off";
   deleteNeedsScaleDown: boolean;
   json: boolean;
 }
@@ -76,6 +77,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       readSeconds,
     )
     .option("--stream <shape>", "shape of /stream answers: array or envelope", readStream, "array")
+    .option("--rate-limits <on|off>", "off lifts the rate limits, for load tests of your own handlers", readOnOff, "on")
     .option("--delete-needs-scale-down", "refuse to delete an endpoint that still allows workers", false)
     .option("--json", "first line on stdout: the addresses, the key file and the pid as JSON", false)
     .action((flags: StartFlags) => start(flags, output));
@@ -123,6 +125,7 @@ async function start(flags: StartFlags, output: Output): Promise<void> {
     dataFolder: flags.data,
     images: flags.image,
     stream: flags.stream,
+    rateLimits: flags.rateLimits,
     deleteNeedsScaleDown: flags.deleteNeedsScaleDown,
     logLevel: "info",
     ...(flags.templateRelease === undefined ? {} : { templateRelease: flags.templateRelease }),
@@ -188,6 +191,11 @@ function readSeconds(text: string): number {
 function readStream(text: string): string {
   if (text === "array" || text === "envelope") return text;
   throw new InvalidArgumentError('It must be "array" or "envelope".');
+}
+
+function readOnOff(text: string): string {
+  if (text === "on" || text === "off") return text;
+  throw new InvalidArgumentError('It must be "on" or "off".');
 }
 
 function addImage(text: string, images: Record<string, string>): Record<string, string> {

@@ -16,6 +16,8 @@ export interface ServiceOptions {
   templateRelease?: number;
   /** Shape of /stream answers: the interface's bare array, or the envelope that the SDKs read. Default `array`. */
   stream?: "array" | "envelope";
+  /** Whether requests beyond the interface's rate limits are refused; `off` is for load tests of one's own handlers. Default `on`. */
+  rateLimits?: "on" | "off";
   /** Whether REST refuses to delete an endpoint that still allows workers, as GraphQL always does. Default false. */
   deleteNeedsScaleDown?: boolean;
   /** Waits of the job path that are to be other than the defaults; docs/service.md, Waits, lists them. */
@@ -37,7 +39,7 @@ export const defaultDataFolder = (): string => join(process.cwd(), ".serverless-
 const levels = ["silent", "error", "warn", "info", "debug"];
 
 /** What is wrong with options of a program that no compiler has checked; each names the option, its value and what is allowed. */
-function checkOptions({ port, templateRelease, stream, logLevel }: ServiceOptions): void {
+function checkOptions({ port, templateRelease, stream, rateLimits, logLevel }: ServiceOptions): void {
   const check = (name: string, value: unknown, right: boolean, allowed: string): void => {
     if (value !== undefined && !right)
       throw new StartError(`${name}: ${showValue(value)} is not allowed, must be ${allowed}`);
@@ -48,6 +50,7 @@ function checkOptions({ port, templateRelease, stream, logLevel }: ServiceOption
   const milliseconds = "a whole number of milliseconds, 0 or more";
   check("templateRelease", templateRelease, whole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
   check("stream", stream, stream === "array" || stream === "envelope", '"array" or "envelope"');
+  check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
   check("logLevel", logLevel, levels.includes(String(logLevel)), `one of ${levels.join(", ")}`);
 }
 
@@ -60,6 +63,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     images: options.images ?? {},
     templateRelease: options.templateRelease ?? limits.templateRelease,
     stream: options.stream ?? "array",
+    rateLimits: options.rateLimits ?? "on",
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
     timings: resolveTimings(options.timings ?? {}),
     clock: options.clock ?? systemClock,

@@ -22,6 +22,9 @@ const perWorker = 1 / 10;
 /** The effective limit: the higher of the base and what the workers add up to. */
 const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
 
+/** Counts nothing and refuses nothing, for load tests of one's own handlers. */
+export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
+
 interface Usage {
   /** Times of the requests in the window, the oldest first; those before `from` have left it. */
   times: number[];

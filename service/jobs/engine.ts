@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Auth } from "../http/auth";
-import { createRateLimits } from "../http/rate-limits";
+import { createRateLimits, noRateLimits } from "../http/rate-limits";
 import type { EndpointLookup } from "../management/endpoint-lookup";
 import type { ManagementEvents } from "../management/events";
 import type { ServiceSettings } from "../settings";
@@ -38,7 +38,7 @@ import { createWebhookDelivery } from "./webhooks";
 export interface JobEngineDeps {
   database: Database;
   clock: Clock;
-  settings: Pick<ServiceSettings, "dataFolder" | "images" | "stream" | "timings">;
+  settings: Pick<ServiceSettings, "dataFolder" | "images" | "rateLimits" | "stream" | "timings">;
   endpoints: EndpointLookup;
   events: ManagementEvents;
   auth: Pick<Auth, "checkJobs">;
@@ -114,7 +114,7 @@ export function createJobEngine({
   const runningWorkers = (endpointId: string): number =>
     roster.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, clock.now(), timings)))
       .length;
-  const rateLimits = createRateLimits(clock, runningWorkers);
+  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, runningWorkers);
   const health = (endpointId: string) =>
     readHealth(endpointId, {
       counters,

@@ -15,8 +15,8 @@ declare module "vitest" {
 const sdk = "runpod==1.12.0";
 const folder = fileURLToPath(new URL(`../../.serverless-compute/python-${sdk.replace("==", "-")}`, import.meta.url));
 
-/** A failure here is told by the tests that need Python, so that the others still run. */
-async function findPython(): Promise<SdkPython> {
+/** Makes the Python with the public SDK, or says why there is none: the tests that need it tell that, the others still run. */
+export async function findPython(): Promise<SdkPython> {
   try {
     return { path: await pythonWith([sdk], folder) };
   } catch (error) {

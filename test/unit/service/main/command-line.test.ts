@@ -18,6 +18,7 @@ describe("a command line that cannot be right ends with 2 and one line", () => {
     ["start --template-release soon", /--template-release.*'soon'.*number of seconds/],
     ["start --template-release -1", /--template-release.*'-1'.*0 or more/],
     ["start --stream lines", /--stream.*'lines'.*"array" or "envelope"/],
+    ["start --rate-limits none", /--rate-limits.*'none'.*"on" or "off"/],
     ["start --colour", /unknown option '--colour'/],
     ["start now", /too many arguments/],
     ["key now", /too many arguments/],
@@ -87,7 +88,7 @@ describe("key", () => {
 
 test("--help lists the flags with their defaults and ends with 0", async () => {
   const { code, out } = await runLine("start", "--help");
-  for (const flag of ["--port", "--data", "--image", "--template-release", "--stream", "--json"]) {
+  for (const flag of ["--port", "--data", "--image", "--template-release", "--stream", "--rate-limits", "--json"]) {
     expect(out).toContain(flag);
   }
   expect(out).toContain("7337");

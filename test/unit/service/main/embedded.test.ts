@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, StartError } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { send } from "../../../support/raw-http";
+import { at, send } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 let folder: string;
@@ -47,6 +47,7 @@ describe("createService", () => {
     [{ port: 65_536 }, "port: 65536 is not allowed, must be a whole number from 0 to 65535"],
     [{ templateRelease: -1 }, "templateRelease: -1 is not allowed, must be a whole number of milliseconds, 0 or more"],
     [{ stream: "list" }, 'stream: "list" is not allowed, must be "array" or "envelope"'],
+    [{ rateLimits: false }, 'rateLimits: false is not allowed, must be "on" or "off"'],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
   ])("refuses %j, makes nothing, and says what is allowed", async (options, message) => {
     const refused = await start(options).catch((error: unknown) => error);
@@ -54,6 +55,33 @@ describe("createService", () => {
     expect(String(refused)).toContain(message);
     expect(readdirSync(folder)).toEqual([]);
   });
+
+  test.each([
+    ["on", 2],
+    ["off", 5],
+  ] as const)(
+    "with rateLimits %s, %i of 5 calls of /purge-queue at once are served (its limit is 2)",
+    async (rateLimits, served) => {
+      const service = await start({ rateLimits });
+      const headers = { authorization: `Bearer ${service.apiKey}` };
+      const content = { imageName: "acme/chat:1", isServerless: true, volumeInGb: 0 };
+      const json = { ...headers, "content-type": "application/json" };
+      const make = async (path: string, body: object) => {
+        const { json: made } = await send("POST", `${service.baseUrl}${path}`, {
+          headers: json,
+          text: JSON.stringify(body),
+        });
+        return String(at(made, "id"));
+      };
+      const templateId = await make("/templates", { name: "chat", ...content });
+      const id = await make("/endpoints", { name: "chat", templateId, workersMax: 0 });
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => send("POST", `${service.serverlessUrl}/v2/${id}/purge-queue`, { headers })),
+      );
+      await service.stop();
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(served);
+    },
+  );
 
   test("makes no log file when it is to be silent", async () => {
     const service = await start();

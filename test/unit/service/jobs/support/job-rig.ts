@@ -89,7 +89,7 @@ export async function useJobRig({
     const log = pino({ level: "silent" });
     const management = createManagement({ database, clock, templateRelease: 0, events });
     let root = "";
-    const settings = { dataFolder, images, stream, timings: resolveTimings(timings) };
+    const settings = { dataFolder, images, rateLimits: "on" as const, stream, timings: resolveTimings(timings) };
     const deps = { database, clock, settings, endpoints: management.lookup, events, auth, log };
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root });
     const rest = { deleteNeedsScaleDown: false, workers: () => [] };

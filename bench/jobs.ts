@@ -1,0 +1,145 @@
+import type { Request } from "autocannon";
+import { z } from "zod";
+import { type LoadResult, runLoad } from "./load";
+import { descendants, processorTime } from "./processes";
+import { startSdkServer } from "./sdk-server";
+import { type MeasuredService, onService, type WorkerKind } from "./service";
+import { median } from "./statistics";
+
+/** Clients at once. */
+const clients = [1, 16, 128];
+const operations = ["/runsync", "/run + /status"] as const;
+const body = JSON.stringify({ input: { prompt: "ping" } });
+const created = z.object({ id: z.string() });
+
+/** One way to run jobs under one number of clients; medians over the rounds. */
+export interface JobRow {
+  operation: "/runsync" | "/run + /status";
+  by: "local workers" | "SDK workers" | "the SDK's own server";
+  clients: number;
+  /** Jobs submitted and answered per second. */
+  jobsPerSecond: number;
+  p50: number;
+  p99: number;
+  errors: number;
+  /** Processor time of the server per job, ms, and of its workers. */
+  serverCpu: number;
+  workerCpu: number;
+}
+
+export interface JobBench {
+  rounds: number;
+  seconds: number;
+}
+
+interface Contender {
+  operation: JobRow["operation"];
+  by: JobRow["by"];
+  pid: number;
+  load(connections: number, seconds: number): Promise<LoadResult>;
+}
+
+const post = (path: string): Request => ({ method: "POST", path, body });
+
+/** A job that is submitted, then asked for once: two requests. */
+function submitAndAsk(endpointId: string): Request[] {
+  const submit: Request = {
+    ...post(`/v2/${endpointId}/run`),
+    onResponse: (status, text, context) => {
+      const sent: { id?: string } = context;
+      if (status === 200) sent.id = created.parse(JSON.parse(text)).id;
+    },
+  };
+  const ask: Request = {
+    method: "GET",
+    setupRequest: (request, context) => {
+      const sent: { id?: string } = context;
+      return { ...request, path: `/v2/${endpointId}/status/${sent.id ?? "none"}` };
+    },
+  };
+  return [submit, ask];
+}
+
+function contender(service: MeasuredService, operation: JobRow["operation"], by: JobRow["by"]): Contender {
+  const { serverlessUrl: url, headers, pid, endpointIds } = service;
+  const [endpointId = ""] = endpointIds;
+  const requests = operation === "/runsync" ? [post(`/v2/${endpointId}/runsync`)] : submitAndAsk(endpointId);
+  const load = (connections: number, seconds: number): Promise<LoadResult> =>
+    runLoad({ url, headers, connections, requests, for: { seconds } });
+  return { operation, by, pid, load };
+}
+
+async function measure(contender: Contender, connections: number, seconds: number): Promise<JobRow> {
+  const { operation, by, pid, load } = contender;
+  const workers = await descendants(pid);
+  const used = async (pids: number[]): Promise<number> =>
+    (await Promise.all(pids.map(processorTime))).reduce((sum, one) => sum + one, 0);
+  const before = [await used([pid]), await used(workers)] as const;
+  const { perSecond, p50, p99, errors, answered } = await load(connections, seconds);
+  const requests = operation === "/runsync" ? 1 : 2;
+  const jobs = answered / requests;
+  return {
+    ...{ operation, by, clients: connections, jobsPerSecond: perSecond / requests, p50, p99, errors },
+    serverCpu: ((await used([pid])) - before[0]) / jobs,
+    workerCpu: ((await used(workers)) - before[1]) / jobs,
+  };
+}
+
+/** The same measurement of several rounds as one row. */
+function summed(rows: JobRow[]): JobRow {
+  const [first] = rows;
+  if (!first) throw new Error("nothing was measured");
+  const middle = (read: (row: JobRow) => number): number => median(rows.map(read));
+  return {
+    ...first,
+    jobsPerSecond: middle((row) => row.jobsPerSecond),
+    p50: middle((row) => row.p50),
+    p99: middle((row) => row.p99),
+    errors: rows.reduce((sum, { errors }) => sum + errors, 0),
+    serverCpu: middle((row) => row.serverCpu),
+    workerCpu: middle((row) => row.workerCpu),
+  };
+}
+
+/** Jobs through local workers, SDK workers and the SDK's own server, in turns, so that one machine's mood meets all. */
+export async function measureJobs({ rounds, seconds }: JobBench): Promise<JobRow[]> {
+  const peer = await startSdkServer();
+  try {
+    const kinds: [WorkerKind, JobRow["by"]][] = [
+      ["local", "local workers"],
+      ["sdk", "SDK workers"],
+    ];
+    const sdkContender: Contender = {
+      ...{ operation: "/runsync", by: "the SDK's own server", pid: peer.pid },
+      load: (connections, length) =>
+        runLoad({
+          url: peer.url,
+          headers: { "content-type": "application/json" },
+          connections,
+          requests: [post("/runsync")],
+          for: { seconds: length },
+        }),
+    };
+    const results = new Map<string, JobRow[]>();
+    for (let round = 0; round < rounds; round++) {
+      for (const count of clients) {
+        const note = (row: JobRow): void => {
+          const key = `${row.operation} ${row.by} ${row.clients}`;
+          results.set(key, [...(results.get(key) ?? []), row]);
+        };
+        note(await measure(sdkContender, count, seconds));
+        for (const [workers, by] of kinds) {
+          for (const operation of operations) {
+            // A service of its own each: /run takes jobs faster than workers run them, and a queue would slow the next load.
+            await onService({ workers }, async (service) => {
+              note(await measure(contender(service, operation, by), count, seconds));
+            });
+          }
+        }
+      }
+    }
+    return [...results.values()].map(summed);
+  } finally {
+    await peer.stop();
+  }
+}

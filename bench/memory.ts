@@ -1,0 +1,28 @@
+import { runLoad } from "./load";
+import { residentMemory } from "./processes";
+import { onService } from "./service";
+
+/** Resident memory of the service while finished jobs are kept for /status, MiB. */
+export interface MemoryRow {
+  kept: number;
+  memory: number;
+}
+
+const body = JSON.stringify({ input: { prompt: "ping" } });
+
+/** Runs jobs in equal parts, all within the 30 minutes of retention, and reads the memory after each part. */
+export async function measureMemory(parts: number, jobsPerPart: number): Promise<MemoryRow[]> {
+  return onService({ workersPerEndpoint: 2 }, async (service) => {
+    const requests = [{ method: "POST" as const, path: `/v2/${service.endpointIds[0]}/run`, body }];
+    const rows: MemoryRow[] = [{ kept: 0, memory: await residentMemory(service.pid) }];
+    for (let part = 1; part <= parts; part++) {
+      const { serverlessUrl: url, headers } = service;
+      await runLoad({ url, headers, connections: 32, requests, for: { requests: jobsPerPart } });
+      await service.drained();
+      const kept = await service.count("completed");
+      if (kept !== part * jobsPerPart) throw new Error(`memory: ${kept} of ${part * jobsPerPart} jobs completed`);
+      rows.push({ kept, memory: await residentMemory(service.pid) });
+    }
+    return rows;
+  });
+}

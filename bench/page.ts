@@ -1,0 +1,84 @@
+import type { BurstRow } from "./burst";
+import type { ColdStart } from "./cold-start";
+import type { JobRow } from "./jobs";
+import type { MemoryRow } from "./memory";
+import type { QueueResult } from "./queue";
+
+/** What can be measured, each by itself. */
+export const parts = ["jobs", "burst", "queue", "memory", "start"] as const;
+export type Part = (typeof parts)[number];
+
+/** Everything that a run measured; a part that was not asked for is absent. */
+export interface Results {
+  machine: { node: string; cores: number; load: number };
+  jobs?: JobRow[];
+  burst?: BurstRow;
+  queue?: QueueResult;
+  memory?: MemoryRow[];
+  start?: ColdStart;
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+const fine = (value: number): string => value.toFixed(2);
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]): string => `| ${cells.join(" | ")} |\n`;
+  return `${line(head)}|${"---|".repeat(head.length)}\n${rows.map(line).join("")}`;
+}
+
+/** How many times as many jobs as the SDK's own server at the same number of clients, measured in the same run. */
+function ratio(row: JobRow, rows: JobRow[]): string {
+  const peer = rows.find(({ by, clients }) => by === "the SDK's own server" && clients === row.clients);
+  return peer && peer !== row && row.operation === peer.operation ? fine(row.jobsPerSecond / peer.jobsPerSecond) : "";
+}
+
+function jobTable(rows: JobRow[]): string {
+  const head = ["operation", "by", "clients", "× the SDK's server", "jobs/s", "p50 ms", "p99 ms", "errors"];
+  const order = (row: JobRow): string => `${row.operation} ${String(row.clients).padStart(4, "0")} ${row.by}`;
+  const sorted = [...rows].sort((a, b) => order(a).localeCompare(order(b)));
+  return table(
+    [...head, "server CPU ms/job", "workers' CPU ms/job"],
+    sorted.map((row) => [
+      ...[row.operation, row.by, String(row.clients), ratio(row, rows), whole(row.jobsPerSecond)],
+      ...[fine(row.p50), fine(row.p99), whole(row.errors), fine(row.serverCpu), fine(row.workerCpu)],
+    ]),
+  );
+}
+
+function burstTable(burst: BurstRow): string {
+  const counts = [burst.sent, burst.accepted, burst.throttled, burst.errors];
+  const cells = [...counts, burst.acceptedPerSecond, burst.p50, burst.p99].map(whole);
+  const head = ["sent", "accepted", "429", "other errors", "accepted/s", "worst p50 ms", "worst p99 ms"];
+  return table([...head, "drained after s"], [[...cells, fine(burst.drained)]]);
+}
+
+function queueTable({ rows, restart }: QueueResult): string {
+  const cells = rows.map(({ queued, submittedPerSecond, take, memory }) => [
+    ...[whole(queued), whole(submittedPerSecond), fine(take), whole(memory)],
+  ]);
+  const lines = table(["jobs in the queue", "/run accepted/s", "take ms", "RSS MiB"], cells);
+  return `${lines}\nA start that finds the longest queue takes ${fine(restart)} s.\n`;
+}
+
+const memoryTable = (rows: MemoryRow[]): string =>
+  table(
+    ["finished jobs kept", "RSS MiB"],
+    rows.map(({ kept, memory }) => [whole(kept), whole(memory)]),
+  );
+
+const startTable = ({ addresses, firstResponse, idleMemory }: ColdStart): string =>
+  table(["addresses ms", "first response ms", "RSS idle MiB"], [[addresses, firstResponse, idleMemory].map(whole)]);
+
+/** The tables that a run measured, as Markdown, by part. */
+export function tablesOf({ machine, jobs, burst, queue, memory, start }: Results): Map<Part, string> {
+  const { node, cores, load } = machine;
+  const of = `Measured on ${cores} cores, Node ${node}, load average (1 min) before the start ${load.toFixed(1)}.`;
+  const tables: [Part, string | undefined][] = [
+    ["jobs", jobs && jobTable(jobs)],
+    ["burst", burst && burstTable(burst)],
+    ["queue", queue && queueTable(queue)],
+    ["memory", memory && memoryTable(memory)],
+    ["start", start && startTable(start)],
+  ];
+  return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${of}\n\n${text}`]])));
+}

@@ -1,0 +1,32 @@
+import { readdir, readFile } from "node:fs/promises";
+
+/** Length of a kernel clock tick on Linux, ms. */
+const tick = 10;
+
+/** Fields of /proc/<pid>/stat that follow the command's name in parentheses, from field 3 on. */
+async function stat(pid: number): Promise<string[] | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  return text?.slice(text.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Processor time that a process has used, ms; 0 once it is gone. */
+export async function processorTime(pid: number): Promise<number> {
+  const fields = await stat(pid);
+  return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * tick;
+}
+
+/** Resident memory of a process, MiB. */
+export async function residentMemory(pid: number): Promise<number> {
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1024;
+}
+
+/** The processes that a process started and those that these started. */
+export async function descendants(pid: number): Promise<number[]> {
+  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const parents = new Map<number, number>();
+  for (const one of all) parents.set(one, Number((await stat(one))?.[1] ?? 0));
+  const below = (parent: number): number[] =>
+    all.filter((one) => parents.get(one) === parent).flatMap((child) => [child, ...below(child)]);
+  return below(pid);
+}

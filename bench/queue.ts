@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { runLoad } from "./load";
+import { residentMemory } from "./processes";
+import { ended, type MeasuredService, onService, serviceProgram, startService } from "./service";
+import { median } from "./statistics";
+
+/** What submitting and taking cost with so many jobs in the queue. */
+export interface QueueRow {
+  queued: number;
+  /** Jobs that /run accepts per second at this length, 64 clients. */
+  submittedPerSecond: number;
+  /** Median time of one job-take of a worker elsewhere, ms. */
+  take: number;
+  /** Resident memory of the service, MiB. */
+  memory: number;
+}
+
+export interface QueueResult {
+  rows: QueueRow[];
+  /** Seconds from the start of a service that finds the longest queue to its addresses. */
+  restart: number;
+}
+
+const body = JSON.stringify({ input: { prompt: "ping" } });
+/** Jobs of one measurement of a length. */
+const sample = 1000;
+
+async function submit({ serverlessUrl, headers, endpointIds }: MeasuredService, jobs: number): Promise<number> {
+  const requests = [{ method: "POST" as const, path: `/v2/${endpointIds[0]}/run`, body }];
+  const load = await runLoad({ url: serverlessUrl, headers, connections: 64, requests, for: { requests: jobs } });
+  if (load.answered !== jobs) throw new Error(`queue: ${load.answered} of ${jobs} jobs were accepted`);
+  return load.perSecond;
+}
+
+/** Takes jobs as a worker that the service did not start; they stay with it, since it never hands anything in. */
+async function takeJobs({ serverlessUrl, endpointIds, folder }: MeasuredService, jobs: number): Promise<number> {
+  const [endpointId = ""] = endpointIds;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    serviceProgram,
+    "token",
+    endpointId,
+    "--data",
+    folder,
+  ]);
+  const times: number[] = [];
+  for (let at = 0; at < jobs; at++) {
+    const began = performance.now();
+    const url = `${serverlessUrl}/v2/${endpointId}/job-take/bench-${at}?gpu=0&job_in_progress=0`;
+    const answer = await fetch(url, { headers: { authorization: stdout.trim() } });
+    await answer.text();
+    if (answer.status !== 200) throw new Error(`queue: a take returned ${answer.status}`);
+    times.push(performance.now() - began);
+  }
+  return median(times);
+}
+
+/** Fills one queue up to each length in turn, and starts the service again on the longest. */
+export async function measureQueue(lengths: number[]): Promise<QueueResult> {
+  const folder = await mkdtemp(join(tmpdir(), "bench-queue-"));
+  try {
+    const rows = await onService({ workers: "none", folder }, async (service) => {
+      const found: QueueRow[] = [];
+      let queued = 0;
+      for (const length of lengths) {
+        if (length > queued + sample) await submit(service, length - queued - sample);
+        const submittedPerSecond = await submit(service, sample);
+        queued = length;
+        const take = await takeJobs(service, 50);
+        found.push({ queued, submittedPerSecond, take, memory: await residentMemory(service.pid) });
+      }
+      return found;
+    });
+    const began = performance.now();
+    const { child } = await startService(folder);
+    const restart = (performance.now() - began) / 1000;
+    await ended(child);
+    return { rows, restart };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

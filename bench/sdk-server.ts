@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { findPython } from "../test/sdk/setup";
+import { ended } from "./service";
+
+/** Keeps the SDK on this machine: without these it calls a public address at its start. */
+export const sdkEnvironment = {
+  RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true",
+  RUNPOD_SKIP_GPU_CHECK: "true",
+  DO_NOT_TRACK: "1",
+};
+
+/** The public Python SDK's own in-process server: no queue, nothing durable; the peer of the measurements. */
+export interface SdkServer {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
+
+/** The Python with the SDK that test/sdk makes and keeps. */
+export async function sdkPython(): Promise<string> {
+  const found = await findPython();
+  if ("path" in found) return found.path;
+  throw new Error("missing" in found ? found.missing : found.failure);
+}
+
+/** Starts `handler.py --rp_serve_api` and waits until it answers. */
+export async function startSdkServer(): Promise<SdkServer> {
+  const port = await freePort();
+  const handler = join(__dirname, "sdk-handler.py");
+  const flags = [
+    "--rp_serve_api",
+    "--rp_api_host",
+    "127.0.0.1",
+    "--rp_api_port",
+    String(port),
+    "--rp_log_level",
+    "ERROR",
+  ];
+  const child = spawn(await sdkPython(), ["-u", handler, ...flags], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, ...sdkEnvironment },
+  });
+  const url = `http://127.0.0.1:${port}/runsync`;
+  const answers = async (): Promise<boolean> => {
+    const body = JSON.stringify({ input: { prompt: "ping" } });
+    const headers = { "content-type": "application/json" };
+    return fetch(url, { method: "POST", headers, body }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  };
+  for (let tries = 0; !(await answers()); tries++) {
+    if (tries === 600 || child.exitCode !== null) throw new Error("the SDK's server did not start");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { url, pid: child.pid ?? 0, stop: () => ended(child) };
+}
