@@ -86,6 +86,11 @@ export const isOver = ({ clock, end, signal }: Pick<Context, "clock" | "end" | "
 const tidying = 3000;
 
 /** How to tidy up after a cancellation or at the end of a verb's time: not cancelled itself, and short. */
-export const tidyingOptions = ({ clock, tidyEnd }: Pick<Context, "clock" | "tidyEnd">): CallOptions => ({
+export const tidyingOptions = ({
+  clock,
+  tidyEnd,
+  secrets,
+}: Pick<Context, "clock" | "tidyEnd" | "secrets">): CallOptions => ({
+  secrets: secrets?.values,
   deadline: tidyEnd === undefined ? tidying : Math.max(1, Math.min(tidying, tidyEnd - clock.now())),
 });

@@ -1,7 +1,7 @@
 import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, limits } from "serverless-compute-api/shapes";
-import { callOptions, making, tidyingOptions } from "./calls";
+import { callOptions, isOver, making, tidyingOptions } from "./calls";
 import type { JobOrder } from "./job-order";
 import type { Context } from "./lifecycle";
 
@@ -115,9 +115,9 @@ export function workerProblem({ message }: EndpointHealth, { secrets }: JobConte
 
 async function look(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {
   // The last look comes when the verb's calls have no time left: what is kept for looking up is its own.
-  const isLast = context.end !== undefined && context.clock.now() >= context.end;
+  const options = isOver(context) ? tidyingOptions(context) : callOptions(context);
   try {
-    return await context.clients.jobs.status(endpointId, jobId, (isLast ? tidyingOptions : callOptions)(context));
+    return await context.clients.jobs.status(endpointId, jobId, options);
   } catch (error) {
     throw isApiError(error, "missing") ? new JobGone(jobId) : error;
   }
