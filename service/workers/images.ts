@@ -5,7 +5,14 @@ import { pathToFileURL } from "node:url";
 import { CommandLineError, splitCommandLine } from "./command-line";
 
 /** What runs here for an image, or why nothing does. */
-export type WorkerCommand = { file: string; args: string[] } | { error: string };
+export type WorkerCommand =
+  | {
+      file: string;
+      args: string[];
+      /** Whether the program speaks to the service over its file descriptor 3, as the small Node worker does. */
+      channel: boolean;
+    }
+  | { error: string };
 
 const scripts = [".mjs", ".js", ".cjs"];
 const typed = [".ts", ".mts", ".cts"];
@@ -33,7 +40,7 @@ export function resolveCommand(images: Record<string, string>, image: string, do
     if (file === undefined)
       return { error: `the command of the image "${image}" is empty: give it one with --image ${image}=COMMAND` };
     if (rest.length === 0 && [...scripts, ...typed].includes(extname(file))) return handlerCommand(image, file, args);
-    return { file, args: [...rest, ...args] };
+    return { file, args: [...rest, ...args], channel: false };
   } catch (error) {
     if (error instanceof CommandLineError)
       return { error: `the command of the image "${image}" cannot be read: ${error.message}` };
@@ -50,7 +57,7 @@ function handlerCommand(image: string, file: string, args: string[]): WorkerComm
   }
   const host = hostProgram();
   const loader = [host, handler].some((one) => typed.includes(extname(one))) ? ["--import", typescriptLoader()] : [];
-  return { file: process.execPath, args: [...loader, host, handler, ...args] };
+  return { file: process.execPath, args: [...loader, host, handler, ...args], channel: true };
 }
 
 /** The small Node worker. Beside the sources the compiled one is taken while it is up to date: it starts three times as fast. */

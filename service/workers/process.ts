@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type StdioOptions, spawn } from "node:child_process";
+import { Duplex } from "node:stream";
 import type { Clock } from "serverless-compute-api/clock";
 import { readLines } from "./lines";
 import { groupGone, signalGroup } from "./process-group";
@@ -10,6 +11,8 @@ export interface WorkerProcess {
   stop(grace: number): void;
   /** SIGKILL to its whole group. */
   kill(): void;
+  /** The other end of its file descriptor 3, when it was started with one. Ends with the worker and never emits an unhandled error. */
+  readonly channel: Duplex | undefined;
   /** Resolves when it and all that it started are gone, and its output is read. */
   readonly ended: Promise<ProcessEnd>;
 }
@@ -27,6 +30,8 @@ export interface ProcessStart {
   file: string;
   args: string[];
   env: Record<string, string>;
+  /** Whether it gets a socket to this process as its file descriptor 3. */
+  channel: boolean;
   /** What in `env` no other process has; see workers/reaper.ts. */
   mark: string;
   reaper: Reaper;
@@ -42,17 +47,25 @@ const longestError = 16 * 1024;
 const drain = 500;
 
 /** Starts a worker without a shell, in a process group of its own, so that what it starts ends with it. */
-export function startProcess({ file, args, env, mark, reaper, clock, onLine }: ProcessStart): WorkerProcess {
+export function startProcess(start: ProcessStart): WorkerProcess {
+  const { file, args, env, mark, reaper, clock, onLine } = start;
   const child = spawnKnown();
-  const group = child.pid;
+  const { pid: group, stdout, stderr } = child;
+  // Where no file descriptor is left, there are no streams at all.
+  const socket = child.stdio?.[3];
+  const channel = socket instanceof Duplex ? socket : undefined;
+  // It breaks when the worker is killed, which `ended` reports.
+  channel?.on("error", () => undefined);
   const lastErrors: string[] = [];
   const output = Promise.all([
-    readLines(child.stdout, onLine),
-    readLines(child.stderr, (line) => {
-      lastErrors.push(line.length > longestError ? `${line.slice(0, longestError)}…` : line);
-      if (lastErrors.length > keptErrors) lastErrors.shift();
-      onLine(line);
-    }),
+    channel && new Promise((resolve) => channel.once("close", resolve)),
+    stdout && readLines(stdout, onLine),
+    stderr &&
+      readLines(stderr, (line) => {
+        lastErrors.push(line.length > longestError ? `${line.slice(0, longestError)}…` : line);
+        if (lastErrors.length > keptErrors) lastErrors.shift();
+        onLine(line);
+      }),
   ]);
   let over = false;
 
@@ -60,7 +73,9 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
   function spawnKnown() {
     reaper.starting(mark);
     try {
-      const spawned = spawn(file, args, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+      const stdio: StdioOptions = ["ignore", "pipe", "pipe"];
+      if (start.channel) stdio.push("pipe");
+      const spawned = spawn(file, args, { env, detached: true, stdio });
       if (spawned.pid !== undefined) reaper.started(mark, spawned.pid);
       return spawned;
     } catch (error) {
@@ -88,6 +103,8 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
     // What it started may hold the GPU until it is gone, too.
     if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker do not end, SIGKILL or not");
     reaper.ended(mark);
+    // What it wrote there and nobody reads must not delay its end.
+    channel?.resume();
     const timer = new AbortController();
     const late = new Promise<void>((resolve) => {
       const timeout = setTimeout(resolve, drain);
@@ -95,13 +112,13 @@ export function startProcess({ file, args, env, mark, reaper, clock, onLine }: P
     });
     await Promise.race([output, late]);
     timer.abort();
-    child.stdout.destroy();
-    child.stderr.destroy();
+    for (const stream of [stdout, stderr, channel]) stream?.destroy();
     return { ...end, lastErrors };
   }
 
   const ended = settle();
   return {
+    channel,
     ended,
     stop(grace) {
       if (over) return;

@@ -39,6 +39,11 @@ describe("the command of an image", () => {
     expect(command.at(0)).toBe(process.execPath);
     expect(command.slice(-3)).toEqual([expect.stringContaining("node-host"), handler, "--fast"]);
   });
+
+  test("has a channel of its own for a handler file, and HTTP for every other program", () => {
+    expect(resolveCommand({ x: quoted }, "x", "")).toMatchObject({ channel: true });
+    expect(resolveCommand({ x: `node ${quoted}` }, "x", "")).toMatchObject({ channel: false });
+  });
 });
 
 describe("an image that runs nothing here is told with", () => {

@@ -38,4 +38,4 @@ const tellAndDie = (known: string, group: number): void => {
   die(group);
 };
 const watched = { ...reaper, started: tellAndDie };
-startProcess({ file, args, env, mark, reaper: watched, clock: systemClock, onLine: () => undefined });
+startProcess({ file, args, env, channel: false, mark, reaper: watched, clock: systemClock, onLine: () => undefined });

@@ -1,0 +1,53 @@
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { systemClock } from "serverless-compute-api/clock";
+import { expect, onTestFinished, test } from "vitest";
+import { startProcess } from "../../../../service/workers/process";
+import { createReaper } from "../../../../service/workers/reaper";
+import { scratchFile } from "./support/programs";
+
+/** Starts a small Node program as a worker. */
+function startProgram(source: string, channel: boolean) {
+  const reaper = createReaper(dirname(scratchFile()));
+  onTestFinished(() => reaper.close());
+  const lines: string[] = [];
+  const onLine = (line: string): void => void lines.push(line);
+  const program = { file: process.execPath, args: ["-e", source], env: {}, mark: "TEST=process-test" };
+  return { ...startProcess({ ...program, channel, reaper, clock: systemClock, onLine }), lines };
+}
+
+test("a worker with a channel reads and writes it as its file descriptor 3", async () => {
+  const source = `const channel = new net.Socket({ fd: 3 });
+    channel.once("data", (question) => channel.end("re: " + question));`;
+  const { channel, ended } = startProgram(source, true);
+  if (!channel) throw new Error("the worker has no channel");
+  channel.write("question\n");
+  const lines: string[] = [];
+  for await (const line of createInterface(channel)) lines.push(line);
+  expect(lines).toEqual(["re: question"]);
+  expect(await ended).toMatchObject({ clean: true });
+});
+
+test("what a worker wrote last can be read after its end", async () => {
+  const { channel, ended } = startProgram(`fs.writeSync(3, "last"); process.exit(3)`, true);
+  const read: string[] = [];
+  channel?.setEncoding("utf8").on("data", (text: string) => read.push(text));
+  expect(await ended).toMatchObject({ how: "ended with exit code 3" });
+  expect(read.join("")).toBe("last");
+});
+
+test("a channel that nobody reads delays no end, and one that breaks is no error", async () => {
+  const { channel, ended, kill } = startProgram(`fs.writeSync(3, "x".repeat(1000)); setInterval(() => {}, 1000)`, true);
+  const closed = new Promise((resolve) => channel?.once("close", resolve));
+  kill();
+  channel?.write("y".repeat(1_000_000));
+  expect(await ended).toMatchObject({ how: "was ended by SIGKILL" });
+  await closed;
+});
+
+test("a worker without a channel has no file descriptor 3", async () => {
+  const source = `const { status } = child_process.spawnSync("/bin/sh", ["-c", "echo x >&3"]); console.log(status !== 0)`;
+  const { channel, ended, lines } = startProgram(source, false);
+  await ended;
+  expect([channel, lines]).toEqual([undefined, ["true"]]);
+});
