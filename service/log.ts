@@ -1,8 +1,7 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { ServiceSettings } from "./settings";
-import { fullLog, logShifts } from "./workers/log-file";
+import { createLogFile } from "./workers/logs";
 
 /** The service's own log and the end of it. */
 export interface ServiceLog {
@@ -11,6 +10,7 @@ export interface ServiceLog {
 }
 
 const secretFields = ["apiKey", "value", "password", "env", "input", "output", "authorization"];
+const mask = "[secret]";
 
 /**
  * Opens `service.log` in the data folder (mode 0600); level `silent` makes no file. It starts anew at `maxBytes`.
@@ -19,59 +19,31 @@ const secretFields = ["apiKey", "value", "password", "env", "input", "output", "
 export function openLog(
   settings: Pick<ServiceSettings, "dataFolder" | "logLevel">,
   apiKey: string,
-  maxBytes = fullLog,
+  maxBytes?: number,
 ): ServiceLog {
   const { dataFolder, logLevel } = settings;
   if (logLevel === "silent") return { log: pino({ level: "silent" }), close: () => undefined };
-  const file = openRotating(join(dataFolder, "service.log"), maxBytes);
+  const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
+  let open = true;
+  const write = (line: string): void => {
+    // After the end, another service may have the folder.
+    if (!open) return;
+    file.write(line.trimEnd().replaceAll(apiKey, mask));
+    // At once, so that the last words before a crash are in it.
+    file.flush();
+  };
   const log = pino(
     {
       level: logLevel,
       timestamp: stdTimeFunctions.isoTime,
-      redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: "[redacted]" },
-      hooks: { streamWrite: (line) => line.replaceAll(apiKey, "[redacted]") },
+      redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: mask },
     },
-    file,
+    { write },
   );
-  return { log, close: file.close };
-}
-
-/** A file that is written at once, so that the last words before a crash are in it. */
-function openRotating(file: string, maxBytes: number) {
-  const open = (): number => openSync(file, "a", 0o600);
-  let descriptor: number | undefined = open();
-  let size = fstatSync(descriptor).size;
-
-  function rotate(opened: number): number {
-    for (const [name, next] of logShifts(file)) {
-      try {
-        renameSync(name, next);
-      } catch {
-        // There was none yet.
-      }
-    }
-    const fresh = open();
-    closeSync(opened);
-    size = 0;
-    return fresh;
-  }
-
   return {
-    write(line: string): void {
-      // Late words of what is still ending.
-      if (descriptor === undefined) return;
-      const bytes = Buffer.from(line);
-      try {
-        if (size > 0 && size + bytes.length > maxBytes) descriptor = rotate(descriptor);
-        writeSync(descriptor, bytes);
-        size += bytes.length;
-      } catch {
-        // A log that cannot be written must not end the service.
-      }
-    },
-    close(): void {
-      if (descriptor !== undefined) closeSync(descriptor);
-      descriptor = undefined;
+    log,
+    close: () => {
+      open = false;
     },
   };
 }

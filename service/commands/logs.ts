@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { createLogTail } from "../workers/log-tail";
-import { workerLogFolder, workerLogPath } from "../workers/worker-logs";
+import { workerLogFolder, workerLogPath } from "../workers/logs";
 import { chooseEndpoint } from "./endpoint-choice";
 import type { Output } from "./output";
 

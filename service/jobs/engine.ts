@@ -21,7 +21,7 @@ import { createReaper } from "../workers/reaper";
 import { createRoster, isLocalId, phaseOf, type WorkerPhase } from "../workers/roster";
 import { createWorkerStarter } from "../workers/start";
 import { createWorkerTokens } from "../workers/tokens";
-import { createWorkerLogs, namesIn, workerLogFolder } from "../workers/worker-logs";
+import { createWorkerLogs, namesIn, workerLogFolder } from "../workers/logs";
 import { createCommitter } from "./commit";
 import { createDeadlines } from "./due";
 import { createJobEvents } from "./events";

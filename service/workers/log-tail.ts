@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
-import { logFiles } from "./log-file";
+import { logFiles } from "./logs";
 
 /** Reads a log that somebody else writes, from its last lines on, also while it starts anew and its older files are moved. */
 export interface LogTail {

@@ -5,7 +5,7 @@ import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../management/endpoint-lookup";
 import { workerEnvironment, workerMark } from "./environment";
 import { resolveCommand } from "./images";
-import type { LogFile } from "./log-file";
+import type { LogFile } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";

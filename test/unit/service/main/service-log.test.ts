@@ -55,7 +55,7 @@ test("the key is in no line, and a line after the end is no error", () => {
   log.info({ url: `/graphql?api_key=${apiKey}` }, `used ${apiKey}`);
   close();
   log.info("late");
-  expect(told(join(folder, "service.log"))).toEqual(["used [redacted]"]);
+  expect(told(join(folder, "service.log"))).toEqual(["used [secret]"]);
   expect(readFileSync(join(folder, "service.log"), "utf8")).not.toContain(apiKey);
 });
 

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { createLogFile, type LogFile } from "../../../../service/workers/log-file";
+import { createLogFile, type LogFile } from "../../../../service/workers/logs";
 import { createLogTail, type LogTail } from "../../../../service/workers/log-tail";
 
 let file: string;
@@ -21,11 +21,11 @@ beforeEach(() => {
 });
 
 /** Writes `line-0000` and so on, each of its own; what one write holds is never parted. */
-async function write(from: number, to: number): Promise<string[]> {
+function write(from: number, to: number): string[] {
   const lines = Array.from({ length: to - from }, (_, at) => `line-${String(from + at).padStart(4, "0")}`);
   for (const line of lines) {
     log.write(line);
-    await log.flush();
+    log.flush();
   }
   return lines;
 }
@@ -33,27 +33,27 @@ async function write(from: number, to: number): Promise<string[]> {
 test("a log that is not there yet has no lines, and its first one is told when it comes", async () => {
   expect(await tail.last(10)).toEqual([]);
   expect(await tail.more()).toEqual([]);
-  expect(await tail.more()).toEqual(await write(0, 0));
-  const lines = await write(0, 2);
+  expect(await tail.more()).toEqual(write(0, 0));
+  const lines = write(0, 2);
   expect(await tail.more()).toEqual(lines);
 });
 
 test("the last lines reach back into the older files, and no further than asked", async () => {
-  const lines = await write(0, 8);
+  const lines = write(0, 8);
   expect(await tail.last(5)).toEqual(lines.slice(-5));
 });
 
 test("a log whose newest file is not begun yet is told once", async () => {
   writeFileSync(`${file}.1`, "old\n");
   expect(await tail.last(10)).toEqual(["old"]);
-  const lines = await write(0, 1);
+  const lines = write(0, 1);
   expect(await tail.more()).toEqual(lines);
 });
 
 test("no lines of the past are told when none are wanted, and all that follow are", async () => {
-  await write(0, 2);
+  write(0, 2);
   expect(await tail.last(0)).toEqual([]);
-  const lines = await write(2, 4);
+  const lines = write(2, 4);
   expect(await tail.more()).toEqual(lines);
 });
 
@@ -63,7 +63,7 @@ test.each([1, 2, 4, 6])(
     const told = await tail.last(10);
     const written: string[] = [];
     for (let at = 0; at < 48; at += step) {
-      written.push(...(await write(at, at + step)));
+      written.push(...(write(at, at + step)));
       told.push(...(await tail.more()));
     }
     expect(told).toEqual(written);
@@ -71,9 +71,9 @@ test.each([1, 2, 4, 6])(
 );
 
 test("a log that moved on further than its files reach goes on with the oldest that is left", async () => {
-  await write(0, 1);
+  write(0, 1);
   await tail.last(1);
-  const lines = await write(1, 31);
+  const lines = write(1, 31);
   const told = await tail.more();
   // The file that was open, a gap, and the three files that are left.
   const left = told.length - 2;

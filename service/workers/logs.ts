@@ -1,0 +1,120 @@
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** A log file that starts anew when it is full; older ones are kept as `<file>.1`, `<file>.2`. */
+export interface LogFile {
+  /** Adds a line, which is written at the end of this turn of the event loop. */
+  write(line: string): void;
+  /** Writes what was added at once. */
+  flush(): void;
+  /** Removes the file and the older ones. */
+  remove(): void;
+}
+
+/** Bytes at which a log starts anew. */
+const fullLog = 5 * 1024 * 1024;
+
+/** The files of a log, the newest first; not all of them need to be there. */
+export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}.2`];
+
+/**
+ * A log file that only its owner can read. It is written synchronously, many lines at a time: a worker that writes faster
+ * than the disk has to wait, and neither costs the service memory nor loses lines.
+ */
+export function createLogFile(file: string, maxBytes = fullLog): LogFile {
+  let lines = "";
+  let size: number | undefined;
+
+  function flush(): void {
+    const text = lines;
+    lines = "";
+    if (text === "") return;
+    try {
+      size ??= openedSize(file);
+      const bytes = Buffer.byteLength(text);
+      if (size > 0 && size + bytes > maxBytes) {
+        startAnew(file);
+        size = 0;
+      }
+      appendFileSync(file, text, { mode: 0o600 });
+      size += bytes;
+    } catch {
+      // A log that cannot be written must not end the service.
+      size = undefined;
+    }
+  }
+
+  return {
+    write(line) {
+      if (lines === "") setImmediate(flush);
+      lines += `${line}\n`;
+    },
+    flush,
+    remove() {
+      lines = "";
+      size = undefined;
+      for (const name of logFiles(file)) rmSync(name, { force: true });
+    },
+  };
+}
+
+function openedSize(file: string): number {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Gives each file the next older name; the oldest is overwritten. */
+function startAnew(file: string): void {
+  let older: string | undefined;
+  for (const name of logFiles(file).reverse()) {
+    if (older !== undefined && existsSync(name)) renameSync(name, older);
+    older = name;
+  }
+}
+
+/** The output of each endpoint's workers, in `<folder>/<endpoint id>.log`. */
+export interface WorkerLogs {
+  of(endpointId: string): LogFile;
+  remove(endpointId: string): void;
+  /** Ids of the endpoints that have a log. */
+  endpoints(): Promise<string[]>;
+  /** Writes what was added at once. */
+  flush(): void;
+}
+
+/** Where the logs of a data folder's endpoints are. */
+export const workerLogFolder = (dataFolder: string): string => join(dataFolder, "logs");
+
+/** Where an endpoint's log is; ids are made by the service and safe as names. */
+export const workerLogPath = (folder: string, endpointId: string): string => join(folder, `${endpointId}.log`);
+
+/** What is in a folder; nothing when it is not there. */
+export const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  });
+
+export function createWorkerLogs(folder: string): WorkerLogs {
+  const files = new Map<string, LogFile>();
+  const of = (endpointId: string): LogFile => {
+    const file = files.get(endpointId) ?? createLogFile(workerLogPath(folder, endpointId));
+    files.set(endpointId, file);
+    return file;
+  };
+  return {
+    of,
+    remove(endpointId) {
+      of(endpointId).remove();
+      files.delete(endpointId);
+    },
+    async endpoints() {
+      const names = await namesIn(folder);
+      return [...new Set(names.flatMap((name) => /^(.+)\.log(?:\.\d+)?$/.exec(name)?.[1] ?? []))];
+    },
+    flush() {
+      for (const file of files.values()) file.flush();
+    },
+  };
+}
