@@ -1,5 +1,5 @@
 import { StartError } from "../errors";
-import { lookUpWorkerToken } from "../store/worker-tokens";
+import { lookUpWorkerToken } from "../workers/tokens";
 import { chooseEndpoint } from "./endpoint-choice";
 import type { Output } from "./output";
 

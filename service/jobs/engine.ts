@@ -13,13 +13,12 @@ import { createJobChunkStore } from "../store/job-chunks";
 import { createJobCounterStore } from "../store/job-counters";
 import { createJobStore } from "../store/jobs";
 import { createWebhookStore } from "../store/webhooks";
-import { createWorkerTokenStore } from "../store/worker-tokens";
 import { registerChannelRoutes } from "../workers/channel";
 import { createWorkerDesk } from "../workers/desk";
 import { createWorkerPool } from "../workers/pool";
 import { createReaper } from "../workers/reaper";
 import { createRoster, isLocalId, phaseOf, type WorkerPhase } from "../workers/roster";
-import { createWorkerStarter } from "../workers/start";
+import { createWorkerStarter } from "../workers/launch";
 import { createWorkerTokens } from "../workers/tokens";
 import { createWorkerLogs, namesIn, workerLogFolder } from "../workers/logs";
 import { createCommitter } from "./commit";
@@ -73,8 +72,7 @@ export function createJobEngine({
   const chunks = createJobChunkStore(database);
   const counters = createJobCounterStore(database);
   const webhooks = createWebhookStore(database);
-  const tokenStore = createWorkerTokenStore(database);
-  const tokens = createWorkerTokens(tokenStore);
+  const tokens = createWorkerTokens(database);
   const committer = createCommitter(database);
   const events = createJobEvents();
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
@@ -194,7 +192,7 @@ export function createJobEngine({
       for (const job of kept) desk.awaitReturn(job);
       // A service that was killed while it forgot an endpoint may have come to any point.
       const files = [...(await logs.endpoints()), ...(await namesIn(homes))];
-      const left = new Set([...jobs.endpoints(), ...tokenStore.endpoints(), ...files]);
+      const left = new Set([...jobs.endpoints(), ...tokens.endpoints(), ...files]);
       for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
       supervisor.start();

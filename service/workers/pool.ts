@@ -13,7 +13,7 @@ import type { ProcessEnd } from "./process";
 import { isBusy, type Roster, type Worker } from "./roster";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
-import type { WorkerStarter } from "./start";
+import type { WorkerStarter } from "./launch";
 import { judge, type Verdict } from "./watch";
 
 /** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */

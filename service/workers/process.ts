@@ -1,8 +1,9 @@
 import { type StdioOptions, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { Duplex } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { readLines } from "./lines";
-import { groupGone, signalGroup } from "./process-group";
 import type { Reaper } from "./reaper";
 
 /** A program that runs as a worker. */
@@ -45,6 +46,10 @@ const keptErrors = 20;
 const longestError = 16 * 1024;
 /** How long output may still come after the process is over, ms: a stray child can hold the pipe for ever. */
 const drain = 500;
+/** How often it is looked whether a group is gone, ms. */
+const look = 10;
+/** How long killed processes may take to end, ms. What is still there then hangs in the kernel, and nobody can end it. */
+const longestEnd = 10_000;
 
 /** Starts a worker without a shell, in a process group of its own, so that what it starts ends with it. */
 export function startProcess(start: ProcessStart): WorkerProcess {
@@ -105,13 +110,10 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     reaper.ended(mark);
     // What it wrote there and nobody reads must not delay its end.
     channel?.resume();
-    const timer = new AbortController();
-    const late = new Promise<void>((resolve) => {
-      const timeout = setTimeout(resolve, drain);
-      timer.signal.addEventListener("abort", () => clearTimeout(timeout));
-    });
+    const allRead = new AbortController();
+    const late = pause(drain, undefined, { signal: allRead.signal }).catch(() => undefined);
     await Promise.race([output, late]);
-    timer.abort();
+    allRead.abort();
     for (const stream of [stdout, stderr, channel]) stream?.destroy();
     return { ...end, lastErrors };
   }
@@ -134,4 +136,46 @@ export function startProcess(start: ProcessStart): WorkerProcess {
       if (!over) signal("SIGKILL");
     },
   };
+}
+
+/** Sends a signal to all processes of a group; one that has none is over already. */
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // Nobody of the group is left.
+  }
+}
+
+/** Resolves when no process of a killed group runs any more: `true`, or `false` when some did not end in time. */
+async function groupGone(group: number): Promise<boolean> {
+  const end = Date.now() + longestEnd;
+  while (runs(group)) {
+    if (Date.now() >= end) return false;
+    await pause(look);
+  }
+  return true;
+}
+
+function runs(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+  // Processes that are over stay in their group until somebody asks for them, which may be never.
+  return !existsSync("/proc/self/stat") || readdirSync("/proc").some((name) => /^\d+$/.test(name) && isOf(name, group));
+}
+
+function isOf(pid: string, group: number): boolean {
+  try {
+    // "<pid> (<name>) <state> <parent> <group> …", where the name may hold anything.
+    const [state = "", , of] = readFileSync(`/proc/${pid}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return Number(of) === group && !"ZX".includes(state);
+  } catch {
+    // It ended in between.
+    return false;
+  }
 }

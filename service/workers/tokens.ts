@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { WorkerTokenStore } from "../store/worker-tokens";
+import { z } from "zod";
+import { type Database, lookIntoStore } from "../store/database";
 
-/** The tokens with which workers sign in, one per endpoint: whoever has it may take that endpoint's jobs and nothing else. */
+/**
+ * The tokens with which workers sign in, one per endpoint: whoever has it may take that endpoint's jobs and nothing else.
+ * They are stored, so that workers elsewhere survive a restart.
+ */
 export interface WorkerTokens {
   /** The endpoint's token, made when it is first asked for. */
   of(endpointId: string): string;
@@ -9,34 +13,54 @@ export interface WorkerTokens {
   joinedElsewhere(endpointId: string): void;
   /** Whether one ever did. */
   hasJoinedElsewhere(endpointId: string): boolean;
+  /** Ids of the endpoints that have a token. */
+  endpoints(): string[];
   forget(endpointId: string): void;
 }
 
-export function createWorkerTokens(store: WorkerTokenStore): WorkerTokens {
+const endpointRow = z.object({ id: z.string() });
+
+export function createWorkerTokens(database: Database): WorkerTokens {
+  const read = database.query("SELECT token FROM worker_tokens WHERE endpoint_id = ?", z.object({ token: z.string() }));
+  const insert = database.prepare("INSERT INTO worker_tokens (endpoint_id, token) VALUES (?, ?)");
+  const remove = database.prepare("DELETE FROM worker_tokens WHERE endpoint_id = ?");
+  const noteElsewhere = database.prepare("UPDATE worker_tokens SET used_elsewhere = 1 WHERE endpoint_id = ?");
+  const elsewhere = database.query("SELECT endpoint_id AS id FROM worker_tokens WHERE used_elsewhere = 1", endpointRow);
+  const all = database.query("SELECT endpoint_id AS id FROM worker_tokens", endpointRow);
+
   const known = new Map<string, string>();
-  const usedElsewhere = new Set(store.usedElsewhere());
+  const usedElsewhere = new Set(elsewhere.all().map(({ id }) => id));
   return {
     of(endpointId) {
-      const token = known.get(endpointId) ?? store.read(endpointId) ?? make(endpointId);
+      const token = known.get(endpointId) ?? read.get(endpointId)?.token ?? make(endpointId);
       known.set(endpointId, token);
       return token;
     },
     joinedElsewhere(endpointId) {
       if (usedElsewhere.has(endpointId)) return;
       usedElsewhere.add(endpointId);
-      store.noteElsewhere(endpointId);
+      noteElsewhere.run(endpointId);
     },
     hasJoinedElsewhere: (endpointId) => usedElsewhere.has(endpointId),
+    endpoints: () => all.all().map(({ id }) => id),
     forget(endpointId) {
       known.delete(endpointId);
       usedElsewhere.delete(endpointId);
-      store.remove(endpointId);
+      remove.run(endpointId);
     },
   };
 
   function make(endpointId: string): string {
     const token = randomBytes(24).toString("hex");
-    store.insert(endpointId, token);
+    insert.run(endpointId, token);
     return token;
   }
 }
+
+/** The token of an endpoint of a data folder, read beside the service that may run there. */
+export const lookUpWorkerToken = (dataFolder: string, endpointId: string): string | undefined =>
+  lookIntoStore(
+    dataFolder,
+    "SELECT endpoint_id AS id, token FROM worker_tokens",
+    z.object({ id: z.string(), token: z.string() }),
+  )?.find(({ id }) => id === endpointId)?.token;

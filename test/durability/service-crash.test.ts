@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { lookUpWorkerToken } from "../../service/store/worker-tokens";
+import { lookUpWorkerToken } from "../../service/workers/tokens";
 import { at } from "../support/raw-http";
 import { command, type StartedService, startService, useFolder } from "../unit/service/main/command";
 import { installAudit, readRecordBook } from "./audit";

@@ -46,7 +46,7 @@ const leads =
 const environmentReaders = [
   "service/settings.ts",
   "service/main.ts",
-  "service/workers/environment.ts",
+  "service/workers/launch.ts",
   "service/workers/node-host.ts",
   "provider/settings.ts",
 ];

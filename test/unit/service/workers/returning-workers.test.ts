@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { lookUpWorkerToken } from "../../../../service/store/worker-tokens";
+import { lookUpWorkerToken } from "../../../../service/workers/tokens";
 import { type Answer, type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { shortTimings } from "./support/programs";
 

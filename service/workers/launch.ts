@@ -1,0 +1,199 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { extname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobTimings } from "../jobs/timings";
+import type { EndpointLookup } from "../management/endpoint-lookup";
+import { CommandLineError, splitCommandLine } from "./command-line";
+import type { LogFile } from "./logs";
+import { startProcess, type WorkerProcess } from "./process";
+import type { Reaper } from "./reaper";
+import { createRedaction, type Redact } from "./redaction";
+import { newLocalId } from "./roster";
+
+/** A started worker, or why none can be started until somebody changes something. */
+export type StartOutcome = { id: string; process: WorkerProcess; image: string; redact: Redact } | { error: string };
+
+export interface WorkerStarter {
+  start(endpointId: string): StartOutcome;
+}
+
+export interface StarterDeps {
+  endpoints: EndpointLookup;
+  images: Record<string, string>;
+  /** Folder under which each endpoint's workers have a folder of their own. */
+  homes: string;
+  serverlessUrl(): string;
+  token(endpointId: string): string;
+  log(endpointId: string): LogFile;
+  reaper: Reaper;
+  clock: Clock;
+  timings: JobTimings;
+}
+
+/** Starts workers: the template's image and environment, the endpoint's token, a home, a log. */
+export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
+  const { endpoints, images, homes, reaper, clock, timings } = deps;
+  function start(endpointId: string): StartOutcome {
+    const found = endpoints.workerEnvironment(endpointId);
+    const command = resolveCommand(images, found.image, found.dockerArgs);
+    if ("error" in command) return command;
+    const id = newLocalId();
+    const home = join(homes, endpointId);
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const identity = {
+      workerId: id,
+      endpointId,
+      token: deps.token(endpointId),
+      serverlessUrl: deps.serverlessUrl(),
+      home,
+    };
+    const env = workerEnvironment({ ...identity, pingInterval: timings.pingInterval }, found.env);
+    const redact = createRedaction([...found.secretValues, identity.token]);
+    const log = deps.log(endpointId);
+    const onLine = (line: string): void => log.write(`${new Date(clock.now()).toISOString()} ${id} ${redact(line)}`);
+    onLine(`worker starts for the image ${found.image}`);
+    const process = startProcess({ ...command, env, mark: workerMark(id), reaper, clock, onLine });
+    void process.ended.then(({ how }) => onLine(`worker ${how}`));
+    return { id, process, image: found.image, redact };
+  }
+
+  /** The last refusal of each endpoint, so that its log says it once. */
+  const refused = new Map<string, string>();
+  function note(endpointId: string, outcome: StartOutcome): StartOutcome {
+    const error = "error" in outcome ? outcome.error : undefined;
+    if (error !== undefined && error !== refused.get(endpointId))
+      deps.log(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
+    if (error === undefined) refused.delete(endpointId);
+    else refused.set(endpointId, error);
+    return outcome;
+  }
+
+  return {
+    start(endpointId) {
+      try {
+        return note(endpointId, start(endpointId));
+      } catch (error) {
+        // An unknown secret, a full disk, a variable that no process can have.
+        const text = error instanceof Error ? error.message : String(error);
+        return note(endpointId, { error: `no worker can be started: ${text}` });
+      }
+    },
+  };
+}
+
+/** What a worker's environment is made of. */
+interface WorkerIdentity {
+  workerId: string;
+  endpointId: string;
+  /** Signs the worker in on its endpoint's channel; never the user's API key. */
+  token: string;
+  /** Root of the job API. */
+  serverlessUrl: string;
+  /** Folder that the worker may write to. */
+  home: string;
+  /** ms between two pings. */
+  pingInterval: number;
+}
+
+/** The entry of a worker's environment that no other process has but what the worker starts. */
+const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
+
+/**
+ * The whole environment of a worker. Of this machine it has only PATH, to find commands; HOME is a folder of its own, so
+ * that tools write their caches there and find no one's credentials; TMPDIR and LANG make files and text work.
+ * The template's variables may replace those, never the ones that connect the worker.
+ */
+function workerEnvironment(identity: WorkerIdentity, template: Record<string, string>): Record<string, string> {
+  const { workerId, endpointId, token, serverlessUrl, home, pingInterval } = identity;
+  const root = `${serverlessUrl}/v2/${endpointId}`;
+  return {
+    PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    HOME: home,
+    TMPDIR: tmpdir(),
+    LANG: "C.UTF-8",
+    ...template,
+    RUNPOD_POD_ID: workerId,
+    RUNPOD_ENDPOINT_ID: endpointId,
+    RUNPOD_AI_API_KEY: token,
+    // $ID and $RUNPOD_POD_ID are for the worker to fill in, and it appends more parameters after the "?".
+    RUNPOD_WEBHOOK_GET_JOB: `${root}/job-take/$ID?gpu=local`,
+    RUNPOD_WEBHOOK_POST_OUTPUT: `${root}/job-done/$RUNPOD_POD_ID/$ID?gpu=local`,
+    RUNPOD_WEBHOOK_POST_STREAM: `${root}/job-stream/$RUNPOD_POD_ID/$ID?gpu=local`,
+    RUNPOD_WEBHOOK_PING: `${root}/ping/$RUNPOD_POD_ID`,
+    RUNPOD_PING_INTERVAL: String(pingInterval),
+    // Without these the Python SDK looks for GPUs and calls a public address before it takes jobs.
+    RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true",
+    RUNPOD_SKIP_GPU_CHECK: "true",
+  };
+}
+
+/** What runs here for an image, or why nothing does. */
+type WorkerCommand =
+  | {
+      file: string;
+      args: string[];
+      /** Whether the program speaks to the service over its file descriptor 3, as the small Node worker does. */
+      channel: boolean;
+    }
+  | { error: string };
+
+const scripts = [".mjs", ".js", ".cjs"];
+const typed = [".ts", ".mts", ".cts"];
+
+/** The image without its tag or digest; a port of the registry is no tag. */
+const withoutTag = (image: string): string => image.replace(/@[^/]*$/, "").replace(/:[^/:]*$/, "");
+
+/**
+ * The command of a worker: the exact image name first, then the name without tag. A command line runs as it is; a handler
+ * file alone runs under the small Node worker. `dockerArgs` are appended as arguments.
+ */
+export function resolveCommand(images: Record<string, string>, image: string, dockerArgs: string): WorkerCommand {
+  const line = images[image] ?? images[withoutTag(image)];
+  if (line === undefined) {
+    const known = Object.keys(images);
+    const have = known.length > 0 ? `images that have one: ${known.join(", ")}` : "no image has one";
+    return {
+      error: `the image "${image}" has no command on this machine (${have}): start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file`,
+    };
+  }
+  try {
+    const words = splitCommandLine(line);
+    const args = splitCommandLine(dockerArgs);
+    const [file, ...rest] = words;
+    if (file === undefined)
+      return { error: `the command of the image "${image}" is empty: give it one with --image ${image}=COMMAND` };
+    if (rest.length === 0 && [...scripts, ...typed].includes(extname(file))) return handlerCommand(image, file, args);
+    return { file, args: [...rest, ...args], channel: false };
+  } catch (error) {
+    if (error instanceof CommandLineError)
+      return { error: `the command of the image "${image}" cannot be read: ${error.message}` };
+    throw error;
+  }
+}
+
+function handlerCommand(image: string, file: string, args: string[]): WorkerCommand {
+  const handler = resolve(file);
+  if (!existsSync(handler)) {
+    return {
+      error: `the handler file ${handler} of the image "${image}" does not exist: give another one with --image ${image}=FILE`,
+    };
+  }
+  const host = hostProgram();
+  const loader = [host, handler].some((one) => typed.includes(extname(one))) ? ["--import", typescriptLoader()] : [];
+  return { file: process.execPath, args: [...loader, host, handler, ...args], channel: true };
+}
+
+/** The small Node worker. Beside the sources the compiled one is taken while it is up to date: it starts three times as fast. */
+function hostProgram(): string {
+  const beside = join(__dirname, "node-host.js");
+  if (existsSync(beside)) return beside;
+  const source = join(__dirname, "node-host.ts");
+  const compiled = join(__dirname, "..", "dist", "workers", "node-host.js");
+  return existsSync(compiled) && statSync(compiled).mtimeMs >= statSync(source).mtimeMs ? compiled : source;
+}
+
+/** tsx reads TypeScript handlers, and the worker itself where it runs from its sources. */
+const typescriptLoader = (): string => pathToFileURL(createRequire(__filename).resolve("tsx")).href;
