@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { extname, join, resolve } from "node:path";
+import { dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
@@ -182,7 +182,12 @@ function handlerCommand(image: string, file: string, args: string[]): WorkerComm
     };
   }
   const host = hostProgram();
-  const loader = [host, handler].some((one) => typed.includes(extname(one))) ? ["--import", typescriptLoader()] : [];
+  const loader = [host, handler].some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
+  if (loader === undefined) {
+    return {
+      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} does not run by itself: npm install tsx beside it, or use Node 22.18 or later`,
+    };
+  }
   return { file: process.execPath, args: [...loader, host, handler, ...args], channel: true };
 }
 
@@ -195,5 +200,15 @@ function hostProgram(): string {
   return existsSync(compiled) && statSync(compiled).mtimeMs >= statSync(source).mtimeMs ? compiled : source;
 }
 
-/** tsx reads TypeScript handlers, and the worker itself where it runs from its sources. */
-const typescriptLoader = (): string => pathToFileURL(createRequire(__filename).resolve("tsx")).href;
+/**
+ * The flags with which Node runs TypeScript; undefined where it can't. A project that has tsx gets it, since its files may
+ * need what Node's own type stripping lacks, such as enums and imports without an extension.
+ */
+function typescriptLoader(handler: string): string[] | undefined {
+  try {
+    const tsx = createRequire(__filename).resolve("tsx", { paths: [dirname(handler), __dirname] });
+    return ["--import", pathToFileURL(tsx).href];
+  } catch {
+    return "typescript" in process.features && process.features.typescript ? [] : undefined;
+  }
+}

@@ -45,6 +45,19 @@ async function succeed(
   return finished.stdout;
 }
 
+/** Starts the service that the room has, in the room. */
+async function startLocalService(room: CleanRoom, node: string, ...more: string[]) {
+  const command = join("node_modules", ".bin", "serverless-compute-local");
+  const args = [command, "start", "--port", "0", "--json", "--data", "data", ...more];
+  const { line, ended, stop } = await startProcess({ node, args, folder: room.folder, env: room.env });
+  expect(line, line ?? (await ended)).toBeDefined();
+  const addresses = addressesShape.parse(JSON.parse(line ?? ""));
+  const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
+  noteSecret(apiKey, "the API key");
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  return { ...addresses, apiKey, headers, stop };
+}
+
 describe.each(rooms.map(({ version, node }) => [version, node] as const))("under Node %s", (version, node) => {
   describe.skipIf(node === "")("a folder that has nothing but the packages", () => {
     let room: CleanRoom;
@@ -124,20 +137,10 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
         "handler.mjs",
         'export default ({ input }) => ({ text: input.prompt === "ping" ? "pong" : "pardon?" });\n',
       );
-      const command = join("node_modules", ".bin", "serverless-compute-local");
       const image = "ghcr.io/acme/chat:1.4.2=./handler.mjs";
-      const flags = ["--port", "0", "--json", "--data", "data", "--template-release", "0", "--image", image];
-      const service = await startProcess({
-        node,
-        args: [command, "start", ...flags],
-        folder: room.folder,
-        env: room.env,
-      });
+      const service = await startLocalService(room, node, "--template-release", "0", "--image", image);
       try {
-        expect(service.line, service.line ?? (await service.ended)).toBeDefined();
-        const { baseUrl, graphqlUrl, serverlessUrl, apiKeyFile } = addressesShape.parse(JSON.parse(service.line ?? ""));
-        const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
-        noteSecret(apiKey, "the API key");
+        const { baseUrl, graphqlUrl, serverlessUrl, apiKey, headers } = service;
         noteSecret(hubToken, "the hub token");
         const env = {
           SERVERLESS_COMPUTE_API_KEY: apiKey,
@@ -152,7 +155,6 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
         const printed = await pulumi("up", "--yes", "--skip-preview");
         expect(printed).not.toContain(hubToken);
         const { url } = JSON.parse(await pulumi("stack", "output", "--json"));
-        const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
         const answer = await fetch(`${url}/runsync`, { method: "POST", headers, body: '{"input":{"prompt":"ping"}}' });
         expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
         expect(await pulumi("preview", "--expect-no-changes")).toContain("unchanged");
@@ -164,6 +166,30 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       }
       // It said so itself, as one that was killed could not.
       expect(await readFile(join(room.folder, "data", "service.log"), "utf8")).toMatch(/"msg":"stopped"\}\s*$/);
+    });
+
+    it("runs handlers in TypeScript where Node strips types, and says what is missing where it does not", async () => {
+      const strips = (await succeed(room, "node", ["-p", "Boolean(process.features.typescript)"])).trim() === "true";
+      await room.write("typed.ts", "export default ({ input }: { input: number }): number => input + 1;\n");
+      const service = await startLocalService(room, node, "--image", "typed:1=./typed.ts");
+      const { baseUrl, serverlessUrl, headers } = service;
+      const made = async (path: string, json: object): Promise<string> => {
+        const answer = await fetch(`${baseUrl}${path}`, { method: "POST", headers, body: JSON.stringify(json) });
+        return z.object({ id: z.string() }).parse(await answer.json()).id;
+      };
+      try {
+        const templateId = await made("/templates", { name: "typed", imageName: "typed:1", isServerless: true });
+        const endpoint = `${serverlessUrl}/v2/${await made("/endpoints", { name: "typed", templateId, workersMin: 1 })}`;
+        if (strips) {
+          const answer = await fetch(`${endpoint}/runsync`, { method: "POST", headers, body: '{"input":41}' });
+          expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: 42 });
+        } else {
+          const health = async () => (await fetch(`${endpoint}/health`, { headers })).text();
+          await expect.poll(health, { timeout: 10_000 }).toContain("npm install tsx");
+        }
+      } finally {
+        await service.stop();
+      }
     });
   });
 });
