@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require("../dist/main.js").run();
+require("../dist/cli/main.js").run();

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { lookUpWorkerToken } from "../../service/workers/tokens";
 import { at } from "../support/raw-http";
-import { command, type StartedService, startService, useFolder } from "../unit/service/main/command";
+import { command, type StartedService, startService, useFolder } from "../unit/service/cli/command";
 import { installAudit, readRecordBook } from "./audit";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { workElsewhere } from "./elsewhere";

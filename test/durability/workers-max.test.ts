@@ -6,7 +6,7 @@ import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { expectAnswer, send, stringAt } from "../support/raw-http";
 import { discardServiceFolder } from "../support/service-artefacts";
-import { startService, useFolder } from "../unit/service/main/command";
+import { startService, useFolder } from "../unit/service/cli/command";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { drained, type ServiceAccess } from "./endpoint";
 import { processesNaming } from "./processes";

@@ -45,7 +45,6 @@ const leads =
 /** Files that may read the environment; node-host is a process of its own, told everything by its environment. */
 const environmentReaders = [
   "service/settings.ts",
-  "service/main.ts",
   "service/workers/launch.ts",
   "service/workers/node-host.ts",
   "provider/settings.ts",

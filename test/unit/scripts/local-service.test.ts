@@ -20,9 +20,9 @@ function plan(folder = temporaryFolder()) {
     program: [
       "--import",
       pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href,
-      join(root, "service/main.ts"),
+      join(root, "service/cli/main.ts"),
     ],
-    env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: join(root, "test/unit/service/main/source-paths.json") },
+    env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: join(root, "test/unit/service/cli/source-paths.json") },
     dataFolder: join(folder, "data"),
     addressFile: join(folder, "service.json"),
     images: { "acme/echo:1": "echo.mjs" },

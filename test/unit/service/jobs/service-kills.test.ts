@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Answer, expectAnswer, send, stringAt } from "../../../support/raw-http";
-import { type StartedService, startService, useFolder } from "../main/command";
+import { type StartedService, startService, useFolder } from "../cli/command";
 import { isAlive, program } from "../workers/support/programs";
 
 const folder = await useFolder();

@@ -19,7 +19,7 @@ const notes = (folder: string): string[] => readdirSync(folder).filter((name) =>
 function killedWhen(moment: string, folder: string, file: string, ...args: string[]): number {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
   const starter = ["--import", loader, program("killed-starter.ts"), moment, folder, file, ...args];
-  const TSX_TSCONFIG_PATH = join(root, "test/unit/service/main/source-paths.json");
+  const TSX_TSCONFIG_PATH = join(root, "test/unit/service/cli/source-paths.json");
   const { signal, stdout, stderr } = spawnSync(process.execPath, starter, {
     env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH },
     encoding: "utf8",

@@ -1,5 +1,8 @@
+import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../store/endpoints";
+import { lookUpWorkerToken } from "../workers/tokens";
+import type { Output } from "./output";
 
 /** The endpoint of a data folder by its id, or by a name that only one has; needs no running service. */
 export function chooseEndpoint(asked: string, data: string): { id: string; name: string } {
@@ -14,4 +17,20 @@ export function chooseEndpoint(asked: string, data: string): { id: string; name:
   }
   if (others.length > 0) throw new StartError(`"${asked}" is the name of ${list([named, ...others])}: say the id`);
   return named;
+}
+
+/** Prints the API key; needs no running service. */
+export function printKey(data: string, output: Output): void {
+  const key = readApiKey(data);
+  if (key === undefined) throw new StartError(`${data} has no key yet: it is made at the first start of the service`);
+  output.out(key);
+}
+
+/** Prints the token with which workers that the service did not start sign in; needs no running service. */
+export function printToken(endpoint: string, data: string, output: Output): void {
+  const { id, name } = chooseEndpoint(endpoint, data);
+  const token = lookUpWorkerToken(data, id);
+  if (token === undefined)
+    throw new StartError(`endpoint "${name}" (${id}) has no worker token yet: start the service`);
+  output.out(token);
 }

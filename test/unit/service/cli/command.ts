@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll } from "vitest";
 import { z } from "zod";
-import { main } from "../../../../service/main";
+import { main } from "../../../../service/cli/main";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -61,7 +61,7 @@ export async function runLine(...args: string[]): Promise<Line> {
 /** Runs the command line from its sources, in `cwd`. */
 export function command(args: string[], cwd = tmpdir()): Running {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
-  const child = spawn(process.execPath, ["--import", loader, join(root, "service/main.ts"), ...args], {
+  const child = spawn(process.execPath, ["--import", loader, join(root, "service/cli/main.ts"), ...args], {
     cwd,
     env: {
       PATH: process.env["PATH"],

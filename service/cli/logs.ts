@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { createLogTail } from "../workers/log-tail";
 import { workerLogFolder, workerLogPath } from "../workers/logs";
-import { chooseEndpoint } from "./endpoint-choice";
+import { chooseEndpoint } from "./data-folder";
 import type { Output } from "./output";
 
 /** What `logs` is told. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createService } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
-import { main } from "../../../../service/main";
+import { main } from "../../../../service/cli/main";
 import { send, stringAt } from "../../../support/raw-http";
 import { command, runLine, useFolder } from "./command";
 

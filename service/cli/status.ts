@@ -4,8 +4,7 @@ import { z } from "zod";
 import { apiKeyFileOf, readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { roots } from "../http/answers";
-import type { Output } from "./output";
-import { tableText } from "./table";
+import { type Output, tableText } from "./output";
 
 /** What `status` is told. */
 export interface StatusFlags {

@@ -1,37 +1,14 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { readApiKey } from "./api-key";
-import { type LogsFlags, printLogs } from "./commands/logs";
-import type { Output } from "./commands/output";
-import { printStatus, type StatusFlags } from "./commands/status";
-import { printToken } from "./commands/token";
-import { StartError } from "./errors";
-import { createService, type Service } from "./index";
-import { defaultDataFolder, defaultPort, type ServiceOptions } from "./settings";
+import { defaultDataFolder, defaultPort } from "../settings";
+import type { LogsFlags } from "./logs";
+import { complain, exitCodes, type Output } from "./output";
+import type { StartFlags } from "./start";
+import type { StatusFlags } from "./status";
 
-/** Flags of `start` as commander hands them over. */
-interface StartFlags {
-  port: number;
-  data: string;
-  image: Record<string, string>;
-  templateRelease?: number;
-  stream: "array" | "envelope";
-  rateLimits: "on" | "off";
-  deleteNeedsScaleDown: boolean;
-  json: boolean;
-}
-
-/** Exit codes: a command line that cannot be right, a start that failed, and a second Ctrl-C. */
-const exitCodes = { usage: 2, failed: 1, interrupted: 130 } as const;
-
-/** Milliseconds that running jobs get when the service is told to stop. */
-const stopDeadline = 5000;
-
-/** Lines that `logs` prints when it is told no number. */
+/** Lines that `logs` prints by default. */
 const defaultLines = 100;
 
 const terminal: Output = { out: (text) => console.log(text), err: (text) => console.error(text) };
-const complain = (output: Output, error: unknown): void =>
-  output.err(`serverless-compute-local: ${error instanceof Error ? error.message : String(error)}`);
 
 /**
  * Runs one command line (`argv` as Node gives it); resolves with the exit code, for `start` once the service listens.
@@ -42,13 +19,14 @@ export async function main(argv: string[], output: Output = terminal, unread?: A
     await commandLine(output, unread).parseAsync(argv);
     return 0;
   } catch (error) {
-    // Commander has told its own errors already.
+    // Commander has reported its own errors already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     complain(output, error);
     return exitCodes.failed;
   }
 }
 
+/** The commands; each is loaded when it is run, for they need very different parts of the service. */
 function commandLine(output: Output, unread: AbortSignal | undefined): Command {
   const program = new Command("serverless-compute-local")
     .description("A serverless GPU compute service on this machine, with real workers and no account")
@@ -76,22 +54,22 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       "how long a template stays in use after its last endpoint (default: 120)",
       readSeconds,
     )
-    .option("--stream <shape>", "shape of /stream answers: array or envelope", readStream, "array")
-    .option("--rate-limits <on|off>", "off lifts the rate limits, for load tests of your own handlers", readOnOff, "on")
+    .option("--stream <shape>", "shape of /stream answers: array or envelope", oneOf("array", "envelope"), "array")
+    .option(
+      "--rate-limits <on|off>",
+      "off lifts the rate limits, for load tests of your own handlers",
+      oneOf("on", "off"),
+      "on",
+    )
     .option("--delete-needs-scale-down", "refuse to delete an endpoint that still allows workers", false)
     .option("--json", "first line on stdout: the addresses, the key file and the pid as JSON", false)
-    .action((flags: StartFlags) => start(flags, output));
+    .action(async (flags: StartFlags) => (await import("./start.js")).start(flags, output));
 
   program
     .command("key")
     .description("print the API key")
     .option(...dataFlag)
-    .action(({ data }: { data: string }) => {
-      const key = readApiKey(data);
-      if (key === undefined)
-        throw new StartError(`${data} has no key yet: it is made at the first start of the service`);
-      output.out(key);
-    });
+    .action(async ({ data }: { data: string }) => (await import("./data-folder.js")).printKey(data, output));
 
   program
     .command("logs")
@@ -100,74 +78,27 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .option(...dataFlag)
     .option("--lines <n>", "how many lines of the past", readLines, defaultLines)
     .option("--follow", "go on with what comes, until Ctrl-C", false)
-    .action((endpoint: string, flags: LogsFlags) => printLogs(endpoint, flags, output, unread));
+    .action(async (endpoint: string, flags: LogsFlags) =>
+      (await import("./logs.js")).printLogs(endpoint, flags, output, unread),
+    );
 
   program
     .command("token")
     .description("print the token with which workers elsewhere sign in at an endpoint")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag)
-    .action((endpoint: string, { data }: { data: string }) => printToken(endpoint, data, output));
+    .action(async (endpoint: string, { data }: { data: string }) =>
+      (await import("./data-folder.js")).printToken(endpoint, data, output),
+    );
 
   program
     .command("status")
     .description("print endpoints, workers and queues of the running service")
     .option(...dataFlag)
     .option("--port <n>", "port of the service on 127.0.0.1", readPort, defaultPort)
-    .action((flags: StatusFlags) => printStatus(flags, output));
+    .action(async (flags: StatusFlags) => (await import("./status.js")).printStatus(flags, output));
 
   return program;
-}
-
-async function start(flags: StartFlags, output: Output): Promise<void> {
-  const options: ServiceOptions = {
-    port: flags.port,
-    dataFolder: flags.data,
-    images: flags.image,
-    stream: flags.stream,
-    rateLimits: flags.rateLimits,
-    deleteNeedsScaleDown: flags.deleteNeedsScaleDown,
-    logLevel: "info",
-    ...(flags.templateRelease === undefined ? {} : { templateRelease: flags.templateRelease }),
-  };
-  const service = await createService(options);
-  // Before anything is printed: who reads the first line may stop the service at once.
-  // With --json, stdout belongs to the program that started this one.
-  stopOnSignals(service, flags.json ? output.err : output.out, output);
-  if (flags.json) {
-    const { baseUrl, graphqlUrl, serverlessUrl, apiKeyFile } = service;
-    output.out(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid: process.pid }));
-  } else {
-    output.out(welcome(service));
-  }
-}
-
-function welcome(service: Service): string {
-  return `The service is running. Ctrl-C stops it.
-
-  REST      ${service.baseUrl}
-  GraphQL   ${service.graphqlUrl}
-  Jobs      ${service.serverlessUrl}/v2/<endpoint id>
-  API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)
-`;
-}
-
-/** The first signal stops the service in order, the second one at once. */
-function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
-  let stopping = false;
-  const onSignal = (): void => {
-    if (stopping) process.exit(exitCodes.interrupted);
-    stopping = true;
-    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Once more ends it at once.`);
-    service.stop(stopDeadline).then(
-      () => process.exit(0),
-      (error: unknown) => {
-        complain(output, error);
-        process.exit(exitCodes.failed);
-      },
-    );
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
 }
 
 function readPort(text: string): number {
@@ -188,15 +119,12 @@ function readSeconds(text: string): number {
   throw new InvalidArgumentError("It must be a number of seconds, 0 or more.");
 }
 
-function readStream(text: string): string {
-  if (text === "array" || text === "envelope") return text;
-  throw new InvalidArgumentError('It must be "array" or "envelope".');
-}
-
-function readOnOff(text: string): string {
-  if (text === "on" || text === "off") return text;
-  throw new InvalidArgumentError('It must be "on" or "off".');
-}
+const oneOf =
+  (first: string, second: string) =>
+  (text: string): string => {
+    if (text === first || text === second) return text;
+    throw new InvalidArgumentError(`It must be "${first}" or "${second}".`);
+  };
 
 function addImage(text: string, images: Record<string, string>): Record<string, string> {
   const [, name, command] = /^([^=\s]+)=(.*\S.*)$/s.exec(text) ?? [];

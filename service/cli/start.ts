@@ -1,0 +1,56 @@
+import { createService, type Service } from "../index";
+import type { ServiceOptions } from "../settings";
+import { complain, exitCodes, type Output } from "./output";
+
+/** Flags of `start`, those that are options of the service by the same name. */
+export interface StartFlags extends Pick<ServiceOptions, "port" | "templateRelease" | "stream" | "rateLimits"> {
+  data: string;
+  image: Record<string, string>;
+  deleteNeedsScaleDown: boolean;
+  json: boolean;
+}
+
+/** Milliseconds that running jobs get when the service is told to stop. */
+const stopDeadline = 5000;
+
+/** Starts the service and prints its addresses; resolves when it listens. A signal stops it. */
+export async function start({ data, image, json, ...flags }: StartFlags, output: Output): Promise<void> {
+  const service = await createService({ ...flags, dataFolder: data, images: image, logLevel: "info" });
+  // Before anything is printed: who reads the first line may stop the service at once.
+  // With --json, stdout belongs to the program that started this one.
+  stopOnSignals(service, json ? output.err : output.out, output);
+  if (json) {
+    const { baseUrl, graphqlUrl, serverlessUrl, apiKeyFile } = service;
+    output.out(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid: process.pid }));
+  } else {
+    output.out(welcome(service));
+  }
+}
+
+function welcome(service: Service): string {
+  return `The service is running. Ctrl-C stops it.
+
+  REST      ${service.baseUrl}
+  GraphQL   ${service.graphqlUrl}
+  Jobs      ${service.serverlessUrl}/v2/<endpoint id>
+  API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)
+`;
+}
+
+/** The first signal stops the service in order, the second one at once. */
+function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
+  let stopping = false;
+  const onSignal = (): void => {
+    if (stopping) process.exit(exitCodes.interrupted);
+    stopping = true;
+    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Once more ends it at once.`);
+    service.stop(stopDeadline).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        complain(output, error);
+        process.exit(exitCodes.failed);
+      },
+    );
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+}
