@@ -3,7 +3,7 @@ import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { ServiceSettings } from "./settings";
 import { createLogFile } from "./workers/logs";
 
-/** The service's own log and the end of it. */
+/** The service's own log. */
 export interface ServiceLog {
   log: Logger;
   close(): void;
@@ -13,8 +13,8 @@ const secretFields = ["apiKey", "value", "password", "env", "input", "output", "
 const mask = "[secret]";
 
 /**
- * Opens `service.log` in the data folder (mode 0600); level `silent` makes no file. It starts anew at `maxBytes`.
- * Fields that may be secret are cut out, and so is the API key wherever it stands.
+ * Opens `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent` creates no file.
+ * Fields that may be secret are replaced, and so is the API key anywhere in a line.
  */
 export function openLog(
   settings: Pick<ServiceSettings, "dataFolder" | "logLevel">,
@@ -26,10 +26,10 @@ export function openLog(
   const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
   let open = true;
   const write = (line: string): void => {
-    // After the end, another service may have the folder.
+    // Once this service has ended, another one may own the folder.
     if (!open) return;
     file.write(line.trimEnd().replaceAll(apiKey, mask));
-    // At once, so that the last words before a crash are in it.
+    // At once, so that the last lines before a crash are in the file.
     file.flush();
   };
   const log = pino(

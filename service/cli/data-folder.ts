@@ -4,33 +4,33 @@ import { lookUpEndpointNames } from "../store/endpoints";
 import { lookUpWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 
-/** The endpoint of a data folder by its id, or by a name that only one has; needs no running service. */
-export function chooseEndpoint(asked: string, data: string): { id: string; name: string } {
+/** Finds an endpoint of a data folder by its id, or by a name that only one has; needs no running service. */
+export function findEndpoint(asked: string, data: string): { id: string; name: string } {
   const endpoints = lookUpEndpointNames(data);
-  if (!endpoints) throw new StartError(`no service has used ${data} yet: say its folder with --data`);
+  if (!endpoints) throw new StartError(`no service has used ${data} yet; pass the service's folder with --data`);
   const list = (some: typeof endpoints): string => some.map(({ id, name }) => `"${name}" (${id})`).join(", ");
   const [found, ...more] = endpoints.filter(({ id }) => id === asked);
   const [named, ...others] = found ? [found, ...more] : endpoints.filter(({ name }) => name === asked);
   if (!named) {
     const have = endpoints.length > 0 ? `there are ${list(endpoints)}` : "there are no endpoints";
-    throw new StartError(`no endpoint has the id or name "${asked}": ${have}`);
+    throw new StartError(`no endpoint has the id or name "${asked}"; ${have}`);
   }
-  if (others.length > 0) throw new StartError(`"${asked}" is the name of ${list([named, ...others])}: say the id`);
+  if (others.length > 0) throw new StartError(`several endpoints have the name "${asked}": ${list([named, ...others])}; pass the id`);
   return named;
 }
 
 /** Prints the API key; needs no running service. */
 export function printKey(data: string, output: Output): void {
   const key = readApiKey(data);
-  if (key === undefined) throw new StartError(`${data} has no key yet: it is made at the first start of the service`);
+  if (key === undefined) throw new StartError(`${data} has no key yet; the service creates it at its first start`);
   output.out(key);
 }
 
-/** Prints the token with which workers that the service did not start sign in; needs no running service. */
+/** Prints the token for workers elsewhere, which the service does not start itself; needs no running service. */
 export function printToken(endpoint: string, data: string, output: Output): void {
-  const { id, name } = chooseEndpoint(endpoint, data);
+  const { id, name } = findEndpoint(endpoint, data);
   const token = lookUpWorkerToken(data, id);
   if (token === undefined)
-    throw new StartError(`endpoint "${name}" (${id}) has no worker token yet: start the service`);
+    throw new StartError(`endpoint "${name}" (${id}) has no worker token yet; start the service`);
   output.out(token);
 }

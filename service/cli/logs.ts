@@ -1,22 +1,22 @@
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { createLogTail } from "../workers/log-tail";
 import { workerLogFolder, workerLogPath } from "../workers/logs";
-import { chooseEndpoint } from "./data-folder";
+import { findEndpoint } from "./data-folder";
 import type { Output } from "./output";
 
-/** What `logs` is told. */
+/** Flags of `logs`. */
 export interface LogsFlags {
   data: string;
-  /** Lines of the past. */
+  /** How many past lines to print. */
   lines: number;
-  /** Goes on with what workers write from now on. */
+  /** Whether to keep printing new lines. */
   follow: boolean;
 }
 
-/** How often a followed log is looked at, ms. */
-const lookInterval = 200;
+/** How often to look for new lines, ms. */
+const pollInterval = 200;
 
-/** Prints what an endpoint's workers wrote, oldest line first; followed, until the signal aborts. Needs no running service. */
+/** Prints the output of an endpoint's workers, oldest line first, with `follow` until the signal aborts; needs no running service. */
 export async function printLogs(
   endpoint: string,
   { data, lines, follow }: LogsFlags,
@@ -24,7 +24,7 @@ export async function printLogs(
   signal?: AbortSignal,
   clock: Clock = systemClock,
 ): Promise<void> {
-  const { id, name } = chooseEndpoint(endpoint, data);
+  const { id, name } = findEndpoint(endpoint, data);
   const tail = createLogTail(workerLogPath(workerLogFolder(data), id));
   const print = (some: string[]): void => {
     if (some.length > 0) output.out(some.join("\n"));
@@ -35,13 +35,13 @@ export async function printLogs(
       const unfinished = tail.rest();
       const all = unfinished === "" ? past : [...past, unfinished].slice(-lines);
       if (all.length === 0 && lines > 0)
-        output.err(`endpoint "${name}" (${id}) has no log yet: no worker of it started`);
+        output.err(`endpoint "${name}" (${id}) has no log yet; none of its workers has started`);
       return print(all);
     }
     print(past);
     while (!signal?.aborted) {
       print(await tail.more());
-      await clock.sleep(lookInterval, signal).catch(() => undefined);
+      await clock.sleep(pollInterval, signal).catch(() => undefined);
     }
   } finally {
     await tail.close();

@@ -12,7 +12,7 @@ const terminal: Output = { out: (text) => console.log(text), err: (text) => cons
 
 /**
  * Runs one command line (`argv` as Node gives it); resolves with the exit code, for `start` once the service listens.
- * `unread` aborts when nobody reads the output any more, which ends a command that would print for ever.
+ * `unread` aborts when nobody reads the output any more, which ends a command that would otherwise print for ever.
  */
 export async function main(argv: string[], output: Output = terminal, unread?: AbortSignal): Promise<number> {
   try {
@@ -26,7 +26,7 @@ export async function main(argv: string[], output: Output = terminal, unread?: A
   }
 }
 
-/** The commands; each is loaded when it is run, for they need very different parts of the service. */
+/** The commands. Each is loaded when it runs, because most of them need little of the service. */
 function commandLine(output: Output, unread: AbortSignal | undefined): Command {
   const program = new Command("serverless-compute-local")
     .description("A serverless GPU compute service on this machine, with real workers and no account")
@@ -45,7 +45,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .option(...dataFlag)
     .option(
       "--image <name=command>",
-      "what runs for an image: a command line or a handler file; repeatable",
+      "what to run for an image: a command line or a handler file; repeatable",
       addImage,
       {},
     )
@@ -54,7 +54,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       "how long a template stays in use after its last endpoint (default: 120)",
       readSeconds,
     )
-    .option("--stream <shape>", "shape of /stream answers: array or envelope", oneOf("array", "envelope"), "array")
+    .option("--stream <shape>", "shape of /stream responses: array or envelope", oneOf("array", "envelope"), "array")
     .option(
       "--rate-limits <on|off>",
       "off lifts the rate limits, for load tests of your own handlers",
@@ -73,18 +73,18 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
 
   program
     .command("logs")
-    .description("print what an endpoint's workers wrote; the service need not run")
+    .description("print the output of an endpoint's workers; works without a running service")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag)
-    .option("--lines <n>", "how many lines of the past", readLines, defaultLines)
-    .option("--follow", "go on with what comes, until Ctrl-C", false)
+    .option("--lines <n>", "how many past lines to print", readLines, defaultLines)
+    .option("--follow", "keep printing new lines until Ctrl-C", false)
     .action(async (endpoint: string, flags: LogsFlags) =>
       (await import("./logs.js")).printLogs(endpoint, flags, output, unread),
     );
 
   program
     .command("token")
-    .description("print the token with which workers elsewhere sign in at an endpoint")
+    .description("print the token for workers of an endpoint that run elsewhere")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag)
     .action(async (endpoint: string, { data }: { data: string }) =>
@@ -139,7 +139,7 @@ function addImage(text: string, images: Record<string, string>): Record<string, 
 /** Runs the command line of this process. */
 export async function run(): Promise<void> {
   const unread = new AbortController();
-  // Whoever reads our lines may have enough of them, as `head` does; that is no reason to end a service.
+  // The reader of our lines may close its end, as `head` does; that must not end the service.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     unread.abort();

@@ -1,4 +1,4 @@
-/** Where a command line writes whole lines to. */
+/** Where commands print complete lines. */
 export interface Output {
   out(text: string): void;
   err(text: string): void;
@@ -11,7 +11,7 @@ export const exitCodes = { failed: 1, usage: 2, interrupted: 130 } as const;
 export const complain = (output: Output, error: unknown): void =>
   output.err(`serverless-compute-local: ${error instanceof Error ? error.message : String(error)}`);
 
-/** What a name must not do to a terminal. */
+/** Characters in a name that could control the terminal. */
 const control = /\p{Cc}/gu;
 
 /** Rows under a head as lines, each column as wide as its widest cell; numbers stand to the right. */

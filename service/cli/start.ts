@@ -2,7 +2,7 @@ import { createService, type Service } from "../index";
 import type { ServiceOptions } from "../settings";
 import { complain, exitCodes, type Output } from "./output";
 
-/** Flags of `start`, those that are options of the service by the same name. */
+/** Flags of `start`; several are options of `createService` with the same name. */
 export interface StartFlags extends Pick<ServiceOptions, "port" | "templateRelease" | "stream" | "rateLimits"> {
   data: string;
   image: Record<string, string>;
@@ -10,14 +10,14 @@ export interface StartFlags extends Pick<ServiceOptions, "port" | "templateRelea
   json: boolean;
 }
 
-/** Milliseconds that running jobs get when the service is told to stop. */
+/** How long running jobs may take when the service is told to stop, ms. */
 const stopDeadline = 5000;
 
-/** Starts the service and prints its addresses; resolves when it listens. A signal stops it. */
+/** Starts the service, which a signal stops, and prints its addresses; resolves when it listens. */
 export async function start({ data, image, json, ...flags }: StartFlags, output: Output): Promise<void> {
   const service = await createService({ ...flags, dataFolder: data, images: image, logLevel: "info" });
-  // Before anything is printed: who reads the first line may stop the service at once.
-  // With --json, stdout belongs to the program that started this one.
+  // Before anything is printed: whoever reads the first line may stop the service at once.
+  // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
   if (json) {
     const { baseUrl, graphqlUrl, serverlessUrl, apiKeyFile } = service;
@@ -37,13 +37,13 @@ function welcome(service: Service): string {
 `;
 }
 
-/** The first signal stops the service in order, the second one at once. */
+/** The first signal stops the service in order, a second one at once. */
 function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
   let stopping = false;
   const onSignal = (): void => {
     if (stopping) process.exit(exitCodes.interrupted);
     stopping = true;
-    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Once more ends it at once.`);
+    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Press Ctrl-C again to stop at once.`);
     service.stop(stopDeadline).then(
       () => process.exit(0),
       (error: unknown) => {

@@ -6,7 +6,7 @@ import { StartError } from "../errors";
 import { roots } from "../http/answers";
 import { type Output, tableText } from "./output";
 
-/** What `status` is told. */
+/** Flags of `status`. */
 export interface StatusFlags {
   data: string;
   port: number;
@@ -24,10 +24,10 @@ const endpointList = z.array(
 );
 type Endpoint = z.output<typeof endpointList>[number];
 
-/** How long the service may take for an answer, ms. */
-const answerLimit = 10_000;
+/** How long the service may take to respond, ms. */
+const responseLimit = 10_000;
 
-/** Prints the endpoints of the running service with their queues, and its workers, as its own API tells them. */
+/** Prints the endpoints of the running service with their queues and workers, as its API reports them. */
 export async function printStatus(
   { data, port }: StatusFlags,
   output: Output,
@@ -36,15 +36,15 @@ export async function printStatus(
   const root = `http://127.0.0.1:${port}`;
   const key = readApiKey(data);
   if (key === undefined)
-    throw new StartError(`no service has used ${data} yet: start one, or say its folder with --data`);
-  const ask = createQuestion(root, key, data);
-  const answer = endpointList.safeParse(await ask(`${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`));
-  if (!answer.success) throw new StartError(`what runs on ${root} is no local service: say the port with --port`);
+    throw new StartError(`no service has used ${data} yet; start one, or pass its folder with --data`);
+  const read = createReader(root, key, data);
+  const answer = endpointList.safeParse(await read(`${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`));
+  if (!answer.success) throw new StartError(`what runs on ${root} is not a local service; pass the service's port with --port`);
   const endpoints = answer.data;
   const rows: (string | number)[][] = [];
   const problems: string[][] = [];
   for (const endpoint of endpoints) {
-    const health = await ask(`${roots.jobs}/${endpoint.id}/health`);
+    const health = await read(`${roots.jobs}/${endpoint.id}/health`);
     // It may have been deleted meanwhile.
     if (health === undefined) continue;
     const { jobs, message } = endpointHealth.parse(health);
@@ -59,10 +59,10 @@ export async function printStatus(
     `The service runs on ${root}.`,
     rows.length > 0
       ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobHead], rows)
-      : "It has no endpoints.",
-    workers.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workers) : "No workers run.",
+      : "There are no endpoints.",
+    workers.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workers) : "No workers are running.",
   ];
-  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHY NO WORKER COMES UP"], problems));
+  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHY NO WORKER STARTS"], problems));
   output.out(parts.join("\n\n"));
 }
 
@@ -84,32 +84,32 @@ function duration(ms: number): string {
   return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
 }
 
-/** A GET of the service's API as JSON; undefined for what is not there. */
-function createQuestion(root: string, key: string, data: string) {
+/** Returns a function that reads a path of the service's API as JSON; undefined for an endpoint that does not exist. */
+function createReader(root: string, key: string, data: string) {
   return async (path: string): Promise<unknown> => {
     const answer = await fetch(root + path, {
       headers: { authorization: `Bearer ${key}` },
       redirect: "manual",
-      signal: AbortSignal.timeout(answerLimit),
+      signal: AbortSignal.timeout(responseLimit),
     }).catch((error: unknown) => {
       const slow = error instanceof Error && error.name === "TimeoutError";
       throw new StartError(
         slow
-          ? `the service on ${root} did not answer within ${answerLimit / 1000} s`
-          : `no service answers on ${root}: start one, or say its port with --port`,
+          ? `the service on ${root} did not respond within ${responseLimit / 1000} s`
+          : `no service is running on ${root}; start one, or pass its port with --port`,
       );
     });
     if (answer.status === 404 && path.startsWith(roots.jobs)) return undefined;
     if (answer.status === 401) {
       throw new StartError(
-        `what runs on ${root} refuses the key in ${apiKeyFileOf(data)}: say the folder of that service with --data, or another port with --port`,
+        `the service on ${root} rejects the key in ${apiKeyFileOf(data)}; pass that service's folder with --data, or another port with --port`,
       );
     }
     if (answer.status === 503) throw new StartError(`the service on ${root} is stopping`);
     const body: unknown = await answer.json().catch(() => undefined);
     if (answer.status === 200 && body !== undefined) return body;
     throw new StartError(
-      `what runs on ${root} is no local service: ${path} answers ${answer.status}; say the port with --port`,
+      `what runs on ${root} is not a local service, ${path} returned ${answer.status}; pass the service's port with --port`,
     );
   };
 }

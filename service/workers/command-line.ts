@@ -1,11 +1,11 @@
-/** A command line that cannot be split. */
+/** A command line that cannot be split into words. */
 export class CommandLineError extends Error {
   override readonly name = "CommandLineError";
 }
 
 /**
- * Splits a command line into words as a shell does, without running one: blanks part words, '…' keeps everything, "…" keeps
- * everything but \" and \\, a backslash keeps the next character. Nothing is expanded.
+ * Splits a command line into words as a shell does, without running one: blanks separate words, '…' keeps everything, "…"
+ * keeps everything except \" and \\, and a backslash keeps the next character. Nothing is expanded.
  */
 export function splitCommandLine(line: string): string[] {
   const words: string[] = [];

@@ -13,15 +13,18 @@ import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./roster";
 
-/** A started worker, or why none can be started until somebody changes something. */
+/** A started worker, or why none can be started until something is changed. */
 export type StartOutcome = { id: string; process: WorkerProcess; image: string; redact: Redact } | { error: string };
 
+/** Starts the workers of endpoints. */
 export interface WorkerStarter {
   start(endpointId: string): StartOutcome;
 }
 
+/** What workers are started with. */
 export interface StarterDeps {
   endpoints: EndpointLookup;
+  /** Image name → command line or handler file. */
   images: Record<string, string>;
   /** Folder under which each endpoint's workers have a folder of their own. */
   homes: string;
@@ -33,7 +36,6 @@ export interface StarterDeps {
   timings: JobTimings;
 }
 
-/** Starts workers: the template's image and environment, the endpoint's token, a home, a log. */
 export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
   const { endpoints, images, homes, reaper, clock, timings } = deps;
   function start(endpointId: string): StartOutcome {
@@ -60,14 +62,14 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
     return { id, process, image: found.image, redact };
   }
 
-  /** The last refusal of each endpoint, so that its log says it once. */
-  const refused = new Map<string, string>();
+  /** The last error of each endpoint, so that its log contains it once. */
+  const lastErrors = new Map<string, string>();
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
     const error = "error" in outcome ? outcome.error : undefined;
-    if (error !== undefined && error !== refused.get(endpointId))
+    if (error !== undefined && error !== lastErrors.get(endpointId))
       deps.log(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
-    if (error === undefined) refused.delete(endpointId);
-    else refused.set(endpointId, error);
+    if (error === undefined) lastErrors.delete(endpointId);
+    else lastErrors.set(endpointId, error);
     return outcome;
   }
 
@@ -84,27 +86,27 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
   };
 }
 
-/** What a worker's environment is made of. */
+/** What connects a worker to the service. */
 interface WorkerIdentity {
   workerId: string;
   endpointId: string;
-  /** Signs the worker in on its endpoint's channel; never the user's API key. */
+  /** Authenticates the worker for its endpoint's jobs; never the user's API key. */
   token: string;
-  /** Root of the job API. */
+  /** Root of the job API, without a slash at its end. */
   serverlessUrl: string;
-  /** Folder that the worker may write to. */
+  /** The worker's home folder. */
   home: string;
-  /** ms between two pings. */
+  /** Interval of the worker's pings, ms. */
   pingInterval: number;
 }
 
-/** The entry of a worker's environment that no other process has but what the worker starts. */
+/** The entry of a worker's environment that only the worker and the processes it starts have. */
 const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
 
 /**
- * The whole environment of a worker. Of this machine it has only PATH, to find commands; HOME is a folder of its own, so
- * that tools write their caches there and find no one's credentials; TMPDIR and LANG make files and text work.
- * The template's variables may replace those, never the ones that connect the worker.
+ * The whole environment of a worker. From this machine it gets only PATH, to find commands. HOME is a folder of its own, so
+ * that tools write their caches there and find nobody's credentials; TMPDIR and LANG make files and encodings work.
+ * The template's variables may replace these, but not the ones that connect the worker.
  */
 function workerEnvironment(identity: WorkerIdentity, template: Record<string, string>): Record<string, string> {
   const { workerId, endpointId, token, serverlessUrl, home, pingInterval } = identity;
@@ -118,24 +120,24 @@ function workerEnvironment(identity: WorkerIdentity, template: Record<string, st
     RUNPOD_POD_ID: workerId,
     RUNPOD_ENDPOINT_ID: endpointId,
     RUNPOD_AI_API_KEY: token,
-    // $ID and $RUNPOD_POD_ID are for the worker to fill in, and it appends more parameters after the "?".
+    // The worker fills in $ID and $RUNPOD_POD_ID, and appends more parameters after the "?".
     RUNPOD_WEBHOOK_GET_JOB: `${root}/job-take/$ID?gpu=local`,
     RUNPOD_WEBHOOK_POST_OUTPUT: `${root}/job-done/$RUNPOD_POD_ID/$ID?gpu=local`,
     RUNPOD_WEBHOOK_POST_STREAM: `${root}/job-stream/$RUNPOD_POD_ID/$ID?gpu=local`,
     RUNPOD_WEBHOOK_PING: `${root}/ping/$RUNPOD_POD_ID`,
     RUNPOD_PING_INTERVAL: String(pingInterval),
-    // Without these the Python SDK looks for GPUs and calls a public address before it takes jobs.
+    // Without these the Python SDK searches for GPUs and calls a public address before it takes jobs.
     RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true",
     RUNPOD_SKIP_GPU_CHECK: "true",
   };
 }
 
-/** What runs here for an image, or why nothing does. */
+/** The command that runs for an image, or why there is none. */
 type WorkerCommand =
   | {
       file: string;
       args: string[];
-      /** Whether the program speaks to the service over its file descriptor 3, as the small Node worker does. */
+      /** Whether the program talks to the service over its file descriptor 3, as the Node worker does. */
       channel: boolean;
     }
   | { error: string };
@@ -143,12 +145,12 @@ type WorkerCommand =
 const scripts = [".mjs", ".js", ".cjs"];
 const typed = [".ts", ".mts", ".cts"];
 
-/** The image without its tag or digest; a port of the registry is no tag. */
+/** The image without its tag or digest; a registry's port is not a tag. */
 const withoutTag = (image: string): string => image.replace(/@[^/]*$/, "").replace(/:[^/:]*$/, "");
 
 /**
- * The command of a worker: the exact image name first, then the name without tag. A command line runs as it is; a handler
- * file alone runs under the small Node worker. `dockerArgs` are appended as arguments.
+ * Finds the command of an image: by its exact name first, then by the name without its tag. A command line runs as it is;
+ * a handler file alone is run by the Node worker. `dockerArgs` are appended as arguments.
  */
 export function resolveCommand(images: Record<string, string>, image: string, dockerArgs: string): WorkerCommand {
   const line = images[image] ?? images[withoutTag(image)];
@@ -156,7 +158,7 @@ export function resolveCommand(images: Record<string, string>, image: string, do
     const known = Object.keys(images);
     const have = known.length > 0 ? `images that have one: ${known.join(", ")}` : "no image has one";
     return {
-      error: `the image "${image}" has no command on this machine (${have}): start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file`,
+      error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file`,
     };
   }
   try {
@@ -164,7 +166,7 @@ export function resolveCommand(images: Record<string, string>, image: string, do
     const args = splitCommandLine(dockerArgs);
     const [file, ...rest] = words;
     if (file === undefined)
-      return { error: `the command of the image "${image}" is empty: give it one with --image ${image}=COMMAND` };
+      return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
     if (rest.length === 0 && [...scripts, ...typed].includes(extname(file))) return handlerCommand(image, file, args);
     return { file, args: [...rest, ...args], channel: false };
   } catch (error) {
@@ -178,20 +180,20 @@ function handlerCommand(image: string, file: string, args: string[]): WorkerComm
   const handler = resolve(file);
   if (!existsSync(handler)) {
     return {
-      error: `the handler file ${handler} of the image "${image}" does not exist: give another one with --image ${image}=FILE`,
+      error: `the handler file ${handler} of the image "${image}" does not exist; name another one with --image ${image}=FILE`,
     };
   }
   const host = hostProgram();
   const loader = [host, handler].some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
   if (loader === undefined) {
     return {
-      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} does not run by itself: npm install tsx beside it, or use Node 22.18 or later`,
+      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run by itself; run npm install tsx in its folder, or use Node 22.18 or later`,
     };
   }
   return { file: process.execPath, args: [...loader, host, handler, ...args], channel: true };
 }
 
-/** The small Node worker. Beside the sources the compiled one is taken while it is up to date: it starts three times as fast. */
+/** The Node worker. Next to the sources, the compiled one is preferred while it is up to date: it starts three times as fast. */
 function hostProgram(): string {
   const beside = join(__dirname, "node-host.js");
   if (existsSync(beside)) return beside;
@@ -201,8 +203,8 @@ function hostProgram(): string {
 }
 
 /**
- * The flags with which Node runs TypeScript; undefined where it can't. A project that has tsx gets it, since its files may
- * need what Node's own type stripping lacks, such as enums and imports without an extension.
+ * The flags with which Node runs TypeScript; undefined if it cannot. tsx is preferred where the handler's project has it,
+ * because Node's own type stripping lacks things such as enums and imports without an extension.
  */
 function typescriptLoader(handler: string): string[] | undefined {
   try {

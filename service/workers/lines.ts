@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 
-/** Characters of one line that are kept in logs and error texts; the rest of a longer line is dropped as it comes. */
+/** Characters of one line that logs and error texts keep; the rest of a longer line is dropped as it arrives. */
 export const longestLine = 64 * 1024;
 
 /**
- * Reads a stream line by line and resolves at its end. A line that never ends takes no more memory than a long one: its
- * beginning is told once, marked with "…", as soon as it is too long.
+ * Reads a stream line by line; resolves at its end. A line that never ends needs no more memory than a long one: its
+ * beginning is passed on once, marked with "…", as soon as it is too long.
  */
 export function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   const decoder = new StringDecoder("utf8");
@@ -40,7 +40,7 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
 
   return new Promise((resolve) => {
     stream.on("data", (chunk: Buffer) => take(decoder.write(chunk)));
-    // A worker that failed to start closes its output without an end, and one that was let go of has none either.
+    // The output of a worker that failed to start, and output that is no longer read, close without an end.
     stream.once("close", () => {
       take(decoder.end());
       if (line !== "") endLine();

@@ -2,13 +2,13 @@ import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { logFiles } from "./logs";
 
-/** Reads a log that somebody else writes, from its last lines on, also while it starts anew and its older files are moved. */
+/** Reads a log that another process writes, beginning with its last lines and across rotations. */
 export interface LogTail {
-  /** The last `count` lines that are there now. Before `more`, once. */
+  /** The last `count` lines that exist now. Call it once, before `more`. */
   last(count: number): Promise<string[]>;
-  /** The lines that came since. */
+  /** The lines written since. */
   more(): Promise<string[]>;
-  /** The beginning of a line that is not whole yet. */
+  /** The beginning of a line whose end is not written yet. */
   rest(): string;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const idOf = (file: string | FileHandle): Promise<number | undefined> =>
 
 export function createLogTail(file: string): LogTail {
   const files = logFiles(file);
-  // The open file is the place to go on from: it stays the same one when it gets another name.
+  // Reading goes on in the open file: it stays the same file when it is renamed.
   let current: FileHandle | undefined;
   let decoder = new StringDecoder("utf8");
   let rest = "";
@@ -35,7 +35,7 @@ export function createLogTail(file: string): LogTail {
     decoder = new StringDecoder("utf8");
   }
 
-  /** The whole lines from here to the end of the open file. */
+  /** The complete lines from here to the end of the open file. */
   async function readOn(): Promise<string[]> {
     const buffer = Buffer.alloc(partSize);
     const lines: string[] = [];
@@ -49,19 +49,19 @@ export function createLogTail(file: string): LogTail {
     return lines;
   }
 
-  /** The file that was begun after the open one; undefined when that is the newest. */
+  /** Opens the file that was begun after the open one; undefined if that is the newest. */
   async function following(): Promise<FileHandle | undefined> {
     const own = current && (await idOf(current));
     const placeNow = async (): Promise<number> =>
       own === undefined ? -1 : (await Promise.all(files.map(idOf))).indexOf(own);
     const place = await placeNow();
     if (place === 0) return undefined;
-    // Where there was no file, or it moved on so often that it is gone, the oldest one that is left comes next.
+    // If no file was open, or rotations have removed it, the oldest file that is left comes next.
     for (const name of files.slice(0, place === -1 ? files.length : place).reverse()) {
       const next = await open(name).catch(unlessAbsent);
       if (!next) continue;
       if ((await placeNow()) === place) return next;
-      // The files moved on in between, so this may be a later one: the next look finds the right one.
+      // The log was rotated in the meantime, so this may be a later file; the next call finds the right one.
       await next.close();
       return undefined;
     }
@@ -70,14 +70,14 @@ export function createLogTail(file: string): LogTail {
 
   return {
     async last(count) {
-      // In the moment in which the log starts anew, the newest file has the name of an older one.
+      // In the middle of a rotation, the newest file has the name of an older one.
       for (const name of files) if (!current) await use(await open(name).catch(unlessAbsent));
       if (!current) return [];
       let lines = await readOn();
       const newest = await idOf(current);
       for (const older of files.slice(1)) {
         if (lines.length >= count) break;
-        // That is the one that was just read.
+        // That file was just read.
         if ((await idOf(older)) === newest) continue;
         const text = await readFile(older, "utf8").catch(unlessAbsent);
         if (text) lines = text.replace(/\n$/, "").split("\n").concat(lines);
@@ -91,7 +91,7 @@ export function createLogTail(file: string): LogTail {
         lines = lines.concat(await readOn());
         const next = await following();
         if (!next) return lines;
-        // What was written between the two looks, and the line that its writer never finished.
+        // What was written between the two reads, and a line that its writer never finished.
         lines = lines.concat(await readOn());
         if (rest !== "") lines.push(rest);
         rest = "";

@@ -2,25 +2,25 @@ import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } f
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A log file that starts anew when it is full; older ones are kept as `<file>.1`, `<file>.2`. */
+/** A log file that is rotated when it is full; the older files are `<file>.1` and `<file>.2`. */
 export interface LogFile {
-  /** Adds a line, which is written at the end of this turn of the event loop. */
+  /** Adds a line; it is written at the end of this turn of the event loop. */
   write(line: string): void;
-  /** Writes what was added at once. */
+  /** Writes the added lines at once. */
   flush(): void;
   /** Removes the file and the older ones. */
   remove(): void;
 }
 
-/** Bytes at which a log starts anew. */
+/** Bytes at which a log is rotated. */
 const fullLog = 5 * 1024 * 1024;
 
-/** The files of a log, the newest first; not all of them need to be there. */
+/** The files of a log, the newest first; not all of them need to exist. */
 export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}.2`];
 
 /**
- * A log file that only its owner can read. It is written synchronously, many lines at a time: a worker that writes faster
- * than the disk has to wait, and neither costs the service memory nor loses lines.
+ * Creates a log file that only its owner can read. It is written synchronously, many lines at a time: a worker that writes
+ * faster than the disk has to wait, so that it neither fills the service's memory nor loses lines.
  */
 export function createLogFile(file: string, maxBytes = fullLog): LogFile {
   let lines = "";
@@ -34,7 +34,7 @@ export function createLogFile(file: string, maxBytes = fullLog): LogFile {
       size ??= openedSize(file);
       const bytes = Buffer.byteLength(text);
       if (size > 0 && size + bytes > maxBytes) {
-        startAnew(file);
+        rotate(file);
         size = 0;
       }
       appendFileSync(file, text, { mode: 0o600 });
@@ -64,8 +64,8 @@ function openedSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Gives each file the next older name; the oldest is overwritten. */
-function startAnew(file: string): void {
+/** Renames each file to the next older name; the oldest is overwritten. */
+function rotate(file: string): void {
   let older: string | undefined;
   for (const name of logFiles(file).reverse()) {
     if (older !== undefined && existsSync(name)) renameSync(name, older);
@@ -79,7 +79,7 @@ export interface WorkerLogs {
   remove(endpointId: string): void;
   /** Ids of the endpoints that have a log. */
   endpoints(): Promise<string[]>;
-  /** Writes what was added at once. */
+  /** Writes the added lines of all logs at once. */
   flush(): void;
 }
 
@@ -89,7 +89,7 @@ export const workerLogFolder = (dataFolder: string): string => join(dataFolder, 
 /** Where an endpoint's log is; ids are made by the service and safe as names. */
 export const workerLogPath = (folder: string, endpointId: string): string => join(folder, `${endpointId}.log`);
 
-/** What is in a folder; nothing when it is not there. */
+/** The names in a folder; none if it does not exist. */
 export const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];

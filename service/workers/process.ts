@@ -8,58 +8,61 @@ import type { Reaper } from "./reaper";
 
 /** A program that runs as a worker. */
 export interface WorkerProcess {
-  /** SIGTERM to its whole group, SIGKILL `grace` ms later to what is left. */
+  /** Sends SIGTERM to its process group, and SIGKILL `grace` ms later to what is left of it. */
   stop(grace: number): void;
-  /** SIGKILL to its whole group. */
+  /** Sends SIGKILL to its process group. */
   kill(): void;
-  /** The other end of its file descriptor 3, when it was started with one. Ends with the worker and never emits an unhandled error. */
+  /** The other end of its file descriptor 3, if it was started with one. It closes when the worker ends; its errors are handled here. */
   readonly channel: Duplex | undefined;
-  /** Resolves when it and all that it started are gone, and its output is read. */
+  /** Resolves when it and every process it started are gone, and its output has been read. */
   readonly ended: Promise<ProcessEnd>;
 }
 
+/** How a worker ended. */
 export interface ProcessEnd {
-  /** What happened, as words that follow "the worker". */
+  /** What happened, in words that follow "the worker". */
   how: string;
-  /** Whether it ended by itself with exit code 0. */
+  /** Whether it exited by itself with code 0. */
   clean: boolean;
-  /** The last lines that it wrote to stderr. */
+  /** The last lines it wrote to stderr. */
   lastErrors: string[];
 }
 
+/** What a worker is started with. */
 export interface ProcessStart {
   file: string;
   args: string[];
   env: Record<string, string>;
-  /** Whether it gets a socket to this process as its file descriptor 3. */
+  /** Whether its file descriptor 3 is a socket connected to this process. */
   channel: boolean;
-  /** What in `env` no other process has; see workers/reaper.ts. */
+  /** An entry of `env` that no other process has; see workers/reaper.ts. */
   mark: string;
   reaper: Reaper;
   clock: Clock;
-  /** Gets each line of its output. */
+  /** Receives each line of its output. */
   onLine(line: string): void;
 }
 
+/** Lines of stderr that `lastErrors` keeps. */
 const keptErrors = 20;
-/** Characters of one line that an error text keeps. */
+/** Characters of one line that `lastErrors` keeps. */
 const longestError = 16 * 1024;
-/** How long output may still come after the process is over, ms: a stray child can hold the pipe for ever. */
+/** How long to wait for output after the process has ended, ms: a stray child can keep the pipe open for ever. */
 const drain = 500;
-/** How often it is looked whether a group is gone, ms. */
-const look = 10;
-/** How long killed processes may take to end, ms. What is still there then hangs in the kernel, and nobody can end it. */
+/** How often to check whether a group is gone, ms. */
+const checkInterval = 10;
+/** How long killed processes may take to end, ms. One that is still there then hangs in the kernel, and nothing can end it. */
 const longestEnd = 10_000;
 
-/** Starts a worker without a shell, in a process group of its own, so that what it starts ends with it. */
+/** Starts a worker without a shell, in a process group of its own, so that the processes it starts end with it. */
 export function startProcess(start: ProcessStart): WorkerProcess {
   const { file, args, env, mark, reaper, clock, onLine } = start;
   const child = spawnKnown();
   const { pid: group, stdout, stderr } = child;
-  // Where no file descriptor is left, there are no streams at all.
+  // When this process has no file descriptors left, there are no streams at all.
   const socket = child.stdio?.[3];
   const channel = socket instanceof Duplex ? socket : undefined;
-  // It breaks when the worker is killed, which `ended` reports.
+  // It fails when the worker is killed, which `ended` reports.
   channel?.on("error", () => undefined);
   const lastErrors: string[] = [];
   const output = Promise.all([
@@ -74,7 +77,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   ]);
   let over = false;
 
-  /** Between the two words to the reaper lies the only moment in which it knows no group of a worker that runs. */
+  /** Only between these two calls of the reaper can a worker run whose group the reaper does not know. */
   function spawnKnown() {
     reaper.starting(mark);
     try {
@@ -105,10 +108,10 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     const end = await exited;
     over = true;
     signal("SIGKILL");
-    // What it started may hold the GPU until it is gone, too.
-    if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker do not end, SIGKILL or not");
+    // The processes it started may use the GPU until they are gone, too.
+    if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker did not end after SIGKILL");
     reaper.ended(mark);
-    // What it wrote there and nobody reads must not delay its end.
+    // What nobody reads must not delay its end.
     channel?.resume();
     const allRead = new AbortController();
     const late = pause(drain, undefined, { signal: allRead.signal }).catch(() => undefined);
@@ -138,21 +141,21 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   };
 }
 
-/** Sends a signal to all processes of a group; one that has none is over already. */
+/** Sends a signal to all processes of a group; a group without processes is ignored. */
 function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }
 
-/** Resolves when no process of a killed group runs any more: `true`, or `false` when some did not end in time. */
+/** Resolves when no process of a killed group runs any more: with `true`, or `false` if some did not end in time. */
 async function groupGone(group: number): Promise<boolean> {
   const end = Date.now() + longestEnd;
   while (runs(group)) {
     if (Date.now() >= end) return false;
-    await pause(look);
+    await pause(checkInterval);
   }
   return true;
 }
@@ -163,19 +166,19 @@ function runs(group: number): boolean {
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
-  // Processes that are over stay in their group until somebody asks for them, which may be never.
+  // Ended processes stay in their group until their parent collects them, which may be never.
   return !existsSync("/proc/self/stat") || readdirSync("/proc").some((name) => /^\d+$/.test(name) && isOf(name, group));
 }
 
 function isOf(pid: string, group: number): boolean {
   try {
-    // "<pid> (<name>) <state> <parent> <group> …", where the name may hold anything.
+    // "<pid> (<name>) <state> <parent> <group> …", where the name may contain anything.
     const [state = "", , of] = readFileSync(`/proc/${pid}/stat`, "latin1")
       .replace(/^.*\) /s, "")
       .split(" ");
     return Number(of) === group && !"ZX".includes(state);
   } catch {
-    // It ended in between.
+    // It ended in the meantime.
     return false;
   }
 }

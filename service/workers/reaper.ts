@@ -1,32 +1,33 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
-/** Ends the workers of a service that was killed: a shell that knows the workers and waits for the service's end. */
+/** Ends the workers of a service that was killed: a shell process that knows the workers and waits for the service to end. */
 export interface Reaper {
-  /** Comes before the start of a worker: `mark`, a text without blanks, stands in its environment and in no other. */
+  /** Must be called before a worker is started. `mark` has no blanks, and only that worker's environment contains it. */
   starting(mark: string): void;
-  /** The worker runs as this process group. */
+  /** Reports the process group that the worker runs as. */
   started(mark: string, group: number): void;
-  /** The worker is over, or never began. */
+  /** Reports that the worker has ended, or was never started. */
   ended(mark: string): void;
-  /** Resolves when the workers of a killed service on the same folder are gone: until then they take their places. */
+  /** Resolves when the workers of a killed service on the same folder are gone: until then they count as workers. */
   predecessorsGone(): Promise<void>;
-  /** Resolves when the shell is over. */
+  /** Ends the shell; resolves when it has ended. */
   close(): Promise<void>;
 }
 
 /**
- * Reads "<mark> <group>" lines until its input ends, which it does however the service ends. Group 0 is a worker that
- * starts now, no group one that is over.
+ * Reads "<mark> <group>" lines until its input ends, however the service ends. Group 0 means that the worker is being
+ * started, and a missing group that it has ended.
  *
- * A service that is killed in the middle of a start leaves a worker whose group nobody told. It is found by its mark:
- * until its program runs it holds a copy of this input, so that it is there at the end of it; only its environment can
- * be a moment late. Where there is no /proc such a worker is not found.
+ * If the service is killed while it starts a worker, the worker's group is unknown. The worker is then found by its mark.
+ * It exists when the input ends, because until its program runs it has a copy of that input open; only its environment
+ * may show up a moment later. Without /proc such a worker is not found.
  *
- * Its note, a file with its process id in the name, is there until the last of those it killed is gone.
+ * A file with the shell's process id in its name exists until every process that the shell killed is gone.
  *
- * `kill -s` is the form that every sh takes with a group: dash reads `kill -KILL -- -1` as a wrong number.
+ * `kill -s` is the form that every sh accepts with a group: dash rejects `kill -KILL -- -1` as a bad number.
  */
 const script = `
   PATH=/usr/bin:/bin
@@ -70,15 +71,13 @@ const script = `
   rm -f "$1$$"
 `;
 
-/** What the names of the shells' notes begin with. */
+/** What the names of the shells' files begin with. */
 const notePrefix = "reaper.";
 
-/** How long a start waits for the workers of a killed service at most, ms. */
+/** How long to wait for the workers of a killed service at most, ms. */
 const longestWait = 10_000;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** `folder` belongs to one service at a time. */
+/** Creates the reaper of the service that owns `folder`; its shell is started with the first worker. */
 export function createReaper(folder: string): Reaper {
   let shell: ChildProcess | undefined;
   let closed = false;

@@ -1,15 +1,15 @@
-/** Takes secret values out of a text. */
+/** Replaces secret values in a text. */
 export type Redact = (text: string) => string;
 
-/** Parts of a value that spans lines are long enough from here on to be no ordinary words. */
+/** Shorter lines of a value that spans lines may be ordinary words. */
 const shortestPart = 8;
 
 const mask = "[secret]";
 
 /**
- * Replaces every one of `values`, the longest first so that none is left in part, also as JSON has it. Values of under 4
- * letters would hide ordinary words. Of a value that spans lines, such as a private key, each line is replaced: output
- * comes line by line. Of one in which a long line was cut, the beginning is.
+ * Replaces every one of `values`, also in its JSON form, the longest first so that no part of one is left. Values of fewer
+ * than 4 characters are ignored, because they would hide ordinary words. Output arrives line by line, so of a value that
+ * spans lines, such as a private key, each line is replaced, and at the end of a line that was cut the beginning of a value.
  */
 export function createRedaction(values: string[]): Redact {
   const parts = values.flatMap((value) => value.split(/\r?\n/)).filter((part) => part.length >= shortestPart);
@@ -22,7 +22,7 @@ export function createRedaction(values: string[]): Redact {
   };
 }
 
-/** A text that was cut, without the beginning of a value at its end. */
+/** Replaces the beginning of a value at the end of a text. */
 function withoutBeginning(text: string, values: string[]): string {
   const lengths = values.map((value) => {
     let length = Math.min(value.length, text.length);

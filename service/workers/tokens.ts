@@ -3,13 +3,13 @@ import { z } from "zod";
 import { type Database, lookIntoStore } from "../store/database";
 
 /**
- * The tokens with which workers sign in, one per endpoint: whoever has it may take that endpoint's jobs and nothing else.
- * They are stored, so that workers elsewhere survive a restart.
+ * The tokens that authenticate workers, one per endpoint: a token allows taking that endpoint's jobs and nothing else.
+ * They are stored, so that workers elsewhere can go on after a restart of the service.
  */
 export interface WorkerTokens {
-  /** The endpoint's token, made when it is first asked for. */
+  /** The endpoint's token; created at the first call. */
   of(endpointId: string): string;
-  /** A worker elsewhere signed in with the endpoint's token. */
+  /** Notes that a worker elsewhere used the endpoint's token. */
   joinedElsewhere(endpointId: string): void;
   /** Whether one ever did. */
   hasJoinedElsewhere(endpointId: string): boolean;
@@ -32,7 +32,7 @@ export function createWorkerTokens(database: Database): WorkerTokens {
   const usedElsewhere = new Set(elsewhere.all().map(({ id }) => id));
   return {
     of(endpointId) {
-      const token = known.get(endpointId) ?? read.get(endpointId)?.token ?? make(endpointId);
+      const token = known.get(endpointId) ?? read.get(endpointId)?.token ?? create(endpointId);
       known.set(endpointId, token);
       return token;
     },
@@ -50,14 +50,14 @@ export function createWorkerTokens(database: Database): WorkerTokens {
     },
   };
 
-  function make(endpointId: string): string {
+  function create(endpointId: string): string {
     const token = randomBytes(24).toString("hex");
     insert.run(endpointId, token);
     return token;
   }
 }
 
-/** The token of an endpoint of a data folder, read beside the service that may run there. */
+/** The token of an endpoint of a data folder; a service may be running on that folder. */
 export const lookUpWorkerToken = (dataFolder: string, endpointId: string): string | undefined =>
   lookIntoStore(
     dataFolder,

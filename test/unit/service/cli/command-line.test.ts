@@ -80,7 +80,7 @@ describe("key", () => {
 
   test("says when there is none yet, and makes nothing", async () => {
     const { code, out, err } = await runLine("key", "--data", join(folder, "nowhere"));
-    expect(err).toMatch(/nowhere has no key yet: it is made at the first start/);
+    expect(err).toMatch(/nowhere has no key yet; the service creates it at its first start/);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(existsSync(join(folder, "nowhere"))).toBe(false);
   });

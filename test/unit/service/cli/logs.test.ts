@@ -45,16 +45,16 @@ describe("logs, while no service runs", () => {
     const { code, out, err } = await runLine("logs", twin, "--data", data);
     expect({ code, out, err }).toEqual({
       ...{ code: 0, out: "" },
-      err: `endpoint "twin" (${twin}) has no log yet: no worker of it started`,
+      err: `endpoint "twin" (${twin}) has no log yet; none of its workers has started`,
     });
   });
 });
 
 describe("logs ends with 1 and one line", () => {
   test.each([
-    ["an unknown endpoint names those there are", "nosuch", data, `"nosuch": there are "chat" (${chat}), "twin"`],
-    ["a name that two have names their ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}): say the id`],
-    ["a folder no service has used", "chat", join(folder, "nowhere"), "nowhere yet: say its folder with --data"],
+    ["an unknown endpoint names those there are", "nosuch", data, `"nosuch"; there are "chat" (${chat}), "twin"`],
+    ["a name that two have names their ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}); pass the id`],
+    ["a folder no service has used", "chat", join(folder, "nowhere"), "nowhere yet; pass the service's folder with --data"],
   ])("%s", async (_what, endpoint, dataFolder, told) => {
     const { code, out, err } = await runLine("logs", endpoint, "--data", dataFolder);
     expect(err).toContain(told);
@@ -66,7 +66,7 @@ describe("logs ends with 1 and one line", () => {
     const empty = join(folder, "empty");
     await stoppedService(empty);
     const { code, err } = await runLine("logs", "chat", "--data", empty);
-    expect(err).toContain('no endpoint has the id or name "chat": there are no endpoints');
+    expect(err).toContain('no endpoint has the id or name "chat"; there are no endpoints');
     expect(code).toBe(1);
   });
 });

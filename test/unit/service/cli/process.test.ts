@@ -78,7 +78,7 @@ describe("a service in a process of its own", () => {
       );
       child.kill("SIGINT");
       const { code, stderr } = await ended;
-      expect(stderr).toContain("Stopping: running jobs have 5 s to finish. Once more ends it at once.");
+      expect(stderr).toContain("Stopping: running jobs have 5 s to finish. Press Ctrl-C again to stop at once.");
       expect(code).toBe(130);
     },
     limit,

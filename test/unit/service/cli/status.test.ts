@@ -72,7 +72,7 @@ test("status tells of a service without endpoints and workers", async () => {
   const told = await runLine("status", "--data", join(folder, "empty"), "--port", new URL(serverlessUrl).port);
   expect(told).toEqual({
     ...{ code: 0, err: "" },
-    out: `The service runs on ${serverlessUrl}.\n\nIt has no endpoints.\n\nNo workers run.`,
+    out: `The service runs on ${serverlessUrl}.\n\nThere are no endpoints.\n\nNo workers are running.`,
   });
 });
 
@@ -95,27 +95,27 @@ describe("status ends with 1 and one line that says what to do", () => {
   };
 
   test("when no service has used the folder", async () => {
-    await fails("7337", /nowhere yet: start one, or say its folder with --data/, join(folder, "nowhere"));
+    await fails("7337", /nowhere yet; start one, or pass its folder with --data/, join(folder, "nowhere"));
   });
 
   test("when nothing runs, another service runs, or no service", async () => {
     const { stop, apiKey, serverlessUrl } = await createService({ port: 0, dataFolder: data });
     await stop(0);
     const { port: free } = new URL(serverlessUrl);
-    await fails(free, `no service answers on http://127.0.0.1:${free}: start one, or say its port with --port`);
+    await fails(free, `no service is running on http://127.0.0.1:${free}; start one, or pass its port with --port`);
 
     const other = await createService({ port: 0, dataFolder: join(folder, "other") });
     onTestFinished(() => other.stop(0));
-    await fails(new URL(other.serverlessUrl).port, /refuses the key in .*api-key: say the folder .* with --data/);
+    await fails(new URL(other.serverlessUrl).port, /rejects the key in .*api-key; pass that service's folder with --data/);
 
     const told: string[] = [];
     const page = await foreignServer(({ url }, answer) => {
       told.push(String(url));
       answer.end("[{}]");
     });
-    await fails(page, /is no local service: say the port with --port/);
+    await fails(page, /is not a local service; pass the service's port with --port/);
     const absent = await foreignServer((_request, answer) => answer.writeHead(404).end());
-    await fails(absent, /is no local service: .* answers 404/);
+    await fails(absent, /is not a local service, .* returned 404/);
     const stopping = await foreignServer((_request, answer) => answer.writeHead(503).end());
     await fails(stopping, /is stopping/);
     expect(told.join()).not.toContain(apiKey);
