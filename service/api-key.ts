@@ -12,7 +12,9 @@ export function readApiKey(dataFolder: string): string | undefined {
   if (!existsSync(file)) return undefined;
   const key = readFileSync(file, "utf8").trim();
   if (/^[\x21-\x7e]{16,}$/.test(key)) return key;
-  throw new StartError(`${file} does not contain an API key of 16 or more printable characters; delete the file to get a new key`);
+  throw new StartError(
+    `${file} does not contain an API key of 16 or more printable characters; delete the file to get a new key`,
+  );
 }
 
 /** The API key of a data folder, created from 32 random bytes at the first start. The folder must exist and be locked. */

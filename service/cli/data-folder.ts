@@ -15,7 +15,8 @@ export function findEndpoint(asked: string, data: string): { id: string; name: s
     const have = endpoints.length > 0 ? `there are ${list(endpoints)}` : "there are no endpoints";
     throw new StartError(`no endpoint has the id or name "${asked}"; ${have}`);
   }
-  if (others.length > 0) throw new StartError(`several endpoints have the name "${asked}": ${list([named, ...others])}; pass the id`);
+  if (others.length > 0)
+    throw new StartError(`several endpoints have the name "${asked}": ${list([named, ...others])}; pass the id`);
   return named;
 }
 

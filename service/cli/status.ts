@@ -39,7 +39,8 @@ export async function printStatus(
     throw new StartError(`no service has used ${data} yet; start one, or pass its folder with --data`);
   const read = createReader(root, key, data);
   const answer = endpointList.safeParse(await read(`${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`));
-  if (!answer.success) throw new StartError(`what runs on ${root} is not a local service; pass the service's port with --port`);
+  if (!answer.success)
+    throw new StartError(`what runs on ${root} is not a local service; pass the service's port with --port`);
   const endpoints = answer.data;
   const rows: (string | number)[][] = [];
   const problems: string[][] = [];

@@ -8,12 +8,12 @@ import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointLookup } from "../management/endpoint-lookup";
 import { createStartBackoff } from "./backoff";
 import type { WorkerDesk } from "./desk";
+import type { WorkerStarter } from "./launch";
 import { failedStart, howItEnded, type LocalWorker, lastWordsOf } from "./local-worker";
 import type { ProcessEnd } from "./process";
 import { isBusy, type Roster, type Worker } from "./roster";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
-import type { WorkerStarter } from "./launch";
 import { judge, type Verdict } from "./watch";
 
 /** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */

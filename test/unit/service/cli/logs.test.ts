@@ -54,7 +54,12 @@ describe("logs ends with 1 and one line", () => {
   test.each([
     ["an unknown endpoint names those there are", "nosuch", data, `"nosuch"; there are "chat" (${chat}), "twin"`],
     ["a name that two have names their ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}); pass the id`],
-    ["a folder no service has used", "chat", join(folder, "nowhere"), "nowhere yet; pass the service's folder with --data"],
+    [
+      "a folder no service has used",
+      "chat",
+      join(folder, "nowhere"),
+      "nowhere yet; pass the service's folder with --data",
+    ],
   ])("%s", async (_what, endpoint, dataFolder, told) => {
     const { code, out, err } = await runLine("logs", endpoint, "--data", dataFolder);
     expect(err).toContain(told);

@@ -106,7 +106,10 @@ describe("status ends with 1 and one line that says what to do", () => {
 
     const other = await createService({ port: 0, dataFolder: join(folder, "other") });
     onTestFinished(() => other.stop(0));
-    await fails(new URL(other.serverlessUrl).port, /rejects the key in .*api-key; pass that service's folder with --data/);
+    await fails(
+      new URL(other.serverlessUrl).port,
+      /rejects the key in .*api-key; pass that service's folder with --data/,
+    );
 
     const told: string[] = [];
     const page = await foreignServer(({ url }, answer) => {

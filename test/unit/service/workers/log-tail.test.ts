@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { createLogFile, type LogFile } from "../../../../service/workers/logs";
 import { createLogTail, type LogTail } from "../../../../service/workers/log-tail";
+import { createLogFile, type LogFile } from "../../../../service/workers/logs";
 
 let file: string;
 let log: LogFile;
@@ -63,7 +63,7 @@ test.each([1, 2, 4, 6])(
     const told = await tail.last(10);
     const written: string[] = [];
     for (let at = 0; at < 48; at += step) {
-      written.push(...(write(at, at + step)));
+      written.push(...write(at, at + step));
       told.push(...(await tail.more()));
     }
     expect(told).toEqual(written);
