@@ -5,8 +5,7 @@ import { createAuth } from "./http/auth";
 import { createServer } from "./http/server";
 import { createJobEngine } from "./jobs/engine";
 import { openLog } from "./log";
-import { createManagementEvents } from "./management/events";
-import { createManagement } from "./management/management";
+import { createResources } from "./resources";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase } from "./store/database";
 
@@ -45,22 +44,21 @@ async function startService(settings: ServiceSettings, database: Database): Prom
   const apiKey = ensureApiKey(dataFolder);
   const { log, close: closeLog } = openLog(settings, apiKey);
   const auth = createAuth(apiKey);
-  const events = createManagementEvents();
-  const management = createManagement({ database, clock, templateRelease, events });
+  const resources = createResources({ database, clock, templateRelease });
   let root = "";
   const engine = createJobEngine({
     database,
     clock,
     settings,
-    endpoints: management.lookup,
-    events,
+    endpoints: resources.lookup,
+    events: resources.events,
     auth,
     log,
     serverlessUrl: () => root,
   });
   const server = createServer({
     auth,
-    management,
+    resources,
     rest: { deleteNeedsScaleDown, workers: engine.workers },
     jobs: engine,
     log,

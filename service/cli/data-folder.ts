@@ -1,6 +1,6 @@
 import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
-import { lookUpEndpointNames } from "../store/endpoints";
+import { lookUpEndpointNames } from "../resources/endpoints";
 import { lookUpWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 

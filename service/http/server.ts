@@ -7,11 +7,11 @@ import fastify, {
   LogController,
 } from "fastify";
 import type { Logger } from "pino";
+import { registerGraphqlRoute } from "../api/graphql";
+import { type RestOptions, registerRestRoutes } from "../api/rest";
 import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
-import { registerGraphqlRoute } from "../management/graphql";
-import type { Management } from "../management/management";
-import { type RestOptions, registerRestRoutes } from "../management/rest";
+import type { Resources } from "../resources";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./answers";
 import type { Auth } from "./auth";
 import { readAway } from "./oversize";
@@ -19,7 +19,7 @@ import { readAway } from "./oversize";
 /** What the server is put together from. */
 export interface ServerDeps {
   auth: Auth;
-  management: Management;
+  resources: Resources;
   rest: RestOptions;
   /** The routes of the job API and of the worker channel; they check keys themselves. */
   jobs: { routes(app: FastifyInstance): void };
@@ -48,7 +48,7 @@ const backlog = 4096;
 /** Marks a route as the workers' side of the job API: not counted, and open until the last worker is done. */
 const isWorkers = (config: object): boolean => "audience" in config && config.audience === "worker";
 
-export function createServer({ auth, management, rest, jobs, log, requestLimit }: ServerDeps): Server {
+export function createServer({ auth, resources, rest, jobs, log, requestLimit }: ServerDeps): Server {
   let requests = 0;
   let refusing = false;
   const logger: FastifyBaseLogger = log;
@@ -81,13 +81,13 @@ export function createServer({ auth, management, rest, jobs, log, requestLimit }
   app.register(
     async (scope) => {
       scope.addHook("onRequest", async (request) => auth.checkRest(request));
-      registerRestRoutes(scope, management, rest);
+      registerRestRoutes(scope, resources, rest);
     },
     { prefix: roots.rest },
   );
   app.register(async (scope) => {
     scope.addHook("onRequest", async (request) => auth.checkGraphql(request));
-    registerGraphqlRoute(scope, roots.graphql, management, log);
+    registerGraphqlRoute(scope, roots.graphql, resources, log);
   });
   app.register(async (scope) => jobs.routes(scope), { prefix: roots.jobs });
   app.setNotFoundHandler(answerUnknownRoute);

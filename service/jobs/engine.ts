@@ -5,8 +5,8 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Auth } from "../http/auth";
 import { createRateLimits, noRateLimits } from "../http/rate-limits";
-import type { EndpointLookup } from "../management/endpoint-lookup";
-import type { ManagementEvents } from "../management/events";
+import type { EndpointLookup } from "../resources/endpoint-lookup";
+import type { EndpointEvents } from "../resources/endpoints";
 import type { ServiceSettings } from "../settings";
 import type { Database } from "../store/database";
 import { createJobChunkStore } from "../store/job-chunks";
@@ -39,7 +39,7 @@ export interface JobEngineDeps {
   clock: Clock;
   settings: Pick<ServiceSettings, "dataFolder" | "images" | "rateLimits" | "stream" | "timings">;
   endpoints: EndpointLookup;
-  events: ManagementEvents;
+  events: EndpointEvents;
   auth: Pick<Auth, "checkJobs">;
   log: Pick<Logger, "debug" | "info" | "warn" | "error">;
   /** Root of the job API without a slash at its end; asked once the server listens. */

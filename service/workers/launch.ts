@@ -5,7 +5,7 @@ import { dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
-import type { EndpointLookup } from "../management/endpoint-lookup";
+import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { CommandLineError, splitCommandLine } from "./command-line";
 import type { LogFile } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";

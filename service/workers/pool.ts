@@ -5,7 +5,7 @@ import type { JobEvents } from "../jobs/events";
 import type { Ledger } from "../jobs/ledger";
 import type { JobQueue } from "../jobs/queue";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
-import type { EndpointLookup } from "../management/endpoint-lookup";
+import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { createStartBackoff } from "./backoff";
 import type { WorkerDesk } from "./desk";
 import type { WorkerStarter } from "./launch";

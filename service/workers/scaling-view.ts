@@ -1,6 +1,6 @@
 import type { JobQueue } from "../jobs/queue";
 import type { JobTimings } from "../jobs/timings";
-import type { EndpointRow } from "../store/endpoints";
+import type { EndpointRow } from "../resources/endpoints";
 import { phaseOf, type Worker } from "./roster";
 import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
 

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
 import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
-import { messageOf, useService } from "../management/service-rig";
+import { messageOf, useService } from "../resources/service-rig";
 
 vi.setConfig({ testTimeout: 60_000 });
 const rig = await useService({ images: { "acme/none:1": "true" } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { at, expectAnswer, send } from "../../../support/raw-http";
-import { useService } from "../management/service-rig";
+import { useService } from "../resources/service-rig";
 
 const rig = await useService();
 const key = () => rig.service().apiKey;

@@ -9,8 +9,7 @@ import { createAuth } from "../../../../../service/http/auth";
 import { createServer } from "../../../../../service/http/server";
 import { createJobEngine } from "../../../../../service/jobs/engine";
 import { type JobTimings, resolveTimings } from "../../../../../service/jobs/timings";
-import { createManagementEvents } from "../../../../../service/management/events";
-import { createManagement } from "../../../../../service/management/management";
+import { createResources } from "../../../../../service/resources";
 import { openDatabase } from "../../../../../service/store/database";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
@@ -84,18 +83,17 @@ export async function useJobRig({
 
   async function open() {
     const database = openDatabase(dataFolder);
-    const events = createManagementEvents();
     const auth = createAuth(apiKey);
     const log = pino({ level: "silent" });
-    const management = createManagement({ database, clock, templateRelease: 0, events });
+    const resources = createResources({ database, clock, templateRelease: 0 });
     let root = "";
     const settings = { dataFolder, images, rateLimits: "on" as const, stream, timings: resolveTimings(timings) };
-    const deps = { database, clock, settings, endpoints: management.lookup, events, auth, log };
+    const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root });
     const rest = { deleteNeedsScaleDown: false, workers: () => [] };
     const server = createServer({
       auth,
-      management,
+      resources,
       rest,
       jobs: engine,
       log,

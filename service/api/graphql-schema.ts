@@ -1,6 +1,6 @@
 /** The GraphQL API as clients of the hosted service know it: names and nullability are what they send. */
 export const graphqlSchema = /* GraphQL */ `
-  "Answers nothing: always null."
+  "Always null: the mutation returns nothing."
   scalar Void
   scalar JSON
 

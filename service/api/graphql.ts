@@ -1,0 +1,173 @@
+import type { FastifyInstance } from "fastify";
+import { buildSchema, execute, GraphQLError, parse, validate } from "graphql";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import { account, type Resources } from "../resources";
+import type { EndpointRow } from "../resources/endpoints";
+import { gpuPools } from "../resources/gpu-pools";
+import { withChanges } from "../resources/table";
+import type { TemplateRow } from "../resources/templates";
+import { parseInput } from "../validation";
+import {
+  endpointRecord,
+  endpointValues,
+  readEndpointInput,
+  secretRecord,
+  templateChanges,
+  templateRecord,
+} from "./graphql-records";
+import { graphqlSchema } from "./graphql-schema";
+
+/** Body of a request. */
+const graphqlRequest = z.object({
+  query: z.string(),
+  variables: z.record(z.string(), z.unknown()).nullish(),
+  operationName: z.string().nullish(),
+});
+
+const schema = buildSchema(graphqlSchema);
+
+/**
+ * Bounds of one request, far above what clients ask for. Nothing else of the service runs while one is read and executed:
+ * a query of a megabyte of aliases took more than a minute.
+ */
+const most = { tokens: 10_000, objects: 10_000 } as const;
+
+/** The GraphQL API (interface: GraphQL API) under `path`. Client errors have the status 200, as on the hosted service. */
+export function registerGraphqlRoute(
+  app: FastifyInstance,
+  path: string,
+  resources: Resources,
+  log: Pick<Logger, "error">,
+): void {
+  const report = (fault: unknown): void => log.error({ err: fault }, "graphql");
+  app.post(path, async ({ body }) => {
+    const { data, errors } = await run(resources, body);
+    // Clients of the hosted service expect `data` to be null wherever there are errors.
+    return errors?.length ? { data: null, errors: errors.map((error) => publicError(error, report)) } : { data };
+  });
+}
+
+async function run(resources: Resources, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
+  try {
+    const { query, variables, operationName } = parseInput(graphqlRequest, body);
+    const document = parse(query, { maxTokens: most.tokens });
+    const errors = validate(schema, document);
+    if (errors.length > 0) return { errors };
+    const rootValue = rootOf(resources);
+    return await execute({ schema, document, rootValue, variableValues: variables, operationName });
+  } catch (error) {
+    return { errors: [error] };
+  }
+}
+
+/** Arguments as the schema let them through; the resources check them by their shapes. */
+type Input = { input: unknown };
+type ById = { id: string };
+
+/** What the fields of queries and mutations do in one request, by name. */
+function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transaction }: Resources) {
+  let read = 0;
+  const counted = <Row>(rows: Row[]): Row[] => {
+    read += rows.length + 1;
+    if (read <= most.objects) return rows;
+    throw new ServiceError("invalid", `query: reads more than ${most.objects} objects; ask for less at once`);
+  };
+
+  const saveTemplate = (input: unknown): TemplateRow => {
+    const { id, changes } = templateChanges(input);
+    return id === undefined ? templates.create(changes) : templates.update(id, changes);
+  };
+
+  const saveEndpoint = (input: unknown): EndpointRow =>
+    transaction(() => {
+      const read = readEndpointInput(input);
+      const { id, template } = read;
+      const templateId = template === undefined ? read.templateId : saveTemplate(template).id;
+      if (!id) return endpoints.create(endpointValues(read, templateId, undefined));
+      return endpoints.replace(id, endpointValues(read, templateId, endpoints.get(id)));
+    });
+
+  /** Its template and volume are read only where the query selects them. */
+  const endpointOf = (endpoint: EndpointRow) => ({
+    ...endpointRecord(endpoint),
+    template: () => counted([orNull(templates.find(endpoint.templateId), templateRecord)])[0],
+    networkVolume: () => (endpoint.networkVolumeId ? volumes.get(endpoint.networkVolumeId) : null),
+  });
+
+  return {
+    myself: () => ({
+      ...account,
+      podTemplates: () => counted(templates.list()).map(templateRecord),
+      endpoints: () => counted(endpoints.list()).map(endpointOf),
+      endpoint: ({ id }: ById) => orNull(endpoints.find(id), endpointOf),
+      networkVolumes: () => counted(volumes.list()),
+      secrets: () => counted(secrets.list()).map(secretRecord),
+      containerRegistryCreds: () => counted(registryAuths.list()),
+    }),
+    podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
+    serverlessGpuPools: () => gpuPools,
+
+    saveTemplate: ({ input }: Input) => templateRecord(saveTemplate(input)),
+    deleteTemplate: ({ templateName }: { templateName?: string | null }) => {
+      if (!templateName) throw new ServiceError("invalid", "templateName: is required, must be a string");
+      templates.removeByName(templateName);
+    },
+    saveEndpoint: ({ input }: Input) => endpointOf(saveEndpoint(input)),
+    deleteEndpoint: ({ id }: ById) => endpoints.remove(id, { needsScaleDown: true }),
+    updateEndpointTemplate: ({ input }: { input: { endpointId: string; templateId: string } }) =>
+      endpointOf(endpoints.update(input.endpointId, { templateId: input.templateId })),
+    secretCreate: ({ input }: Input) => secretRecord(secrets.create(input)),
+    secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(input)),
+    secretDescriptionUpdate: ({ input }: Input) => secretRecord(secrets.updateDescription(input)),
+    secretDelete: ({ id }: ById) => secrets.remove(id),
+    createNetworkVolume: ({ input }: Input) => volumes.create(input),
+    updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) => volumes.update(id, withChanges({}, body)),
+    deleteNetworkVolume: ({ input }: { input: ById }) => volumes.remove(input.id),
+    saveRegistryAuth: ({ input }: Input) => registryAuths.create(input),
+    updateRegistryAuth: ({ input }: Input) => registryAuths.update(input),
+    deleteRegistryAuth: ({ registryAuthId }: { registryAuthId: string }) => registryAuths.remove(registryAuthId),
+  };
+}
+
+/** Absent objects are null in GraphQL. */
+const orNull = <Row, Record>(row: Row | undefined, record: (row: Row) => Record): Record | null =>
+  row === undefined ? null : record(row);
+
+/**
+ * The error that a client gets: our own as they are, the library's without the values that it quotes (one may be a
+ * secret), and for anything else an internal error without details, which go to `report`.
+ */
+function publicError(error: unknown, report: (error: unknown) => void): GraphQLError {
+  const located = error instanceof GraphQLError ? error : undefined;
+  const cause: unknown = located ? located.originalError : error;
+  const withCode = (message: string, code: string): GraphQLError =>
+    new GraphQLError(message, {
+      nodes: located?.nodes ?? null,
+      source: located?.source ?? null,
+      positions: located?.positions ?? null,
+      path: located?.path ?? null,
+      extensions: { code },
+    });
+  if (cause instanceof ServiceError) return withCode(cause.message, cause.code);
+  // The library's own errors have no cause, or one of their own kind.
+  if (located && !cause) return withCode(withoutValues(located.message, undefined), "invalid");
+  if (located && cause instanceof GraphQLError)
+    return withCode(withoutValues(located.message, cause.message), "invalid");
+  // Only parse and validate recurse without a resolver around them.
+  if (!located && cause instanceof RangeError) return withCode("query: is nested too deep", "invalid");
+  report(cause);
+  return withCode("internal server error: the service's log says more", "internal");
+}
+
+const wrongVariable = /^(Variable "\$\w+" got) invalid value [\s\S]*?(?: at "([\w.[\]]+)")?; (?=[A-Z])/;
+
+/** Takes the quoted values out of a message: `Variable "$input" got invalid value "…" at "input.value"; …`. */
+function withoutValues(message: string, tail: string | undefined): string {
+  const found = wrongVariable.exec(message);
+  const text = found ? `${found[1]} an invalid value${found[2] ? ` at "${found[2]}"` : ""}; ${tail ?? ""}` : message;
+  return text
+    .replace(/(cannot represent [\w -]+): [\s\S]*$/, "$1")
+    .replace(/\b(found|Unexpected) ((?:Block)?String )?"[\s\S]*"/, "$1 a text");
+}

@@ -1,0 +1,161 @@
+import type { FastifyInstance } from "fastify";
+import {
+  restEndpointCreate,
+  restEndpointPatch,
+  restTemplateCreate,
+  restTemplatePatch,
+} from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { account, type Resources } from "../resources";
+import type { EndpointRow } from "../resources/endpoints";
+import { splitList } from "../resources/gpu-pools";
+import type { TemplateChanges, TemplateRow } from "../resources/templates";
+import type { VolumeRow } from "../resources/volumes";
+import { parseInput } from "../validation";
+import { CommandLineError, splitCommandLine } from "../workers/command-line";
+
+/** A worker of an endpoint: what it does, and since when it runs in ms since the epoch. */
+interface WorkerState {
+  id: string;
+  status: string;
+  startedAt: number;
+}
+
+/** What the REST API needs beside the resources. */
+export interface RestOptions {
+  /** Whether an endpoint that still allows workers cannot be deleted. */
+  deleteNeedsScaleDown: boolean;
+  /** The workers of an endpoint, for `includeWorkers`. */
+  workers(endpointId: string): WorkerState[];
+}
+
+const flag = z
+  .enum(["true", "false", "1", "0"])
+  .transform((text) => text === "true" || text === "1")
+  .optional();
+const querySchema = z.object({ includeTemplate: flag, includeWorkers: flag });
+type Query = z.output<typeof querySchema>;
+
+/** What the paths of one noun do; everything returned is a body. */
+interface Noun {
+  list(query: Query): unknown[];
+  get(id: string, query: Query): unknown;
+  create(body: unknown): unknown;
+  /** Absent where the API has no change. */
+  update?(id: string, body: unknown): unknown;
+  remove(id: string): void;
+}
+
+/** `computeType` cannot be changed; it is read to refuse another one. */
+const endpointPatch = restEndpointPatch.extend({ computeType: z.string().optional() });
+
+/** What is behind each path. */
+function nounsOf(resources: Resources, options: RestOptions): Record<string, Noun> {
+  const { endpoints, templates, volumes, registryAuths } = resources;
+  const endpointRecord = (endpoint: EndpointRow, { includeTemplate, includeWorkers }: Query = {}) => {
+    const template = includeTemplate ? templates.find(endpoint.templateId) : undefined;
+    const workers = includeWorkers ? options.workers(endpoint.id) : [];
+    return {
+      ...endpoint,
+      createdAt: time(endpoint.createdAt),
+      userId: account.id,
+      workers: workers.map((worker) => ({ ...worker, startedAt: time(worker.startedAt) })),
+      template: template && templateRecord(template),
+    };
+  };
+  return {
+    "/endpoints": {
+      list: (query) => endpoints.list().map((endpoint) => endpointRecord(endpoint, query)),
+      get: (id, query) => endpointRecord(endpoints.get(id), query),
+      create: (body) => endpointRecord(endpoints.create(parseInput(restEndpointCreate, body))),
+      update: (id, body) => endpointRecord(endpoints.update(id, parseInput(endpointPatch, body))),
+      remove: (id) => endpoints.remove(id, { needsScaleDown: options.deleteNeedsScaleDown }),
+    },
+    "/templates": {
+      list: () => templates.list().map(templateRecord),
+      get: (id) => templateRecord(templates.get(id)),
+      create: (body) => templateRecord(templates.create(newTemplate(body))),
+      update: (id, body) => templateRecord(templates.update(id, templateChanges(body))),
+      remove: templates.remove,
+    },
+    "/networkvolumes": {
+      list: () => volumes.list().map(volumeRecord),
+      get: (id) => volumeRecord(volumes.get(id)),
+      create: (body) => volumeRecord(volumes.create(body)),
+      update: (id, body) => volumeRecord(volumes.update(id, body)),
+      remove: volumes.remove,
+    },
+    "/containerregistryauth": {
+      list: registryAuths.list,
+      get: registryAuths.get,
+      create: registryAuths.create,
+      remove: registryAuths.remove,
+    },
+  };
+}
+
+/** The REST management API (interface: REST management API), to be registered under its version prefix. */
+export function registerRestRoutes(app: FastifyInstance, resources: Resources, options: RestOptions): void {
+  type Id = { Params: { id: string } };
+  const queryOf = (sent: unknown): Query => parseInput(querySchema, sent);
+  for (const [path, { list, get, create, update, remove }] of Object.entries(nounsOf(resources, options))) {
+    app.get(path, async ({ query }) => list(queryOf(query)));
+    app.post(path, async ({ body }) => create(body));
+    app.get<Id>(`${path}/:id`, async ({ params, query }) => get(params.id, queryOf(query)));
+    app.delete<Id>(`${path}/:id`, async ({ params }, reply) => {
+      remove(params.id);
+      return reply.status(204).send();
+    });
+    if (!update) continue;
+    app.patch<Id>(`${path}/:id`, async ({ params, body }) => update(params.id, body));
+    app.post<Id>(`${path}/:id/update`, async ({ params, body }) => update(params.id, body));
+  }
+}
+
+/** Disk of a pod's volume in GB where the body has none. */
+const podVolume = 20;
+
+/** The body of POST /templates. */
+function newTemplate(body: unknown): TemplateChanges {
+  const { ports, dockerStartCmd, volumeInGb, ...same } = parseInput(restTemplateCreate, body);
+  return {
+    ...same,
+    volumeInGb: volumeInGb ?? (same.isServerless ? 0 : podVolume),
+    ports: ports.join(","),
+    dockerArgs: commandLineOf(dockerStartCmd),
+  };
+}
+
+/** The body of PATCH /templates/{id}. */
+function templateChanges(body: unknown): TemplateChanges {
+  const { ports, dockerStartCmd, ...same } = parseInput(restTemplatePatch, body);
+  return {
+    ...same,
+    ports: ports === null ? null : ports?.join(","),
+    dockerArgs: dockerStartCmd && commandLineOf(dockerStartCmd),
+  };
+}
+
+/** REST has the start command as words, GraphQL as one command line, which is what is stored. */
+const commandLineOf = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+
+/** The words of a start command; one that cannot be split, which only GraphQL can set, is one word. */
+function wordsOf(commandLine: string): string[] {
+  try {
+    return splitCommandLine(commandLine);
+  } catch (error) {
+    if (error instanceof CommandLineError) return [commandLine];
+    throw error;
+  }
+}
+
+const templateRecord = ({ createdAt: _created, lastUsedAt: _used, ...template }: TemplateRow) => ({
+  ...template,
+  ports: splitList(template.ports),
+  dockerStartCmd: wordsOf(template.dockerArgs),
+});
+
+const volumeRecord = ({ createdAt: _created, ...volume }: VolumeRow) => volume;
+
+const time = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,205 @@
+import { EventEmitter } from "node:events";
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "serverless-compute-api/clock";
+import { restEndpointCreate } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import { type Database, lookIntoStore } from "../store/database";
+import { parseInput } from "../validation";
+import { json, openTable, withChanges } from "./table";
+import type { TemplateTable } from "./templates";
+import type { Volumes } from "./volumes";
+
+/** What an endpoint is set to: the body of POST /endpoints with its defaults, and what only GraphQL can set. */
+const endpointContent = restEndpointCreate.safeExtend({
+  name: restEndpointCreate.shape.name.unwrap(),
+  /** Variables over the template's. */
+  env: z.record(z.string(), z.string()).default({}),
+  /** CPU instances, GraphQL only. */
+  instanceIds: z.array(z.string()).default([]),
+  modelReferences: z.array(z.string()).default([]),
+});
+type EndpointContent = z.output<typeof endpointContent>;
+
+/** Fields that make a new version of an endpoint. */
+const versionFields = ["templateId", "env"] as const satisfies (keyof EndpointContent)[];
+
+/** Fields that running workers no longer fit when they change (interface: Endpoint, rule 3). */
+const workerFields = [
+  ...versionFields,
+  "computeType",
+  "gpuTypeIds",
+  "gpuCount",
+  "cpuFlavorIds",
+  "vcpuCount",
+  "instanceIds",
+  "dataCenterIds",
+  "allowedCudaVersions",
+  "minCudaVersion",
+  "networkVolumeId",
+  "networkVolumeIds",
+  "modelReferences",
+] as const satisfies (keyof EndpointContent)[];
+
+const differs = (fields: readonly (keyof EndpointContent)[], one: EndpointContent, other: EndpointContent): boolean =>
+  fields.some((field) => !isDeepStrictEqual(one[field], other[field]));
+
+/** Ids of the volumes that an endpoint's workers mount. */
+const volumesOf = ({ networkVolumeId, networkVolumeIds }: EndpointContent): string[] =>
+  networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds;
+
+/** An endpoint: `idleTimeout` and `scalerValue` in seconds, `executionTimeoutMs` in ms, `createdAt` in ms since the epoch. */
+export interface EndpointRow extends EndpointContent {
+  id: string;
+  /** Counts the changes of its template and environment. */
+  version: number;
+  createdAt: number;
+}
+
+const row = z
+  .object({ id: z.string(), version: z.number(), content: json(endpointContent), createdAt: z.number() })
+  .transform(({ content, ...rest }): EndpointRow => ({ ...content, ...rest }));
+
+/** What happens to endpoints, emitted once it is in the store; listeners may come in any order. */
+export type EndpointEvents = EventEmitter<{
+  endpointCreated: [endpointId: string];
+  /** `workersRestart` when running workers no longer fit (GPU type, template, env). */
+  endpointChanged: [endpointId: string, change: { workersRestart: boolean }];
+  /** An endpoint is gone, with its jobs and logs. */
+  endpointDeleted: [endpointId: string];
+}>;
+
+/** The rows of endpoints. Every write announces itself after its commit. */
+export type EndpointTable = ReturnType<typeof openEndpointTable>;
+
+export function openEndpointTable(database: Database) {
+  const columns = "id, version, content, created_at AS createdAt";
+  const table = openTable(database, { name: "endpoints", noun: "endpoint", columns, row });
+  const insert = database.prepare(
+    "INSERT INTO endpoints (name, template_id, version, content, id, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const update = database.prepare(
+    "UPDATE endpoints SET name = ?, template_id = ?, version = ?, content = ? WHERE id = ?",
+  );
+  const values = ({ id, version, createdAt, ...content }: EndpointRow) =>
+    [content.name, content.templateId, version, JSON.stringify(content), id] as const;
+
+  const events: EndpointEvents = new EventEmitter();
+  /** Endpoints that the job path asked for. Forgotten whole before the first event of a commit, so that every listener reads the new values. */
+  const known = new Map<string, EndpointRow>();
+  const announce = (emit: () => void): void =>
+    database.afterCommit(() => {
+      known.clear();
+      emit();
+    });
+
+  return {
+    ...table,
+    events,
+    byTemplate: table.by("template_id"),
+    byVolume: (volumeId: string): EndpointRow[] =>
+      table.list().filter((endpoint) => volumesOf(endpoint).includes(volumeId)),
+    /** The endpoint as it was last committed, mostly from memory; undefined when there is none. */
+    committed: (id: string): EndpointRow | undefined => {
+      const endpoint = known.get(id) ?? table.find(id);
+      if (endpoint) known.set(id, endpoint);
+      return endpoint;
+    },
+    insert: (endpoint: EndpointRow): void => {
+      insert.run(...values(endpoint), endpoint.createdAt);
+      announce(() => events.emit("endpointCreated", endpoint.id));
+    },
+    update: (endpoint: EndpointRow, change: { workersRestart: boolean }): void => {
+      update.run(...values(endpoint));
+      announce(() => events.emit("endpointChanged", endpoint.id, change));
+    },
+    remove: (id: string, before: (endpoint: EndpointRow) => void): void =>
+      database.transaction(() => {
+        table.remove(id, before);
+        announce(() => events.emit("endpointDeleted", id));
+      }),
+  };
+}
+
+/** An endpoint as an API hands it over, not yet checked. */
+export type EndpointValues = { [Field in keyof EndpointContent]?: unknown };
+
+/** The endpoints and their rules. */
+export type Endpoints = ReturnType<typeof createEndpoints>;
+
+export function createEndpoints(deps: {
+  database: Database;
+  clock: Clock;
+  table: EndpointTable;
+  templates: TemplateTable;
+  volumes: Pick<Volumes, "find">;
+}) {
+  const { database, clock, table, templates, volumes } = deps;
+
+  const check = (values: EndpointValues): EndpointContent => {
+    const content = parseInput(endpointContent, values);
+    if (!templates.find(content.templateId)) {
+      throw new ServiceError("invalid", `templateId: template "${content.templateId}" does not exist`);
+    }
+    for (const id of volumesOf(content)) {
+      if (volumes.find(id)) continue;
+      const field = id === content.networkVolumeId ? "networkVolumeId" : "networkVolumeIds";
+      throw new ServiceError("invalid", `${field}: network volume "${id}" does not exist`);
+    }
+    return { ...content, networkVolumeId: content.networkVolumeId || undefined };
+  };
+
+  const change = (id: string, valuesFrom: (current: EndpointRow) => EndpointValues): EndpointRow =>
+    database.transaction(() => {
+      const current = table.get(id);
+      const content = check(valuesFrom(current));
+      if (content.computeType !== current.computeType) {
+        throw new ServiceError(
+          "invalid",
+          `computeType: "${content.computeType}" is not allowed, it cannot change: must be "${current.computeType}"`,
+        );
+      }
+      const version = current.version + (differs(versionFields, current, content) ? 1 : 0);
+      const next = { ...content, id, version, createdAt: current.createdAt };
+      table.update(next, { workersRestart: differs(workerFields, current, next) });
+      if (current.templateId !== next.templateId) templates.released(current.templateId, clock.now());
+      return next;
+    });
+
+  return {
+    list: table.list,
+    get: table.get,
+    find: table.find,
+    /** Without a name, the endpoint is named after its id. */
+    create: (values: EndpointValues): EndpointRow =>
+      database.transaction(() => {
+        const id = table.newId();
+        const endpoint = { ...check({ ...values, name: values.name ?? id }), id, version: 1, createdAt: clock.now() };
+        table.insert(endpoint);
+        return endpoint;
+      }),
+    /** Changes fields: undefined leaves one as it is, null clears it. */
+    update: (id: string, changes: EndpointValues): EndpointRow =>
+      change(id, (current) => withChanges(current, changes)),
+    /** Sets every field: what `values` leaves out is reset to its default. */
+    replace: (id: string, values: EndpointValues): EndpointRow => change(id, () => values),
+    remove: (id: string, { needsScaleDown }: { needsScaleDown: boolean }): void =>
+      table.remove(id, ({ name, templateId, workersMin, workersMax }) => {
+        if (needsScaleDown && (workersMin > 0 || workersMax > 0)) {
+          throw new ServiceError(
+            "inUse",
+            `endpoint "${name}" still allows workers: set workersMin and workersMax to 0 before deleting it`,
+          );
+        }
+        templates.released(templateId, clock.now());
+      }),
+  };
+}
+
+/** Ids and names of a data folder's endpoints, read beside the service that may run there; undefined when there is no store yet. */
+export const lookUpEndpointNames = (dataFolder: string): { id: string; name: string }[] | undefined =>
+  lookIntoStore(
+    dataFolder,
+    "SELECT id, name FROM endpoints ORDER BY rowid",
+    z.object({ id: z.string(), name: z.string() }),
+  );

@@ -1,0 +1,71 @@
+import { randomInt } from "node:crypto";
+import { z } from "zod";
+import { notFound, notFoundOnDelete } from "../errors";
+import type { Database, RowShape } from "../store/database";
+
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+/** What the tables of all resources have in common. Rows come in the order in which they were made. */
+export function openTable<Row>(
+  database: Database,
+  {
+    name,
+    noun,
+    columns,
+    row,
+    idLength = 14,
+  }: {
+    name: string;
+    /** What messages call one of its rows. */
+    noun: string;
+    columns: string;
+    row: RowShape<Row>;
+    idLength?: number;
+  },
+) {
+  const select = `SELECT ${columns} FROM ${name}`;
+  const all = database.query(`${select} ORDER BY rowid`, row);
+  const byId = database.query(`${select} WHERE id = ?`, row);
+  const removal = database.prepare(`DELETE FROM ${name} WHERE id = ?`);
+  return {
+    /** A new random id; it looks like `jpnw0v75y3qoql`. */
+    newId: (): string => Array.from({ length: idLength }, () => letters.charAt(randomInt(letters.length))).join(""),
+    list: (): Row[] => all.all(),
+    find: (id: string): Row | undefined => byId.get(id),
+    /** Throws a ServiceError when there is no such row. */
+    get: (id: string): Row => {
+      const found = byId.get(id);
+      if (!found) throw notFound(noun, id);
+      return found;
+    },
+    /** The rows with a value in a column. */
+    by: (column: string): ((value: string) => Row[]) => {
+      const query = database.query(`${select} WHERE ${column} = ? ORDER BY rowid`, row);
+      return (value) => query.all(value);
+    },
+    /** Deletes a row after `before`, which throws to refuse it; a ServiceError when there is none. */
+    remove: (id: string, before: (row: Row) => void = () => undefined): void =>
+      database.transaction(() => {
+        const found = byId.get(id);
+        if (!found) throw notFoundOnDelete(noun, id);
+        before(found);
+        removal.run(id);
+      }),
+  };
+}
+
+/** A column with JSON of a shape. */
+export const json = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .string()
+    .transform((text): unknown => JSON.parse(text))
+    .pipe(shape);
+
+/**
+ * An object with changes made to it: what is undefined stays as it was, what is null is cleared.
+ * The result has yet to be checked by its shape, which fills in the defaults of what was cleared.
+ */
+export function withChanges(current: object, changes: object): Record<string, unknown> {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return { ...current, ...Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined])) };
+}

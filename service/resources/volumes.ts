@@ -1,0 +1,76 @@
+import type { Clock } from "serverless-compute-api/clock";
+import { restNetworkVolumeCreate, restNetworkVolumePatch } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import type { Database } from "../store/database";
+import { parseInput } from "../validation";
+import type { EndpointTable } from "./endpoints";
+import { openTable } from "./table";
+
+const row = z.object({
+  id: z.string(),
+  name: z.string(),
+  size: z.number(),
+  dataCenterId: z.string(),
+  createdAt: z.number(),
+});
+
+/** A network volume: size in GB, time in ms since the epoch. */
+export type VolumeRow = z.output<typeof row>;
+
+/** The data centre cannot be changed; it is read to refuse another one. */
+const volumeChange = restNetworkVolumePatch.extend({ dataCenterId: z.string().optional() });
+
+/** The network volumes. Bodies are as clients sent them. */
+export type Volumes = ReturnType<typeof createVolumes>;
+
+export function createVolumes(deps: { database: Database; clock: Clock; endpoints: EndpointTable }) {
+  const { database, clock, endpoints } = deps;
+  const columns = "id, name, size, data_center_id AS dataCenterId, created_at AS createdAt";
+  const table = openTable(database, { name: "volumes", noun: "network volume", columns, row, idLength: 10 });
+  const insert = database.prepare(
+    "INSERT INTO volumes (id, name, size, data_center_id, created_at) VALUES (?, ?, ?, ?, ?)",
+  );
+  const write = database.prepare("UPDATE volumes SET name = ?, size = ? WHERE id = ?");
+
+  return {
+    list: table.list,
+    get: table.get,
+    find: table.find,
+    create: (body: unknown): VolumeRow => {
+      const volume = { id: table.newId(), ...parseInput(restNetworkVolumeCreate, body), createdAt: clock.now() };
+      insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, volume.createdAt);
+      return volume;
+    },
+    /** Sizes only grow, and a volume stays in its data centre. */
+    update: (id: string, body: unknown): VolumeRow =>
+      database.transaction(() => {
+        const current = table.get(id);
+        const { name = current.name, size = current.size, dataCenterId } = parseInput(volumeChange, body);
+        if (size < current.size) {
+          throw new ServiceError(
+            "invalid",
+            `size: ${size} is not allowed, a volume only grows: must be ${current.size} or more`,
+          );
+        }
+        if (dataCenterId !== undefined && dataCenterId !== current.dataCenterId) {
+          throw new ServiceError(
+            "invalid",
+            `dataCenterId: "${dataCenterId}" is not allowed, a volume stays where it is: must be "${current.dataCenterId}"`,
+          );
+        }
+        write.run(name, size, id);
+        return { ...current, name, size };
+      }),
+    /** Refused while an endpoint uses it. */
+    remove: (id: string): void =>
+      table.remove(id, ({ name }) => {
+        const [user] = endpoints.byVolume(id);
+        if (!user) return;
+        throw new ServiceError(
+          "inUse",
+          `network volume "${name}" is in use by endpoint "${user.name}" (${user.id}): delete that endpoint or take the volume from it first`,
+        );
+      }),
+  };
+}

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createResources, type Resources } from "../../../../service/resources";
+import { type Database, openDatabase } from "../../../../service/store/database";
+import { ManualClock } from "../../../support/manual-clock";
+
+let folder: string;
+let database: Database;
+let resources: Resources;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lookup-"));
+  database = openDatabase(folder);
+  resources = createResources({ database, clock: new ManualClock(), templateRelease: 0 });
+});
+afterEach(() => {
+  database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const template = (env: Record<string, string> = {}) =>
+  resources.templates.create({ name: "chat", imageName: "acme/chat:1", containerDiskInGb: 5, volumeInGb: 0, env }).id;
+
+/** Everything that was said, in order, with what a listener reads at that moment. */
+function listen(): unknown[] {
+  const heard: unknown[] = [];
+  const { events } = resources;
+  events.on("endpointCreated", (id) => heard.push(["created", resources.lookup.get(id)?.workersMax]));
+  events.on("endpointChanged", (id, { workersRestart }) =>
+    heard.push(["changed", resources.lookup.get(id)?.workersMax, workersRestart]),
+  );
+  events.on("endpointDeleted", (id) => heard.push(["deleted", resources.lookup.get(id)]));
+  return heard;
+}
+
+describe("what no process can have is told before one is started, without its value", () => {
+  test.each([
+    [{ TOKEN: "hush\u0000" }, 'env.TOKEN of endpoint "e" holds a null character'],
+    [{ "TO\u0000KEN": "hush" }, 'env.TO\\u0000KEN of endpoint "e" holds a null character'],
+  ])("%j", (env, told) => {
+    const { id } = resources.endpoints.create({ name: "e", templateId: template(env) });
+    const read = () => resources.lookup.workerEnvironment(id);
+    expect(read).toThrow(told);
+    expect(read).not.toThrow("hush");
+  });
+});
+
+describe("the job path hears of changes once they are in the store", () => {
+  test("and reads the new values then", () => {
+    const heard = listen();
+    const { id } = resources.endpoints.create({ templateId: template(), workersMax: 1 });
+    resources.endpoints.update(id, { workersMax: 2 });
+    resources.endpoints.remove(id, { needsScaleDown: false });
+    expect(heard).toEqual([
+      ["created", 1],
+      ["changed", 2, false],
+      ["deleted", undefined],
+    ]);
+  });
+
+  test("and hears nothing of a change that was refused or rolled back", () => {
+    const { id } = resources.endpoints.create({ templateId: template(), workersMax: 1 });
+    const heard = listen();
+    expect(() => resources.endpoints.update(id, { workersMax: -1 })).toThrow("workersMax");
+    expect(() =>
+      resources.transaction(() => {
+        resources.endpoints.update(id, { workersMax: 9 });
+        throw new Error("another part failed");
+      }),
+    ).toThrow("another part failed");
+    expect(heard).toEqual([]);
+    expect(resources.lookup.get(id)?.workersMax).toBe(1);
+  });
+
+  test("and reads all that one commit changed, whichever listener is the first", () => {
+    const templateId = template();
+    const ids = [resources.endpoints.create({ templateId }).id, resources.endpoints.create({ templateId }).id];
+    const versions = () => ids.map((id) => resources.lookup.get(id)?.version);
+    expect(versions()).toEqual([1, 1]);
+    const heard: unknown[] = [];
+    resources.events.prependListener("endpointChanged", () => heard.push(versions()));
+    resources.templates.update(templateId, { imageName: "acme/chat:2" });
+    expect(heard).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+  });
+
+  test("with workersRestart when GPU types, volumes, template, environment or the template's content change", () => {
+    const first = template();
+    const { id } = resources.endpoints.create({ templateId: first });
+    const volume = resources.volumes.create({ name: "v", size: 1, dataCenterId: "EU-RO-1" }).id;
+    const heard = listen();
+    resources.endpoints.update(id, { gpuTypeIds: ["NVIDIA L4"] });
+    resources.endpoints.update(id, { networkVolumeId: volume });
+    resources.endpoints.update(id, { env: { A: "1" } });
+    resources.templates.update(first, { imageName: "acme/chat:2" });
+    resources.templates.update(first, { readme: "nothing that workers run" });
+    resources.endpoints.update(id, { idleTimeout: 60, scalerValue: 9 });
+    const restarts = [true, true, true, true, false].map((restart) => ["changed", 3, restart]);
+    expect(heard).toEqual(restarts);
+  });
+});
+
+describe("what a worker is started with", () => {
+  test("is the endpoint's environment over the template's, with secrets put in", () => {
+    resources.secrets.create({ name: "hub.token", value: "hush" });
+    const templateId = template({
+      HUB: "Bearer {{ RUNPOD_SECRET_hub.token }}",
+      TIGHT: "{{RUNPOD_SECRET_hub.token}}",
+      MODEL: "small",
+      BRACES: "{{ OTHER }}",
+    });
+    const { id } = resources.endpoints.create({ templateId, env: { MODEL: "large" } });
+    expect(resources.lookup.workerEnvironment(id)).toEqual({
+      image: "acme/chat:1",
+      dockerArgs: "",
+      env: { HUB: "Bearer hush", TIGHT: "hush", MODEL: "large", BRACES: "{{ OTHER }}" },
+      secretValues: ["hush"],
+    });
+  });
+
+  test("has the value that a secret has at that moment", () => {
+    const secret = resources.secrets.create({ name: "token", value: "old" });
+    const { id } = resources.endpoints.create({ templateId: template({ T: "{{ RUNPOD_SECRET_token }}" }) });
+    expect(resources.lookup.workerEnvironment(id).env).toEqual({ T: "old" });
+    resources.secrets.updateValue({ id: secret.id, value: "$& and $1" });
+    expect(resources.lookup.workerEnvironment(id).env).toEqual({ T: "$& and $1" });
+  });
+
+  test("cannot be told when a reference has no secret, and the error names both", () => {
+    const templateId = template({ HUB_TOKEN: "{{ RUNPOD_SECRET_gone }}" });
+    const { id } = resources.endpoints.create({ name: "chat-dev", templateId });
+    expect(() => resources.lookup.workerEnvironment(id)).toThrow(
+      'env.HUB_TOKEN of endpoint "chat-dev" refers to the secret "gone", which does not exist',
+    );
+  });
+
+  test("cannot be told of an endpoint that is gone", () => {
+    expect(() => resources.lookup.workerEnvironment("nosuch")).toThrow('endpoint "nosuch" not found');
+  });
+});
