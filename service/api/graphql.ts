@@ -1,4 +1,3 @@
-import type { FastifyInstance } from "fastify";
 import { buildSchema, execute, GraphQLError, parse, validate } from "graphql";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -34,19 +33,15 @@ const schema = buildSchema(graphqlSchema);
  */
 const most = { tokens: 10_000, objects: 10_000 } as const;
 
-/** The GraphQL API (interface: GraphQL API) under `path`. Client errors have the status 200, as on the hosted service. */
-export function registerGraphqlRoute(
-  app: FastifyInstance,
-  path: string,
-  resources: Resources,
-  log: Pick<Logger, "error">,
-): void {
+/**
+ * Executes a request of the GraphQL API (interface: GraphQL API) and returns the response body. Client errors have the
+ * status 200, as on the hosted service.
+ */
+export async function executeGraphql(body: unknown, resources: Resources, log: Pick<Logger, "error">): Promise<object> {
   const report = (fault: unknown): void => log.error({ err: fault }, "graphql");
-  app.post(path, async ({ body }) => {
-    const { data, errors } = await run(resources, body);
-    // Clients of the hosted service expect `data` to be null wherever there are errors.
-    return errors?.length ? { data: null, errors: errors.map((error) => publicError(error, report)) } : { data };
-  });
+  const { data, errors } = await run(resources, body);
+  // Clients of the hosted service expect `data` to be null wherever there are errors.
+  return errors?.length ? { data: null, errors: errors.map((error) => publicError(error, report)) } : { data };
 }
 
 async function run(resources: Resources, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {

@@ -7,7 +7,6 @@ import fastify, {
   LogController,
 } from "fastify";
 import type { Logger } from "pino";
-import { registerGraphqlRoute } from "../api/graphql";
 import { type RestOptions, registerRestRoutes } from "../api/rest";
 import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
@@ -87,7 +86,11 @@ export function createServer({ auth, resources, rest, jobs, log, requestLimit }:
   );
   app.register(async (scope) => {
     scope.addHook("onRequest", async (request) => auth.checkGraphql(request));
-    registerGraphqlRoute(scope, roots.graphql, resources, log);
+    // Loaded at the first request: graphql-js costs a start more time and memory than anything else.
+    scope.post(roots.graphql, async ({ body }) => {
+      const { executeGraphql } = await import("../api/graphql.js");
+      return executeGraphql(body, resources, log);
+    });
   });
   app.register(async (scope) => jobs.routes(scope), { prefix: roots.jobs });
   app.setNotFoundHandler(answerUnknownRoute);
