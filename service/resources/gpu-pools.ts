@@ -40,7 +40,7 @@ export function gpuTypesOf(gpuIds: string): string[] {
   return [...new Set(types)].filter((type) => !excluded.has(type));
 }
 
-/** The `gpuIds` that say the same as a list of GPU types. */
+/** The `gpuIds` for a list of GPU types. */
 export function gpuIdsOf(gpuTypeIds: readonly string[]): string {
   const words = new Set<string>();
   for (const type of gpuTypeIds) {
