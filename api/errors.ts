@@ -83,7 +83,7 @@ const rules: Rule[] = [
   { status: [401, 403], category: "auth", code: "unauthorized" },
   { text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
   // Another version of the service may know fewer fields than are asked for.
-  { text: /^Cannot query field|must have a selection of subfields/, category: "invalid", code: "unknown_field" },
+  { text: /^Cannot query field|must (not )?have a selection/, category: "invalid", code: "unknown_field" },
   // A 404 of a web server that does not know the path says nothing about the object: it must not read as "deleted".
   {
     status: [404],

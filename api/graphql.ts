@@ -41,6 +41,8 @@ const otherTemplateFields = [
   "config",
 ] as const;
 type OtherTemplateField = (typeof otherTemplateFields)[number];
+const selectionOf = (field: OtherTemplateField): string =>
+  field === "portsConfig" ? "portsConfig { name port }" : field;
 
 /** Values are never spliced into these texts: they travel as variables. */
 const documents = {
@@ -142,7 +144,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   async function readWholeTemplate(id: string, options?: CallOptions) {
     const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
     for (;;) {
-      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${otherFields.join(" ")} } }`;
+      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${otherFields.map(selectionOf).join(" ")} } }`;
       try {
         const answer = await ask(
           { name: "podTemplate", document, variables: { id }, shape, idempotent: true },

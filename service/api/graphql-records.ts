@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
@@ -26,7 +27,7 @@ const templateInput = z.object({
   volumeMountPath: maybe(shape.volumeMountPath),
   isServerless: maybe(shape.isServerless),
   isPublic: maybe(z.boolean()),
-  category: maybe(z.enum(["NVIDIA", "AMD", "CPU"])),
+  category: maybe(z.enum(["NVIDIA", "AMD", "CPU", "GPU"])),
   containerRegistryAuthId: maybe(shape.containerRegistryAuthId),
   startJupyter: maybe(z.boolean()),
   startSsh: maybe(z.boolean()),
@@ -41,6 +42,10 @@ const envFromEntries = (entries: EnvEntries): Record<string, string> =>
   Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.key, entry.value]] : [])));
 const envEntries = (env: Record<string, string>) => Object.entries(env).map(([key, value]) => ({ key, value }));
 
+/** The template inside the input of saveEndpoint: a new serverless one. */
+export const newServerlessTemplate = (input: object): TemplateChanges =>
+  templateChanges({ volumeInGb: 0, ...input, id: undefined, isServerless: true }).changes;
+
 /** The input of saveTemplate: it changes the template `id`, or creates one without it. */
 export function templateChanges(input: unknown): { id: string | undefined; changes: TemplateChanges } {
   const { id, env, ...same } = parseInput(templateInput, input);
@@ -52,12 +57,13 @@ const endpointInput = z.object({
   name: z.string(),
   type: maybe(z.enum(["QB", "LB"])),
   templateId: maybe(z.string()),
-  template: maybe(z.unknown()),
+  template: maybe(z.looseObject({})),
   gpuIds: maybe(z.string()),
   gpuCount: maybe(z.int()),
   instanceIds: maybe(z.array(z.string())),
   workersMin: maybe(z.int()),
   workersMax: maybe(z.int()),
+  workersPFBTarget: maybe(z.int()),
   idleTimeout: maybe(z.int()),
   scalerType: maybe(z.string()),
   scalerValue: maybe(z.int()),
@@ -67,9 +73,10 @@ const endpointInput = z.object({
   executionTimeoutMs: maybe(z.int()),
   allowedCudaVersions: maybe(z.string()),
   minCudaVersion: maybe(z.string()),
-  flashBootType: maybe(z.enum(["OFF", "FLASHBOOT"])),
+  flashBootType: maybe(z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])),
+  flashEnvironmentId: maybe(z.string()),
   env: maybe(z.array(shape.env.element.nullable())),
-  modelReferences: maybe(z.array(z.string())),
+  modelReferences: maybe(z.array(z.string().nullable())),
 });
 export type EndpointInput = z.output<typeof endpointInput>;
 
@@ -91,7 +98,7 @@ export function endpointValues(
   templateId: string | undefined,
   current: EndpointRow | undefined,
 ): EndpointValues {
-  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType, env, ...same } = input;
+  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType = "OFF", env, ...same } = input;
   return {
     ...same,
     templateId,
@@ -99,31 +106,60 @@ export function endpointValues(
     cpuFlavorIds: current?.cpuFlavorIds,
     vcpuCount: current?.vcpuCount,
     gpuTypeIds: gpuTypesOf(gpuIds ?? ""),
+    gpuIds,
     idleTimeout: same.idleTimeout ?? idleTimeout,
     dataCenterIds: splitList(locations),
     networkVolumeIds: same.networkVolumeIds?.map(({ networkVolumeId }) => networkVolumeId),
     // Clients write 0 for "no limit of its own".
     executionTimeoutMs: same.executionTimeoutMs || undefined,
     allowedCudaVersions: splitList(allowedCudaVersions),
-    flashboot: flashBootType === "FLASHBOOT",
+    flashboot: flashBootType !== "OFF",
+    flashbootPriority: flashBootType === "PRIORITY_FLASHBOOT" || undefined,
     env: envFromEntries(env ?? []),
+    modelReferences: same.modelReferences?.filter((reference) => reference !== null),
   };
 }
 
-/** A template as GraphQL shows it. */
-export const templateRecord = (template: TemplateRow) => ({ ...template, env: envEntries(template.env) });
+/** The account; nothing here costs anything, and nobody is notified. */
+export const accountRecord = {
+  ...account,
+  pubKey: "",
+  ...{ clientBalance: 0, currentSpendPerHr: 0, spendLimit: 0 },
+  ...{ notifyPodsStale: false, notifyPodsGeneral: false, notifyLowBalance: false },
+};
 
-/** An endpoint as GraphQL shows it, without its template and volume. */
+/** Clients fail on a port that is a number. */
+const portsConfig = z.array(
+  z.object({ name: z.string().nullish(), port: z.union([z.string(), z.number().transform(String)]).nullish() }),
+);
+
+/** A template as GraphQL shows it. */
+export const templateRecord = (template: TemplateRow) => ({
+  ...template,
+  isRunpod: false,
+  env: envEntries(template.env),
+  portsConfig: portsConfig.safeParse(template.portsConfig).data,
+});
+
+/** The `gpuIds` that GraphQL was sent, unless REST has changed the types since. */
+const gpuIds = ({ gpuIds: sent, gpuTypeIds }: EndpointRow): string =>
+  sent !== undefined && isDeepStrictEqual(gpuTypesOf(sent), gpuTypeIds) ? sent : gpuIdsOf(gpuTypeIds);
+
+const flashBootType = ({ flashboot, flashbootPriority }: EndpointRow): string => {
+  if (!flashboot) return "OFF";
+  return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
+};
+
+/** An endpoint as GraphQL shows it, without its template and volumes. */
 export const endpointRecord = (endpoint: EndpointRow) => ({
   ...endpoint,
   userId: account.id,
   createdAt: time(endpoint.createdAt),
   type: "QB",
-  gpuIds: gpuIdsOf(endpoint.gpuTypeIds),
+  gpuIds: gpuIds(endpoint),
   locations: endpoint.dataCenterIds.join(","),
-  networkVolumeIds: endpoint.networkVolumeIds.map((networkVolumeId) => ({ networkVolumeId })),
   allowedCudaVersions: endpoint.allowedCudaVersions.join(","),
-  flashBootType: endpoint.flashboot ? "FLASHBOOT" : "OFF",
+  flashBootType: flashBootType(endpoint),
   env: envEntries(endpoint.env),
 });
 

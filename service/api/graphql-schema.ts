@@ -1,14 +1,35 @@
+/** What both inputs of a template have. */
+const templateInputFields = /* GraphQL */ `
+    imageName: String
+    volumeMountPath: String
+    dockerArgs: String
+    env: [EnvironmentVariableInput]
+    ports: String
+    portsConfig: JSON
+    readme: String
+    isPublic: Boolean
+    category: String
+    containerRegistryAuthId: String
+    startJupyter: Boolean
+    startSsh: Boolean
+    startScript: String
+    advancedStart: Boolean
+    config: JSON
+`;
+
 /** The GraphQL API as clients of the hosted service know it: names and nullability are what they send. */
 export const graphqlSchema = /* GraphQL */ `
   "Always null: the mutation returns nothing."
   scalar Void
   scalar JSON
 
-  enum FlashBootType { OFF FLASHBOOT }
+  enum FlashBootType { OFF FLASHBOOT PRIORITY_FLASHBOOT }
   enum EndpointType { QB LB }
 
   type EnvironmentVariable { key: String value: String }
   input EnvironmentVariableInput { key: String! value: String! }
+
+  type PortConfig { name: String port: String }
 
   type PodTemplate {
     id: String
@@ -20,10 +41,11 @@ export const graphqlSchema = /* GraphQL */ `
     dockerArgs: String
     env: [EnvironmentVariable]
     ports: String
-    portsConfig: JSON
+    portsConfig: [PortConfig]
     readme: String
     isServerless: Boolean
     isPublic: Boolean
+    isRunpod: Boolean
     category: String
     containerRegistryAuthId: String
     startJupyter: Boolean
@@ -36,28 +58,29 @@ export const graphqlSchema = /* GraphQL */ `
   input SaveTemplateInput {
     id: String
     name: String!
-    imageName: String
     containerDiskInGb: Int!
     volumeInGb: Int!
-    volumeMountPath: String
-    dockerArgs: String
-    env: [EnvironmentVariableInput]
-    ports: String
-    portsConfig: JSON
-    readme: String
     isServerless: Boolean
-    isPublic: Boolean
-    category: String
-    containerRegistryAuthId: String
-    startJupyter: Boolean
-    startSsh: Boolean
-    startScript: String
-    advancedStart: Boolean
-    config: JSON
+    ${templateInputFields}
   }
 
-  type NetworkVolume { id: String name: String size: Int dataCenterId: String }
-  type NetworkVolumeReference { networkVolumeId: String }
+  "The template of saveEndpoint is a serverless one."
+  input EndpointTemplateInput {
+    name: String!
+    containerDiskInGb: Int!
+    volumeInGb: Int
+    ${templateInputFields}
+  }
+
+  type NetworkVolume {
+    id: String
+    name: String
+    size: Int
+    dataCenterId: String
+    storageClusterId: String
+    storageType: String
+  }
+  type NetworkVolumeReference { networkVolumeId: String dataCenterId: String }
   input NetworkVolumeReferenceInput { networkVolumeId: String! }
 
   type Endpoint {
@@ -67,6 +90,7 @@ export const graphqlSchema = /* GraphQL */ `
     createdAt: String
     version: Int
     type: EndpointType
+    computeType: String
     templateId: String
     template: PodTemplate
     gpuIds: String
@@ -75,6 +99,8 @@ export const graphqlSchema = /* GraphQL */ `
     instanceIds: [String]
     workersMin: Int
     workersMax: Int
+    workersStandby: Int
+    workersPFBTarget: Int
     idleTimeout: Int
     scalerType: String
     scalerValue: Int
@@ -86,8 +112,13 @@ export const graphqlSchema = /* GraphQL */ `
     allowedCudaVersions: String
     minCudaVersion: String
     flashBootType: FlashBootType
+    flashEnvironmentId: String
     env: [EnvironmentVariable]
     modelReferences: [String]
+    aiKey: String
+    activeBuildid: String
+    idePodId: String
+    compliance: [String]
   }
 
   "Saved whole: what is left out is reset to its default."
@@ -96,12 +127,13 @@ export const graphqlSchema = /* GraphQL */ `
     name: String!
     type: EndpointType
     templateId: String
-    template: SaveTemplateInput
+    template: EndpointTemplateInput
     gpuIds: String
     gpuCount: Int
     instanceIds: [String!]
     workersMin: Int
     workersMax: Int
+    workersPFBTarget: Int
     idleTimeout: Int
     scalerType: String
     scalerValue: Int
@@ -112,8 +144,14 @@ export const graphqlSchema = /* GraphQL */ `
     allowedCudaVersions: String
     minCudaVersion: String
     flashBootType: FlashBootType
+    flashEnvironmentId: String
     env: [EnvironmentVariableInput]
-    modelReferences: [String!]
+    modelReferences: [String]
+    "Accepted and without effect here, as the three below."
+    userId: String
+    hubReleaseId: String
+    bindEndpoint: Boolean
+    modelName: String
   }
   input UpdateEndpointTemplateInput { endpointId: String! templateId: String! }
 
@@ -129,6 +167,7 @@ export const graphqlSchema = /* GraphQL */ `
     dataCenterId: String!
     storageClusterId: String
     storageType: String
+    isNextGenStorage: Boolean
   }
   input UpdateNetworkVolumeInput { id: String! name: String size: Int }
   input DeleteNetworkVolumeInput { id: String! }
@@ -142,6 +181,13 @@ export const graphqlSchema = /* GraphQL */ `
   type User {
     id: ID
     email: String
+    pubKey: String
+    clientBalance: Float
+    currentSpendPerHr: Float
+    spendLimit: Float
+    notifyPodsStale: Boolean
+    notifyPodsGeneral: Boolean
+    notifyLowBalance: Boolean
     podTemplates: [PodTemplate]
     endpoints: [Endpoint]
     endpoint(id: String!): Endpoint
@@ -157,11 +203,11 @@ export const graphqlSchema = /* GraphQL */ `
   }
 
   type Mutation {
-    saveTemplate(input: SaveTemplateInput!): PodTemplate
+    saveTemplate(input: SaveTemplateInput): PodTemplate
     deleteTemplate(templateName: String): Void
     saveEndpoint(input: EndpointInput!): Endpoint
     deleteEndpoint(id: String!): Void
-    updateEndpointTemplate(input: UpdateEndpointTemplateInput!): Endpoint
+    updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint
     secretCreate(input: SecretCreateInput!): Secret
     secretValueUpdate(input: SecretValueUpdateInput!): Secret
     secretDescriptionUpdate(input: SecretDescriptionUpdateInput!): Secret
@@ -169,8 +215,8 @@ export const graphqlSchema = /* GraphQL */ `
     createNetworkVolume(input: CreateNetworkVolumeInput!): NetworkVolume
     updateNetworkVolume(input: UpdateNetworkVolumeInput!): NetworkVolume
     deleteNetworkVolume(input: DeleteNetworkVolumeInput!): Void
-    saveRegistryAuth(input: SaveRegistryAuthInput!): ContainerRegistryAuth
-    updateRegistryAuth(input: UpdateRegistryAuthInput!): ContainerRegistryAuth
-    deleteRegistryAuth(registryAuthId: String!): Void
+    saveRegistryAuth(input: SaveRegistryAuthInput): ContainerRegistryAuth
+    updateRegistryAuth(input: UpdateRegistryAuthInput): ContainerRegistryAuth
+    deleteRegistryAuth(registryAuthId: String): Void
   }
 `;

@@ -2,15 +2,17 @@ import { buildSchema, execute, GraphQLError, parse, validate } from "graphql";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { account, type Resources } from "../resources";
+import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoints";
 import { gpuPools } from "../resources/gpu-pools";
 import { withChanges } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { parseInput } from "../validation";
 import {
+  accountRecord,
   endpointRecord,
   endpointValues,
+  newServerlessTemplate,
   readEndpointInput,
   secretRecord,
   templateChanges,
@@ -58,7 +60,7 @@ async function run(resources: Resources, body: unknown): Promise<{ data?: unknow
 }
 
 /** Arguments as the schema let them through; the resources check them by their shapes. */
-type Input = { input: unknown };
+type Input<Fields = unknown> = { input?: Fields | null };
 type ById = { id: string };
 
 /** What the fields of queries and mutations do in one request, by name. */
@@ -71,7 +73,7 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
   };
 
   const saveTemplate = (input: unknown): TemplateRow => {
-    const { id, changes } = templateChanges(input);
+    const { id, changes } = templateChanges(given("input", input));
     return id === undefined ? templates.create(changes) : templates.update(id, changes);
   };
 
@@ -79,21 +81,26 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
     transaction(() => {
       const read = readEndpointInput(input);
       const { id, template } = read;
-      const templateId = template === undefined ? read.templateId : saveTemplate(template).id;
+      const templateId = template ? templates.create(newServerlessTemplate(template)).id : read.templateId;
       if (!id) return endpoints.create(endpointValues(read, templateId, undefined));
       return endpoints.replace(id, endpointValues(read, templateId, endpoints.get(id)));
     });
 
-  /** Its template and volume are read only where the query selects them. */
+  /** Its template and volumes are read only where the query selects them. */
   const endpointOf = (endpoint: EndpointRow) => ({
     ...endpointRecord(endpoint),
     template: () => counted([orNull(templates.find(endpoint.templateId), templateRecord)])[0],
     networkVolume: () => (endpoint.networkVolumeId ? volumes.get(endpoint.networkVolumeId) : null),
+    networkVolumeIds: () =>
+      counted(endpoint.networkVolumeIds).map((id) => ({
+        networkVolumeId: id,
+        dataCenterId: () => volumes.find(id)?.dataCenterId,
+      })),
   });
 
   return {
     myself: () => ({
-      ...account,
+      ...accountRecord,
       podTemplates: () => counted(templates.list()).map(templateRecord),
       endpoints: () => counted(endpoints.list()).map(endpointOf),
       endpoint: ({ id }: ById) => orNull(endpoints.find(id), endpointOf),
@@ -105,14 +112,14 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
     serverlessGpuPools: () => gpuPools,
 
     saveTemplate: ({ input }: Input) => templateRecord(saveTemplate(input)),
-    deleteTemplate: ({ templateName }: { templateName?: string | null }) => {
-      if (!templateName) throw new ServiceError("invalid", "templateName: is required, must be a string");
-      templates.removeByName(templateName);
-    },
+    deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
+      templates.removeByName(given("templateName", templateName, "a string")),
     saveEndpoint: ({ input }: Input) => endpointOf(saveEndpoint(input)),
     deleteEndpoint: ({ id }: ById) => endpoints.remove(id, { needsScaleDown: true }),
-    updateEndpointTemplate: ({ input }: { input: { endpointId: string; templateId: string } }) =>
-      endpointOf(endpoints.update(input.endpointId, { templateId: input.templateId })),
+    updateEndpointTemplate: ({ input }: Input<{ endpointId: string; templateId: string }>) => {
+      const { endpointId, templateId } = given("input", input);
+      return endpointOf(endpoints.update(endpointId, { templateId }));
+    },
     secretCreate: ({ input }: Input) => secretRecord(secrets.create(input)),
     secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(input)),
     secretDescriptionUpdate: ({ input }: Input) => secretRecord(secrets.updateDescription(input)),
@@ -120,10 +127,18 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
     createNetworkVolume: ({ input }: Input) => volumes.create(input),
     updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) => volumes.update(id, withChanges({}, body)),
     deleteNetworkVolume: ({ input }: { input: ById }) => volumes.remove(input.id),
-    saveRegistryAuth: ({ input }: Input) => registryAuths.create(input),
-    updateRegistryAuth: ({ input }: Input) => registryAuths.update(input),
-    deleteRegistryAuth: ({ registryAuthId }: { registryAuthId: string }) => registryAuths.remove(registryAuthId),
+    saveRegistryAuth: ({ input }: Input) => registryAuths.create(given("input", input)),
+    updateRegistryAuth: ({ input }: Input) => registryAuths.update(given("input", input)),
+    deleteRegistryAuth: ({ registryAuthId }: { registryAuthId?: string | null }) =>
+      registryAuths.remove(given("registryAuthId", registryAuthId, "a string")),
   };
+}
+
+/** An argument that the schema lets be null, and that its mutation cannot do without. */
+function given<Value>(name: string, value: Value | null | undefined, kind = "an object"): Value {
+  if (value === null || value === undefined || value === "")
+    throw new ServiceError("invalid", `${name}: is required, must be ${kind}`);
+  return value;
 }
 
 /** Absent objects are null in GraphQL. */

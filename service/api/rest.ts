@@ -29,8 +29,11 @@ export interface RestOptions {
   workers(endpointId: string): WorkerState[];
 }
 
+/** Python clients write True and False. */
 const flag = z
-  .enum(["true", "false", "1", "0"])
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(["true", "false", "1", "0"]))
   .transform((text) => text === "true" || text === "1")
   .optional();
 const querySchema = z.object({ includeTemplate: flag, includeWorkers: flag });
@@ -98,6 +101,8 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
 export function registerRestRoutes(app: FastifyInstance, resources: Resources, options: RestOptions): void {
   type Id = { Params: { id: string } };
   const queryOf = (sent: unknown): Query => parseInput(querySchema, sent);
+  // Nothing here costs anything.
+  for (const what of ["endpoints", "networkvolumes", "pods"]) app.get(`/billing/${what}`, async () => []);
   for (const [path, { list, get, create, update, remove }] of Object.entries(nounsOf(resources, options))) {
     app.get(path, async ({ query }) => list(queryOf(query)));
     app.post(path, async ({ body }) => create(body));

@@ -15,9 +15,14 @@ const endpointContent = restEndpointCreate.safeExtend({
   name: restEndpointCreate.shape.name.unwrap(),
   /** Variables over the template's. */
   env: z.record(z.string(), z.string()).default({}),
-  /** CPU instances, GraphQL only. */
+  /** GPU pools and types as GraphQL was sent them; `gpuTypeIds` are what they stand for. */
+  gpuIds: z.string().optional(),
+  /** CPU instances. */
   instanceIds: z.array(z.string()).default([]),
   modelReferences: z.array(z.string()).default([]),
+  flashbootPriority: z.boolean().optional(),
+  flashEnvironmentId: z.string().optional(),
+  workersPFBTarget: z.int().optional(),
 });
 type EndpointContent = z.output<typeof endpointContent>;
 

@@ -24,7 +24,7 @@ const templateContent = z.object({
   volumeMountPath: text,
   isServerless: z.boolean().default(false),
   isPublic: z.boolean().default(false),
-  category: z.enum(["NVIDIA", "AMD", "CPU"]).default("NVIDIA"),
+  category: z.enum(["NVIDIA", "AMD", "CPU", "GPU"]).default("NVIDIA"),
   containerRegistryAuthId: z.string().optional(),
   startJupyter: z.boolean().default(false),
   startSsh: z.boolean().default(false),

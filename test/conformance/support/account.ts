@@ -38,6 +38,8 @@ export interface Account {
   graphql(query: string, variables?: Fields): Promise<Answer>;
   /** Creates a template by saveTemplate and answers its id. */
   template(fields?: Fields): Promise<string>;
+  /** Deletes a template with the account that a test made in another way. */
+  discardTemplate(name: string): void;
   /** Creates an endpoint by POST /endpoints and answers its id; makes a template when `templateId` is not given. */
   endpoint(fields?: Fields): Promise<string>;
   volume(fields?: Fields): Promise<string>;
@@ -66,12 +68,15 @@ export function useAccount(target: Target): Account {
 
   async function template(fields: Fields = {}): Promise<string> {
     const answer = await graphql(saveTemplate, { input: templateFields(fields) });
-    const name = stringAt(answer, "data", "saveTemplate", "name");
+    discardTemplate(stringAt(answer, "data", "saveTemplate", "name"));
+    return stringAt(answer, "data", "saveTemplate", "id");
+  }
+
+  function discardTemplate(name: string): void {
     const remove = (): Promise<Answer> =>
       graphql("mutation Delete($name: String) { deleteTemplate(templateName: $name) }", { name });
     // Templates stay in use for up to 2 minutes after their last endpoint; those that a test deleted are not found.
     made.push(() => askUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
-    return stringAt(answer, "data", "saveTemplate", "id");
   }
 
   async function endpoint(fields: Fields = {}): Promise<string> {
@@ -123,6 +128,7 @@ export function useAccount(target: Target): Account {
     rest,
     graphql,
     template,
+    discardTemplate,
     endpoint,
     volume,
     secret,

@@ -1,0 +1,145 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { type Fields, templateFields, uniqueName, useAccount } from "./support/account";
+
+const target = await useTarget();
+const account = useAccount(target);
+const message = (answer: Answer): string => stringAt(answer, "errors", 0, "message");
+
+/** An endpoint saved anew by GraphQL, with what the test selects. */
+async function saveEndpoint(fields: Fields, selection: string): Promise<unknown> {
+  const templateId = await account.template();
+  const id = await account.endpoint({ templateId });
+  const whole = { id, name: uniqueName("endpoint"), templateId, workersMin: 0, workersMax: 0, ...fields };
+  const save = `mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id ${selection} } }`;
+  const answer = await account.graphql(save, { input: whole });
+  expect(answer.json, answer.text).not.toHaveProperty("errors");
+  return at(answer.json, "data", "saveEndpoint");
+}
+
+describe("Clients of the hosted service: what they select", () => {
+  test("an endpoint with the type of compute, standby workers and what only the hosted service fills", async () => {
+    const only = "workersStandby aiKey activeBuildid idePodId compliance";
+    const selection = `computeType workersPFBTarget flashEnvironmentId ${only}`;
+    const plain = await saveEndpoint({}, selection);
+    expect(plain).toMatchObject({ computeType: "GPU", workersPFBTarget: null, flashEnvironmentId: null });
+    const set = { workersPFBTarget: 2, flashEnvironmentId: "flash-1" };
+    expect(await saveEndpoint(set, selection)).toMatchObject(set);
+  });
+
+  test("a template's portsConfig with ports as strings, and isRunpod", async () => {
+    const ports = [
+      { name: "web", port: 8888 },
+      { name: "ssh", port: "22" },
+    ];
+    const id = await account.template({ portsConfig: ports });
+    const answer = await account.graphql(`{ podTemplate(id: "${id}") { portsConfig { port name } isRunpod } }`);
+    const strings = ports.map(({ name, port }) => ({ name, port: String(port) }));
+    expectAnswer(answer, 200, { data: { podTemplate: { portsConfig: strings, isRunpod: false } } });
+    const plain = await account.template();
+    const none = await account.graphql(`{ podTemplate(id: "${plain}") { portsConfig { port name } } }`);
+    expectAnswer(none, 200, { data: { podTemplate: { portsConfig: null } } });
+  });
+
+  test("network volumes with their storage, and the data centre of a volume that an endpoint names", async () => {
+    const volume = await account.volume();
+    const list = await account.graphql("{ myself { networkVolumes { id storageClusterId storageType } } }");
+    expect(list.json, list.text).not.toHaveProperty("errors");
+    const dataCenterId = stringAt(await account.rest("GET", `/networkvolumes/${volume}`), "dataCenterId");
+    const reference = { networkVolumeId: volume };
+    const selection = "networkVolumeIds { networkVolumeId dataCenterId }";
+    const endpoint = await saveEndpoint({ networkVolumeIds: [reference] }, selection);
+    expect(endpoint).toMatchObject({ networkVolumeIds: [{ ...reference, dataCenterId }] });
+  });
+
+  test("the account's balance, limits and notifications", async () => {
+    const notify = "notifyPodsStale notifyPodsGeneral notifyLowBalance";
+    const answer = await account.graphql(`{ myself { clientBalance currentSpendPerHr spendLimit pubKey ${notify} } }`);
+    expectAnswer(answer, 200);
+    expect(at(answer.json, "data", "myself", "clientBalance")).toBeTypeOf("number");
+  });
+});
+
+describe("Clients of the hosted service: what they send", () => {
+  test.each([
+    ["saveTemplate", "input: SaveTemplateInput", "input: $v", "{ id }"],
+    ["updateEndpointTemplate", "input: UpdateEndpointTemplateInput", "input: $v", "{ id }"],
+    ["saveRegistryAuth", "input: SaveRegistryAuthInput", "input: $v", "{ id }"],
+    ["updateRegistryAuth", "input: UpdateRegistryAuthInput", "input: $v", "{ id }"],
+    ["deleteRegistryAuth", "registryAuthId: String", "registryAuthId: $v", ""],
+    ["deleteTemplate", "templateName: String", "templateName: $v", ""],
+  ])("%s takes a null argument and refuses it in a sentence that names it", async (name, argument, use, selection) => {
+    const [field, type] = argument.split(": ");
+    const query = `mutation ($v: ${type}) { ${name}(${use}) ${selection} }`;
+    for (const variables of [{ v: null }, {}]) {
+      const answer = await account.graphql(query, variables);
+      expectAnswer(answer, 200, { data: null });
+      expect(message(answer)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
+    }
+  });
+
+  test.each(["ADA_24,-NVIDIA L4", "AMPERE_16", "NVIDIA A40, ADA_80_PRO", ""])(
+    "gpuIds %j come back as they were sent",
+    async (gpuIds) => {
+      expect(await saveEndpoint({ gpuIds }, "gpuIds")).toMatchObject({ gpuIds });
+    },
+  );
+
+  test("gpuIds follow a change of gpuTypeIds by REST", async () => {
+    const id = at(await saveEndpoint({ gpuIds: "ADA_24,-NVIDIA L4" }, "gpuIds"), "id");
+    await account.rest("PATCH", `/endpoints/${id}`, { gpuTypeIds: ["NVIDIA H200"] });
+    const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { gpuIds } } }`);
+    expectAnswer(answer, 200, { data: { myself: { endpoint: { gpuIds: "HOPPER_141" } } } });
+  });
+
+  test.each([
+    ["OFF", false],
+    ["FLASHBOOT", true],
+    ["PRIORITY_FLASHBOOT", true],
+  ])("flashBootType %s comes back, and is flashboot %s by REST", async (flashBootType, flashboot) => {
+    const saved = await saveEndpoint({ flashBootType }, "flashBootType");
+    expect(saved).toMatchObject({ flashBootType });
+    expectAnswer(await account.rest("GET", `/endpoints/${at(saved, "id")}`), 200, { flashboot });
+  });
+
+  test("saveEndpoint with fields that change nothing here, and model references that are null", async () => {
+    const without = { userId: "user", hubReleaseId: "hub", bindEndpoint: true, modelName: "model" };
+    const fields = { modelReferences: ["https://hub/acme/model", null], ...without };
+    expect(await saveEndpoint(fields, "modelReferences")).toMatchObject({
+      modelReferences: ["https://hub/acme/model"],
+    });
+  });
+
+  test("saveEndpoint with a template inside makes a serverless one without a volume", async () => {
+    const name = uniqueName("template");
+    const { volumeInGb: _volume, isServerless: _serverless, ...template } = templateFields({ name });
+    account.discardTemplate(name);
+    const saved = await saveEndpoint({ template }, "template { name isServerless volumeInGb }");
+    expect(saved).toMatchObject({ template: { name, isServerless: true, volumeInGb: 0 } });
+  });
+
+  test("a template of the category GPU, and a volume of the next generation of storage", async () => {
+    const id = await account.template({ category: "GPU" });
+    expectAnswer(await account.rest("GET", `/templates/${id}`), 200, { category: "GPU" });
+    const input = { name: uniqueName("volume"), size: 1, dataCenterId: "EU-RO-1", isNextGenStorage: true };
+    const create = "mutation ($input: CreateNetworkVolumeInput!) { createNetworkVolume(input: $input) { id } }";
+    const made = stringAt(await account.graphql(create, { input }), "data", "createNetworkVolume", "id");
+    expectAnswer(await account.rest("DELETE", `/networkvolumes/${made}`), 204);
+  });
+
+  test("booleans of REST queries in capitals", async () => {
+    const id = await account.endpoint();
+    const answer = await account.rest("GET", `/endpoints/${id}?includeTemplate=True&includeWorkers=False`);
+    expectAnswer(answer, 200, { id });
+    expect(at(answer.json, "template", "id")).toBeTypeOf("string");
+    expectAnswer(await account.rest("GET", "/templates?includeEndpointBoundTemplates=True"), 200);
+    expectAnswer(await account.rest("GET", "/endpoints?includeTemplate=maybe"), 400);
+  });
+
+  test.each(["endpoints", "networkvolumes", "pods"])("GET /billing/%s answers a list", async (what) => {
+    const answer = await account.rest("GET", `/billing/${what}?bucketSize=day`);
+    expectAnswer(answer, 200);
+    expect(Array.isArray(answer.json)).toBe(true);
+  });
+});
