@@ -34,6 +34,10 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
     ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
   ],
+  "resources of the service import nothing of what is above them": [
+    ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],
+    ["service/resources/b.ts", 'import type { Job } from "../jobs/job";'],
+  ],
   "provider imports nothing of service": [
     ["provider/a.ts", 'import { createService } from "serverless-compute-local";'],
   ],
@@ -97,6 +101,7 @@ const innocents: [path: string, text: string][] = [
     'import { limits } from "serverless-compute-api/shapes";\nimport { systemClock } from "serverless-compute-api/clock";',
   ],
   ["service/store/database.ts", 'import Database from "libsql";'],
+  ["service/resources/a.ts", 'import type { Database } from "../store/database";\nimport { b } from "./b";'],
   ["service/settings.ts", "export const port = process.env.PORT;"],
   [
     "service/b.ts",

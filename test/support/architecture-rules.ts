@@ -89,6 +89,13 @@ export const rules: Rule[] = [
     ),
   },
   {
+    sentence: "resources of the service import nothing of what is above them",
+    breaches: badImports(
+      (source) => within(source, "service/resources"),
+      (to) => ["api", "http", "cli", "jobs", "workers"].some((folder) => leads(`service/${folder}`)(to)),
+    ),
+  },
+  {
     sentence: "provider imports nothing of service",
     breaches: badImports(
       (source) => within(source, "provider"),
