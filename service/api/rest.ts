@@ -9,6 +9,7 @@ import { z } from "zod";
 import { account, type Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoints";
 import { splitList } from "../resources/gpu-pools";
+import { commandLineOf, startCommandOf } from "../resources/start-command";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
 import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";
@@ -78,7 +79,7 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
       list: () => templates.list().map(templateRecord),
       get: (id) => templateRecord(templates.get(id)),
       create: (body) => templateRecord(templates.create(newTemplate(body))),
-      update: (id, body) => templateRecord(templates.update(id, templateChanges(body))),
+      update: (id, body) => templateRecord(templates.update(id, templateChanges(body, templates.get(id)))),
       remove: templates.remove,
     },
     "/networkvolumes": {
@@ -131,19 +132,19 @@ function newTemplate(body: unknown): TemplateChanges {
   };
 }
 
-/** The body of PATCH /templates/{id}. */
-function templateChanges(body: unknown): TemplateChanges {
-  const { ports, dockerStartCmd, ...same } = parseInput(restTemplatePatch, body);
+/** The body of PATCH /templates/{id}. A change of one of the lists in dockerArgs keeps the other one. */
+function templateChanges(body: unknown, { dockerArgs }: TemplateRow): TemplateChanges {
+  const { ports, dockerStartCmd, dockerEntrypoint, ...same } = parseInput(restTemplatePatch, body);
+  const unchanged = dockerStartCmd === undefined && dockerEntrypoint === undefined;
+  const { cmd, entrypoint } = (unchanged ? undefined : startCommandOf(dockerArgs)) ?? {};
+  const words = dockerStartCmd === undefined ? cmd : dockerStartCmd;
   return {
     ...same,
     ports: ports === null ? null : ports?.join(","),
-    dockerArgs: dockerStartCmd && commandLineOf(dockerStartCmd),
+    dockerArgs: words && commandLineOf(words),
+    dockerEntrypoint: dockerEntrypoint === undefined ? entrypoint : dockerEntrypoint,
   };
 }
-
-/** REST has the start command as words, GraphQL as one command line, which is what is stored. */
-const commandLineOf = (words: readonly string[]): string =>
-  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 
 /** The words of a start command; one that cannot be split, which only GraphQL can set, is one word. */
 function wordsOf(commandLine: string): string[] {
@@ -155,11 +156,15 @@ function wordsOf(commandLine: string): string[] {
   }
 }
 
-const templateRecord = ({ createdAt: _created, lastUsedAt: _used, ...template }: TemplateRow) => ({
-  ...template,
-  ports: splitList(template.ports),
-  dockerStartCmd: wordsOf(template.dockerArgs),
-});
+function templateRecord({ createdAt: _created, lastUsedAt: _used, ...template }: TemplateRow) {
+  const { cmd, entrypoint = template.dockerEntrypoint } = startCommandOf(template.dockerArgs) ?? {};
+  return {
+    ...template,
+    ports: splitList(template.ports),
+    dockerEntrypoint: entrypoint,
+    dockerStartCmd: cmd ?? wordsOf(template.dockerArgs),
+  };
+}
 
 const volumeRecord = ({ createdAt: _created, ...volume }: VolumeRow) => volume;
 

@@ -1,12 +1,13 @@
 import { notFound, ServiceError } from "../errors";
 import type { EndpointTable } from "./endpoints";
 import type { Secrets } from "./secrets";
+import { commandLineOf, startCommandOf } from "./start-command";
 import type { TemplateTable } from "./templates";
 
 /** What a worker is started with. */
 export interface WorkerEnvironment {
   image: string;
-  /** Start arguments of the container as the template has them, not split. */
+  /** Start arguments of the container as one command line, not split. */
   dockerArgs: string;
   /** The template's environment with the endpoint's over it, secret references replaced. */
   env: Record<string, string>;
@@ -61,10 +62,12 @@ export function createEndpointLookup(deps: {
         check(`env.${name.replaceAll("\0", "\\u0000")}`, name, value);
         return [name, value] as const;
       });
-      check("dockerArgs", template.dockerArgs);
+      const start = startCommandOf(template.dockerArgs);
+      const dockerArgs = start ? commandLineOf(start.cmd) : template.dockerArgs;
+      check("dockerArgs", dockerArgs);
       return {
         image: template.imageName,
-        dockerArgs: template.dockerArgs,
+        dockerArgs,
         env: Object.fromEntries(env),
         secretValues: [...secretValues],
       };

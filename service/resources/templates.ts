@@ -15,7 +15,7 @@ const templateContent = z.object({
   imageName: z.string(),
   containerDiskInGb: z.number(),
   volumeInGb: z.number(),
-  /** Start arguments as one command line; REST's dockerStartCmd is its words. */
+  /** Start arguments as one command line, whose words are REST's dockerStartCmd, or in their JSON form. */
   dockerArgs: text,
   dockerEntrypoint: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),

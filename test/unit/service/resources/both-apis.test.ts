@@ -35,6 +35,27 @@ describe("REST and GraphQL show the same template", () => {
     }
   });
 
+  test("GraphQL's dockerArgs in JSON are REST's two lists, and REST changes one without the other", async () => {
+    const [cmd, entrypoint] = [
+      ["--say", "a b", ""],
+      ["/bin/start", "it's"],
+    ];
+    const dockerArgs = JSON.stringify({ cmd, entrypoint });
+    const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
+    const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
+    const answer = await rig.graphql(save, { input });
+    expectAnswer(answer, 200, { data: { saveTemplate: { dockerArgs } } });
+    const path = `/templates/${stringAt(answer, "data", "saveTemplate", "id")}`;
+    const read = async () => (await rig.rest("GET", path)).json;
+    expect(await read()).toMatchObject({ dockerStartCmd: cmd, dockerEntrypoint: entrypoint });
+    await rig.rest("PATCH", path, { readme: "new" });
+    expect(await read()).toMatchObject({ dockerArgs, readme: "new" });
+    await rig.rest("PATCH", path, { dockerStartCmd: ["c d"] });
+    expect(await read()).toMatchObject({ dockerStartCmd: ["c d"], dockerEntrypoint: entrypoint });
+    await rig.rest("PATCH", path, { dockerEntrypoint: null });
+    expect(await read()).toMatchObject({ dockerStartCmd: ["c d"], dockerEntrypoint: [] });
+  });
+
   test("saveTemplate with an id leaves what it does not say", async () => {
     const name = freshName("template");
     const id = await rig.template({ name, readme: "keep me", env: { A: "1" } });

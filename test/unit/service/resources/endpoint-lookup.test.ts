@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createResources, type Resources } from "../../../../service/resources";
 import { type Database, openDatabase } from "../../../../service/store/database";
+import { splitCommandLine } from "../../../../service/workers/command-line";
 import { ManualClock } from "../../../support/manual-clock";
 
 let folder: string;
@@ -120,6 +121,13 @@ describe("what a worker is started with", () => {
       env: { HUB: "Bearer hush", TIGHT: "hush", MODEL: "large", BRACES: "{{ OTHER }}" },
       secretValues: ["hush"],
     });
+  });
+
+  test("has the words of dockerArgs in JSON as a command line", () => {
+    const dockerArgs = JSON.stringify({ cmd: ["--say", "it's a b"], entrypoint: ["/start"] });
+    const content = { name: "chat", imageName: "acme/chat:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
+    const { id } = resources.endpoints.create({ templateId: resources.templates.create(content).id });
+    expect(splitCommandLine(resources.lookup.workerEnvironment(id).dockerArgs)).toEqual(["--say", "it's a b"]);
   });
 
   test("has the value that a secret has at that moment", () => {
