@@ -170,7 +170,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
 
     it("runs handlers in TypeScript where Node strips types, and says what is missing where it does not", async () => {
       const strips = (await succeed(room, "node", ["-p", "Boolean(process.features.typescript)"])).trim() === "true";
-      await room.write("typed.ts", "export default ({ input }: { input: number }): number => input + 1;\n");
+      await room.write("typed.ts", "export default ({ input }: { input: { n: number } }): number => input.n + 1;\n");
       const service = await startLocalService(room, node, "--image", "typed:1=./typed.ts");
       const { baseUrl, serverlessUrl, headers } = service;
       const made = async (path: string, json: object): Promise<string> => {
@@ -181,7 +181,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
         const templateId = await made("/templates", { name: "typed", imageName: "typed:1", isServerless: true });
         const endpoint = `${serverlessUrl}/v2/${await made("/endpoints", { name: "typed", templateId, workersMin: 1 })}`;
         if (strips) {
-          const answer = await fetch(`${endpoint}/runsync`, { method: "POST", headers, body: '{"input":41}' });
+          const answer = await fetch(`${endpoint}/runsync`, { method: "POST", headers, body: '{"input":{"n":41}}' });
           expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: 42 });
         } else {
           const health = async () => (await fetch(`${endpoint}/health`, { headers })).text();

@@ -58,11 +58,14 @@ export async function runLine(...args: string[]): Promise<Line> {
   return { code, out: lines.out.join("\n"), err: lines.err.join("\n") };
 }
 
-/** Runs the command line from its sources, in `cwd`. */
-export function command(args: string[], cwd = tmpdir()): Running {
+/** Runs the command line from its sources. */
+export const command = (args: string[]): Running => program("service/cli/main.ts", args);
+
+/** Runs a TypeScript file of the repository from its sources. */
+export function program(file: string, args: string[]): Running {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
-  const child = spawn(process.execPath, ["--import", loader, join(root, "service/cli/main.ts"), ...args], {
-    cwd,
+  const child = spawn(process.execPath, ["--import", loader, join(root, file), ...args], {
+    cwd: tmpdir(),
     env: {
       PATH: process.env["PATH"],
       // The packages are found in their sources, so that no build has to come first.
