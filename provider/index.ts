@@ -1,3 +1,15 @@
+export {
+  getEndpointHealth,
+  getNetworkVolume,
+  getSecret,
+  getServerlessEndpoint,
+  getTemplate,
+  type InvokeJobOptions,
+  invokeJob,
+  type JobInvokeOptions,
+  type LookUp,
+  type LookUpOptions,
+} from "./program-calls";
 export type {
   ContainerRegistryAuthArgs,
   JobInvokeArgs,
@@ -7,20 +19,10 @@ export type {
   SecretArgs,
   ServerlessEndpointArgs,
   TemplateArgs,
-} from "./args";
-export { ContainerRegistryAuth } from "./dynamic/container-registry-auth";
-export { JobInvoke } from "./dynamic/job-invoke";
-export { NetworkVolume } from "./dynamic/network-volume";
-export { Secret } from "./dynamic/secret";
-export { ServerlessEndpoint } from "./dynamic/serverless-endpoint";
-export { Template } from "./dynamic/template";
-export { type InvokeJobOptions, invokeJob, type JobInvokeOptions } from "./invoke-job";
-export {
-  getEndpointHealth,
-  getNetworkVolume,
-  getSecret,
-  getServerlessEndpoint,
-  getTemplate,
-  type LookUp,
-  type LookUpOptions,
-} from "./look-ups";
+} from "./resources/args";
+export { ContainerRegistryAuth } from "./resources/container-registry-auth/resource";
+export { JobInvoke } from "./resources/job-invoke/resource";
+export { NetworkVolume } from "./resources/network-volume/resource";
+export { Secret } from "./resources/secret/resource";
+export { ServerlessEndpoint } from "./resources/serverless-endpoint/resource";
+export { Template } from "./resources/template/resource";

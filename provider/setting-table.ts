@@ -1,3 +1,4 @@
+import { isLoopback } from "serverless-compute-api/address";
 import { clientDefaults, limits } from "serverless-compute-api/shapes";
 
 /** What one setting of the provider is: its place in the environment, its type, and what a value of it may be. */
@@ -73,3 +74,10 @@ export const isSettingName = (name: string): name is SettingName => Object.hasOw
 
 /** The names of all settings. */
 export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);
+
+/** Where the API key comes from, for every message that misses it. */
+export const keySources = "the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY";
+
+/** How to get the local service's key, as the end of a sentence; empty for other services. */
+export const localKeyHint = (url: string): string =>
+  isLoopback(url) ? '; the local service prints its key with "npx serverless-compute-local key"' : "";

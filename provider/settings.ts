@@ -3,9 +3,8 @@ import type { ClientSettings, Proxies } from "serverless-compute-api";
 import { isLoopback, parseAddress, parseProxy } from "serverless-compute-api/address";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { keySources, localKeyHint } from "./lifecycle/key-hints";
-import type { LifecycleSettings } from "./lifecycle/lifecycle";
-import { type SettingName, settingNames, settingTable } from "./setting-table";
+import type { LifecycleSettings } from "./lifecycle/contract";
+import { keySources, localKeyHint, type SettingName, settingNames, settingTable } from "./setting-table";
 
 /** Looks up one configuration key, namespace included: `serverless-compute:apiKey`. */
 export type ConfigLookup = (key: string) => string | undefined;

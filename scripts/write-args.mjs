@@ -1,6 +1,6 @@
 /**
- * Writes provider/args.ts, the inputs and outputs of every resource as TypeScript that people read in their editor, and
- * provider/dynamic/property-names.ts, both taken from the shapes. Run it after a change of a shape (build `api` first).
+ * Writes provider/resources/args.ts, the inputs and outputs of every resource as TypeScript that people read in their
+ * editor, and provider/resources/property-names.ts, both taken from the shapes. Run it after a change of a shape and a build.
  * `--check` only says whether they are current.
  */
 import { fileURLToPath } from "node:url";
@@ -23,8 +23,9 @@ import { writeOrCheck } from "./generated-files.mjs";
  * @property {Json | undefined} [additionalProperties]
  * @property {Record<string, Json> | undefined} [properties]
  */
-/** @typedef {typeof import("serverless-compute-api/shapes")} Shapes */
-/** @typedef {import("serverless-compute-api/shapes").Marks} Marks */
+/** @typedef {Readonly<Record<string, import("../provider/dist/lifecycle/define.js").ResourceShapes>>} Kinds */
+/** @typedef {(shape: z.core.$ZodType) => Traits} TraitsOf */
+/** @typedef {import("../provider/dist/lifecycle/properties/traits.js").Traits} Traits */
 /** @typedef {(type: string) => string} Wrap How one level of a type is wrapped: as an input, or as plain data. */
 
 /** @type {z.ZodType<Json>} */
@@ -60,10 +61,10 @@ const pascal = (name) => name.charAt(0).toUpperCase() + name.slice(1);
  * Sentences about a property: what it is, its bounds, its default, what a change does.
  * @param {string} name
  * @param {Json} json
- * @param {Marks} marks
+ * @param {Traits} traits
  * @param {boolean} isRequired
  */
-function sentences(name, json, marks, isRequired) {
+function sentences(name, json, traits, isRequired) {
   const { minimum, maximum } = json;
   const upper = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
   const bounds =
@@ -75,8 +76,8 @@ function sentences(name, json, marks, isRequired) {
     json.description,
     bounds,
     name === "name" && !isRequired ? "Default `<resource name>-<stack>-<fingerprint>`." : fallback,
-    marks.replaces && "A change replaces the resource.",
-    marks.secret && "Kept encrypted in state.",
+    traits.replaces && "A change replaces the resource.",
+    traits.secret && "Kept encrypted in state.",
   ]
     .filter(Boolean)
     .join(" ");
@@ -110,10 +111,10 @@ const plain = (type) => (type.includes(" | ") ? `(${type})` : type);
  * @param {string} name
  * @param {string} doc
  * @param {Json} json
- * @param {(key: string) => Marks} marksFor
+ * @param {(key: string) => Traits} traitsFor
  * @returns {string}
  */
-function argsInterface(name, doc, json, marksFor) {
+function argsInterface(name, doc, json, traitsFor) {
   const owner = name.replace(/Args$/, "");
   /** @type {string[]} */
   const nested = [];
@@ -123,7 +124,7 @@ function argsInterface(name, doc, json, marksFor) {
       nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({})));
     }
     const isRequired = json.required?.includes(key) ?? false;
-    const text = sentences(key, property, marksFor(key), isRequired);
+    const text = sentences(key, property, traitsFor(key), isRequired);
     return `${line(text)}  ${key}${isRequired ? "" : "?"}: ${input(typeOf(property, nestedName, input))};\n`;
   });
   return `${nested.join("")}\n/** ${doc} */\nexport interface ${name} {\n${fields.join("")}}\n`;
@@ -147,13 +148,7 @@ function outputsInterface(kind, inputs, outputs) {
 }
 
 const origin =
-  "// Written by scripts/write-args.mjs from the shapes of the api package: change those, not this file.\n";
-
-/**
- * @param {Shapes} shapes
- * @returns {[kind: string, noun: import("serverless-compute-api/shapes").Noun][]}
- */
-const nounsOf = ({ nouns }) => Object.entries(nouns);
+  "// Written by scripts/write-args.mjs from the inputs.ts of each resource: change those, not this file.\n";
 
 /**
  * @param {z.ZodType} shape
@@ -162,18 +157,19 @@ const nounsOf = ({ nouns }) => Object.entries(nouns);
 const schema = (shape, io) => jsonShape.parse(z.toJSONSchema(shape, { io, unrepresentable: "any" }));
 
 /**
- * The text of provider/args.ts.
- * @param {Shapes} shapes
+ * The text of provider/resources/args.ts.
+ * @param {Kinds} kinds
+ * @param {TraitsOf} traitsOf
  */
-export function argsText(shapes) {
-  const interfaces = nounsOf(shapes).map(([kind, { inputs, outputs }]) => {
+export function argsText(kinds, traitsOf) {
+  const interfaces = Object.entries(kinds).map(([kind, { inputs, outputs }]) => {
     /** @param {string} key */
-    const marksFor = (key) => {
+    const traitsFor = (key) => {
       const shape = inputs.shape[key];
-      return shape instanceof z.ZodType ? shapes.marksOf(shape) : {};
+      return shape ? traitsOf(shape) : {};
     };
     return (
-      argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), marksFor) +
+      argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), traitsFor) +
       outputsInterface(kind, schema(inputs, "output"), schema(outputs, "output"))
     );
   });
@@ -181,11 +177,11 @@ export function argsText(shapes) {
 }
 
 /**
- * The text of provider/dynamic/property-names.ts.
- * @param {Shapes} shapes
+ * The text of provider/resources/property-names.ts.
+ * @param {Kinds} kinds
  */
-export function propertyNamesText(shapes) {
-  const lists = nounsOf(shapes).map(([kind, { inputs, outputs }]) => {
+export function propertyNamesText(kinds) {
+  const lists = Object.entries(kinds).map(([kind, { inputs, outputs }]) => {
     const names = [...Object.keys(inputs.shape), ...Object.keys(outputs.shape)].map((key) => JSON.stringify(key));
     const short = `  ${kind}: [${names.join(", ")}],\n`;
     return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
@@ -194,9 +190,10 @@ export function propertyNamesText(shapes) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const shapes = await import("serverless-compute-api/shapes");
+  const { kinds } = await import("../provider/dist/resources/index.js");
+  const { traitsOf } = await import("../provider/dist/lifecycle/properties/traits.js");
   writeOrCheck(root, {
-    "provider/args.ts": argsText(shapes),
-    "provider/dynamic/property-names.ts": propertyNamesText(shapes),
+    "provider/resources/args.ts": argsText(kinds, traitsOf),
+    "provider/resources/property-names.ts": propertyNamesText(kinds),
   });
 }

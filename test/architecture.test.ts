@@ -47,15 +47,24 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["api/shapes/c.ts", 'import x from "../../../elsewhere";'],
   ],
   "api and service know no Pulumi": [["api/a.ts", 'import * as pulumi from "@pulumi/pulumi";']],
-  "lifecycles know no Pulumi and neither door": [
+  "the lifecycle's machinery knows no Pulumi, no resource and nothing above": [
     ["provider/lifecycle/a.ts", 'import type { Output } from "@pulumi/pulumi";'],
-    ["provider/lifecycle/b.ts", 'import { bridge } from "../dynamic/bridge";'],
-    ["provider/lifecycle/c.ts", 'type X = import("../plugin/server").Server;'],
+    ["provider/lifecycle/b.ts", 'import { kinds } from "../resources";'],
+    ["provider/lifecycle/create/c.ts", 'import { bridge } from "../../dynamic/bridge";'],
+    ["provider/lifecycle/d.ts", 'type X = import("../plugin/server").Server;'],
   ],
-  "the dynamic door does not import the plugin door": [
-    ["provider/dynamic/a.ts", 'export { x } from "../plugin/values";'],
+  "of a resource, only its class and what it registers know Pulumi": [
+    ["provider/resources/secret/lifecycle.ts", 'import type { Output } from "@pulumi/pulumi";'],
   ],
-  "the plugin door does not import the dynamic door": [["provider/plugin/a.ts", 'import "../dynamic/stub";']],
+  "resources import neither engine nor a way into Pulumi": [
+    ["provider/resources/secret/a.ts", 'import { sealed } from "../../engine/values";'],
+    ["provider/resources/secret/resource.ts", 'import { bridge } from "../../dynamic/bridge";'],
+  ],
+  "the engine's part imports neither way into Pulumi": [
+    ["provider/engine/a.ts", 'import { readStruct } from "../plugin/structs";'],
+  ],
+  "the dynamic way does not import the plugin": [["provider/dynamic/a.ts", 'export { x } from "../plugin/values";']],
+  "the plugin does not import the dynamic way": [["provider/plugin/a.ts", 'import "../dynamic/bridge";']],
   "examples import only the package root": [
     ["examples/a/index.ts", 'import { x } from "pulumi-serverless-compute/dynamic";'],
     ["examples/b/index.ts", 'import { x } from "../../provider";'],
@@ -110,12 +119,13 @@ const innocents: [path: string, text: string][] = [
   ["service/c.ts", 'import type { D } from "./d";\nexport interface C { d: D }'],
   ["service/d.ts", 'import { type C } from "./c";\nexport interface D { c: C }\nexport const d = 1;'],
   ["service/jobs/commonwealth.ts", 'import { d } from "../d";\nexport const x = 1 as unknown;'],
-  ["provider/index.ts", 'export * from "./dynamic/template";'],
+  ["provider/index.ts", 'export * from "./resources/template/resource";'],
   [
-    "provider/dynamic/template.ts",
-    'import * as pulumi from "@pulumi/pulumi";\nimport { kinds } from "../lifecycle/kinds";',
+    "provider/resources/template/resource.ts",
+    'import * as pulumi from "@pulumi/pulumi";\nimport { registration } from "../registration";',
   ],
-  ["provider/lifecycle/kinds.ts", 'import type { Clients } from "serverless-compute-api";'],
+  ["provider/dynamic/bridge.ts", 'import { kinds } from "../resources";\nimport { sealed } from "../engine/values";'],
+  ["provider/lifecycle/reads.ts", 'import type { Clients } from "serverless-compute-api";'],
   [
     "examples/a/index.ts",
     'import * as pulumi from "@pulumi/pulumi";\nimport { Template } from "pulumi-serverless-compute";',

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createProvider } from "../provider/dynamic/bridge";
 import { createCancellation } from "../provider/engine/cancellation";
-import { kinds } from "../provider/lifecycle/kinds";
+import { kinds } from "../provider/resources";
 
 /** A state as `pulumi stack export --show-secrets` of a stack that version 0.1.0 deployed: all its secrets are fakes. */
 const fixture = z.looseObject({

@@ -1,27 +1,18 @@
 import { z } from "zod";
-import { adoptExisting } from "./adoption";
 import { limits } from "./limits";
-import { mark } from "./marks";
 
-const fields = {
+/** The fields of a network volume: what the inputs of the resource and the REST bodies are made of. */
+export const networkVolumeFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; need not be unique."),
   size: z.int().min(0).max(4000).describe("Size in GB; it can be raised, never lowered."),
   dataCenterId: z.string().min(1).describe("Data centre that holds the volume, for example `EU-RO-1`."),
 };
 
-/** Inputs of a NetworkVolume resource. */
-export const networkVolumeInputs = z.strictObject({
-  name: fields.name.optional(),
-  size: mark(fields.size, { growsOnly: true }),
-  dataCenterId: mark(fields.dataCenterId, { replaces: true, warns: "a replaced volume loses its data" }),
-  adoptExisting,
-});
-
 /** Body of POST /networkvolumes. */
-export const restNetworkVolumeCreate = z.object(fields);
+export const restNetworkVolumeCreate = z.object(networkVolumeFields);
 
 /** Body of PATCH /networkvolumes/{id}. */
-export const restNetworkVolumePatch = z.object({ name: fields.name, size: fields.size }).partial();
+export const restNetworkVolumePatch = z.object(networkVolumeFields).omit({ dataCenterId: true }).partial();
 
 /** A network volume as the service answers it. */
 export const networkVolumeRecord = z.looseObject({

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { adoptExisting } from "./adoption";
 import { limits } from "./limits";
-import { mark } from "./marks";
 
-const fields = {
+/** The fields of saved credentials: what the inputs of the resource and the GraphQL inputs are made of. */
+export const registryAuthFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the credentials, unique in the account."),
   username: z.string().min(1).describe("User name at the registry; it can be written and never read back."),
   password: z
@@ -12,16 +11,8 @@ const fields = {
     .describe("Password or access token at the registry; it can be written and never read back."),
 };
 
-/** Inputs of a ContainerRegistryAuth resource: credentials for private images. */
-export const registryAuthInputs = z.strictObject({
-  name: mark(fields.name.optional(), { replaces: true, unique: true }),
-  username: fields.username,
-  password: mark(fields.password, { secret: true }),
-  adoptExisting,
-});
-
 /** What saves new credentials. */
-export const registryAuthCreate = z.object(fields);
+export const registryAuthCreate = z.object(registryAuthFields);
 export type RegistryAuthCreate = z.output<typeof registryAuthCreate>;
 
 /** What changes the credentials that are saved under an id. */

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { adoptExisting } from "./adoption";
 import { limits } from "./limits";
-import { mark } from "./marks";
 import { moment } from "./moment";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
-const fields = {
+/** The fields of a secret: what the inputs of the resource and the GraphQL input are made of. */
+export const secretFields = {
   name: z
     .string()
     .max(limits.nameLength)
@@ -16,29 +15,13 @@ const fields = {
   description: z.string().describe("What the secret is for."),
 };
 
-/** Inputs of a Secret resource (interface: Secret). */
-export const secretInputs = z.strictObject({
-  name: mark(fields.name.optional(), { replaces: true, unique: true }),
-  value: mark(fields.value, { secret: true }),
-  description: fields.description.default(""),
-  adoptExisting,
-});
-
-/** What a Secret resource knows only once it exists. */
-export const secretOutputs = z.object({
-  reference: mark(z.string().describe("The text that a template's env uses for the secret's value."), {
-    secretWith: ["name"],
-  }),
-});
-
 /** The text that a template's env uses for a secret; replaced by the value when a worker starts. */
 export const secretReference = (name: string): string => `{{ RUNPOD_SECRET_${name} }}`;
 
 /** Input of the GraphQL mutation secretCreate. */
 export const secretCreateInput = z.object({
-  name: fields.name,
-  value: fields.value,
-  description: fields.description.nullish(),
+  ...secretFields,
+  description: secretFields.description.nullish(),
 });
 export type SecretCreateInput = z.output<typeof secretCreateInput>;
 

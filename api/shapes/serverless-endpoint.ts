@@ -1,10 +1,6 @@
 import { z } from "zod";
-import { adoptExisting } from "./adoption";
 import { limits } from "./limits";
-import { mark } from "./marks";
 import { moment } from "./moment";
-
-const restartsWorkers = "active workers may restart";
 
 const fields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
@@ -34,51 +30,33 @@ const fields = {
   workersMax: z.int().min(0).describe("Workers at most."),
 };
 
-const optional = {
-  cpuFlavorIds: fields.cpuFlavorIds.optional(),
-  vcpuCount: fields.vcpuCount.optional(),
-  minCudaVersion: fields.minCudaVersion.optional(),
-  networkVolumeId: fields.networkVolumeId.optional(),
-  executionTimeoutMs: fields.executionTimeoutMs.optional(),
-};
-
-const workersInOrder = {
-  path: ["workersMax"],
-  error: "must not be lower than workersMin",
-};
-const inOrder = (endpoint: { workersMin: number; workersMax: number }): boolean =>
-  endpoint.workersMin <= endpoint.workersMax;
-
-/** What an endpoint is set to (interface: Endpoint). */
-const settings = {
-  name: fields.name.optional(),
-  templateId: fields.templateId,
-  computeType: mark(fields.computeType.default("GPU"), { replaces: true }),
-  gpuTypeIds: mark(fields.gpuTypeIds.default([]), { warns: restartsWorkers }),
-  gpuCount: mark(fields.gpuCount.default(1), { warns: restartsWorkers }),
-  ...optional,
-  dataCenterIds: mark(fields.dataCenterIds.default([]), { unordered: true }),
-  allowedCudaVersions: mark(fields.allowedCudaVersions.default([]), { unordered: true }),
-  networkVolumeIds: mark(fields.networkVolumeIds.default([]), { unordered: true }),
-  idleTimeout: fields.idleTimeout.default(5),
-  flashboot: fields.flashboot.default(false),
-  scalerType: fields.scalerType.default("QUEUE_DELAY"),
-  scalerValue: fields.scalerValue.default(4),
-  workersMin: mark(fields.workersMin.default(0), { warns: restartsWorkers }),
-  workersMax: mark(fields.workersMax.default(3), { warns: restartsWorkers }),
-};
-
-/** Inputs of a ServerlessEndpoint resource. */
-export const serverlessEndpointInputs = z.strictObject({ ...settings, adoptExisting }).refine(inOrder, workersInOrder);
-
-/** What a ServerlessEndpoint resource knows only once it exists. */
-export const serverlessEndpointOutputs = z.object({
-  url: z.string().describe("Root of the endpoint's job API."),
-  version: z.int().describe("Counts the changes of its template and environment."),
-});
-
-/** Body of POST /endpoints. */
-export const restEndpointCreate = z.object(settings).refine(inOrder, workersInOrder);
+/** Body of POST /endpoints, with its defaults (interface: Endpoint). */
+export const restEndpointCreate = z
+  .object({
+    name: fields.name.optional(),
+    templateId: fields.templateId,
+    computeType: fields.computeType.default("GPU"),
+    gpuTypeIds: fields.gpuTypeIds.default([]),
+    gpuCount: fields.gpuCount.default(1),
+    cpuFlavorIds: fields.cpuFlavorIds.optional(),
+    vcpuCount: fields.vcpuCount.optional(),
+    minCudaVersion: fields.minCudaVersion.optional(),
+    networkVolumeId: fields.networkVolumeId.optional(),
+    executionTimeoutMs: fields.executionTimeoutMs.optional(),
+    dataCenterIds: fields.dataCenterIds.default([]),
+    allowedCudaVersions: fields.allowedCudaVersions.default([]),
+    networkVolumeIds: fields.networkVolumeIds.default([]),
+    idleTimeout: fields.idleTimeout.default(5),
+    flashboot: fields.flashboot.default(false),
+    scalerType: fields.scalerType.default("QUEUE_DELAY"),
+    scalerValue: fields.scalerValue.default(4),
+    workersMin: fields.workersMin.default(0),
+    workersMax: fields.workersMax.default(3),
+  })
+  .refine(({ workersMin, workersMax }) => workersMin <= workersMax, {
+    path: ["workersMax"],
+    error: "must not be lower than workersMin",
+  });
 
 const { computeType: _never, ...patchable } = fields;
 /** Body of PATCH /endpoints/{id}: any field but computeType; null clears an optional one. */

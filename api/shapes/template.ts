@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { adoptExisting } from "./adoption";
 import { limits } from "./limits";
-import { mark } from "./marks";
 
 /** A port from 1 to 65535 and its protocol. */
 const port = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
@@ -20,7 +18,8 @@ const ports = {
   ),
 };
 
-const fields = {
+/** The fields of a template: what the inputs of the resource and the bodies of both APIs are made of. */
+export const templateFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the template, unique in the account."),
   imageName: z.string().min(1).describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`."),
   containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB."),
@@ -35,47 +34,6 @@ const fields = {
   isServerless: z.boolean().describe("True for templates of serverless endpoints, false for templates of pods."),
   containerRegistryAuthId: z.string().describe("Id of saved registry credentials, for private images."),
 };
-
-/** Inputs of a Template resource (interface: Template). */
-export const templateInputs = z
-  .strictObject({
-    name: mark(fields.name.optional(), { unique: true }),
-    imageName: fields.imageName,
-    containerDiskInGb: fields.containerDiskInGb.default(50),
-    volumeInGb: fields.volumeInGb.default(0),
-    dockerArgs: fields.dockerArgs.default(""),
-    env: fields.env.default({}),
-    ports: fields.ports.default(""),
-    readme: fields.readme.default(""),
-    volumeMountPath: fields.volumeMountPath.default("/workspace"),
-    isServerless: mark(fields.isServerless.default(true), { replaces: true }),
-    containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
-    adoptExisting,
-  })
-  .refine((template) => !template.isServerless || template.volumeInGb === 0, {
-    path: ["volumeInGb"],
-    error: "must be 0 when isServerless is true",
-  });
-
-/** The inputs that decide what workers run. */
-export const templateContent = [
-  "imageName",
-  "dockerArgs",
-  "env",
-  "ports",
-  "containerDiskInGb",
-  "containerRegistryAuthId",
-] as const satisfies (keyof typeof templateInputs.shape)[];
-
-/** What a Template resource knows only once it exists. */
-export const templateOutputs = z.object({
-  revision: mark(
-    z
-      .string()
-      .describe("Hash of what workers run: image, arguments, environment, ports, disk and registry credentials."),
-    { secretWith: templateContent },
-  ),
-});
 
 const envEntries = z.array(z.looseObject({ key: z.string(), value: z.string() }));
 
@@ -132,14 +90,14 @@ export type TemplateRecord = z.output<typeof templateRecord>;
 /** Variables of the GraphQL mutation saveTemplate: with `id` it updates, without it creates. */
 export const saveTemplateInput = z.object({
   id: z.string().optional(),
-  ...fields,
-  imageName: fields.imageName.optional(),
+  ...templateFields,
+  imageName: templateFields.imageName.optional(),
   env: z.array(z.object({ key: z.string().min(1), value: z.string() })),
-  ports: fields.ports.optional(),
-  readme: fields.readme.optional(),
-  volumeMountPath: fields.volumeMountPath.optional(),
-  isServerless: fields.isServerless.optional(),
-  containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
+  ports: templateFields.ports.optional(),
+  readme: templateFields.readme.optional(),
+  volumeMountPath: templateFields.volumeMountPath.optional(),
+  isServerless: templateFields.isServerless.optional(),
+  containerRegistryAuthId: templateFields.containerRegistryAuthId.optional(),
 });
 export type SaveTemplateInput = z.output<typeof saveTemplateInput>;
 /** Fields of a template to change, in the form of saveTemplate; the empty text clears its registry credentials. */
@@ -147,34 +105,34 @@ export type TemplatePatch = Partial<Omit<SaveTemplateInput, "id">>;
 
 /** Body of POST /templates of the REST API, with its own defaults. */
 export const restTemplateCreate = z.object({
-  name: fields.name,
-  imageName: fields.imageName,
-  isServerless: fields.isServerless.default(false),
+  name: templateFields.name,
+  imageName: templateFields.imageName,
+  isServerless: templateFields.isServerless.default(false),
   isPublic: z.boolean().default(false),
   category: z.enum(["NVIDIA", "AMD", "CPU"]).default("NVIDIA"),
-  containerDiskInGb: fields.containerDiskInGb.default(50),
-  volumeInGb: fields.volumeInGb.optional(),
-  volumeMountPath: fields.volumeMountPath.default("/workspace"),
+  containerDiskInGb: templateFields.containerDiskInGb.default(50),
+  volumeInGb: templateFields.volumeInGb.optional(),
+  volumeMountPath: templateFields.volumeMountPath.default("/workspace"),
   ports: ports.list.default([]),
-  env: fields.env.default({}),
+  env: templateFields.env.default({}),
   dockerEntrypoint: z.array(z.string()).default([]),
   dockerStartCmd: z.array(z.string()).default([]),
-  readme: fields.readme.default(""),
-  containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
+  readme: templateFields.readme.default(""),
+  containerRegistryAuthId: templateFields.containerRegistryAuthId.optional(),
 });
 
 /** Body of PATCH /templates/{id}: what is left out stays, null clears an optional field. */
 export const restTemplatePatch = z
   .object({
-    ...fields,
+    ...templateFields,
     isPublic: z.boolean(),
     category: z.enum(["NVIDIA", "AMD", "CPU"]),
-    volumeMountPath: fields.volumeMountPath.nullable(),
+    volumeMountPath: templateFields.volumeMountPath.nullable(),
     ports: ports.list.nullable(),
-    env: fields.env.nullable(),
+    env: templateFields.env.nullable(),
     dockerEntrypoint: z.array(z.string()).nullable(),
     dockerStartCmd: z.array(z.string()).nullable(),
-    readme: fields.readme.nullable(),
-    containerRegistryAuthId: fields.containerRegistryAuthId.nullable(),
+    readme: templateFields.readme.nullable(),
+    containerRegistryAuthId: templateFields.containerRegistryAuthId.nullable(),
   })
   .partial();

@@ -5,9 +5,9 @@ import { obeyEngine } from "../engine/cancellation";
 import { messageOf } from "../engine/failures";
 import { createHost, type Host } from "../engine/host";
 import { sealed, toWire, type Wire } from "../engine/values";
-import { kinds } from "../lifecycle/kinds";
-import { type Context, type Lifecycle, PartialFailure, type Properties, type Secrets } from "../lifecycle/lifecycle";
-import { secretsAmong } from "../lifecycle/secret-paths";
+import { type Context, type Lifecycle, PartialFailure, type Properties, type Secrets } from "../lifecycle/contract";
+import { secretsAmong } from "../lifecycle/properties/secret-paths";
+import { kinds } from "../resources";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type Hidden, splitHidden, type TimedVerb } from "./hidden";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defaultName, readUrn } from "../engine/urn";
 import { propertiesFromWire, type Wire } from "../engine/values";
-import type { Properties } from "../lifecycle/lifecycle";
+import type { Properties } from "../lifecycle/contract";
 
 /** What a class tells the provider process beside the user's inputs, which the engine would not pass on. */
 const hiddenShape = z.looseObject({

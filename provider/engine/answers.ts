@@ -1,8 +1,8 @@
-import type { Change, Lifecycle, Path, Properties } from "../lifecycle/lifecycle";
+import type { Change, Lifecycle, Path, Properties } from "../lifecycle/contract";
 
 /** Places of what is secret by its shape. */
 export function secretByShape(lifecycle: Lifecycle): Path[] {
-  return Object.entries(lifecycle.marks)
+  return Object.entries(lifecycle.traits)
     .filter(([, { secret }]) => secret)
     .map(([key]) => [key]);
 }
@@ -10,7 +10,7 @@ export function secretByShape(lifecycle: Lifecycle): Path[] {
 /** Places of what has to be marked secret in outputs: by its shape, by the user, or made of an input that the user did. */
 export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
   const secretTops = new Set(secretInputs.map(([top]) => top));
-  const derived = Object.entries(lifecycle.marks)
+  const derived = Object.entries(lifecycle.traits)
     .filter(([, { secretWith }]) => secretWith?.some((input) => secretTops.has(input)))
     .map(([key]) => [key]);
   return [...secretByShape(lifecycle), ...secretInputs, ...derived];
@@ -32,6 +32,6 @@ export function replacement(
   news: Properties,
 ): { replaces: string[]; deleteBeforeReplace: boolean } {
   const replaces = touched(changes.filter(({ replace }) => replace));
-  const keepsName = Object.entries(lifecycle.marks).some(([key, { unique }]) => unique && olds[key] === news[key]);
+  const keepsName = Object.entries(lifecycle.traits).some(([key, { unique }]) => unique && olds[key] === news[key]);
   return { replaces, deleteBeforeReplace: keepsName };
 }

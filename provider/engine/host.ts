@@ -1,5 +1,5 @@
 import { type Clients, type Clock, createClients, systemClock } from "serverless-compute-api";
-import type { LifecycleSettings } from "../lifecycle/lifecycle";
+import type { LifecycleSettings } from "../lifecycle/contract";
 import { type ConfigLookup, keyExposures, resolveServerlessUrl, resolveSettings } from "../settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";

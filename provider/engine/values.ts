@@ -1,4 +1,4 @@
-import { type Properties, Unknown, type Value } from "../lifecycle/lifecycle";
+import { type Properties, Unknown, type Value } from "../lifecycle/contract";
 
 /** What the engine sends in a preview in place of a value that nobody knows yet. */
 const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -1,5 +1,5 @@
 import type { CallOptions, Clients, UnreadableElement } from "serverless-compute-api";
-import type { Context } from "./lifecycle";
+import type { Context } from "./contract";
 
 type CallContext = Pick<
   Context,

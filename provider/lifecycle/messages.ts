@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
-import { keySources, localKeyHint } from "./key-hints";
+import { keySources, localKeyHint } from "../setting-table";
 
 /** What a failed call was about. */
 export interface Subject {

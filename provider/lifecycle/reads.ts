@@ -1,14 +1,6 @@
-import type {
-  CallOptions,
-  Clients,
-  NetworkVolumeRecord,
-  RegistryAuthRecord,
-  SecretRecord,
-  ServerlessEndpointRecord,
-  TemplateRecord,
-} from "serverless-compute-api";
+import type { CallOptions, Clients, Management } from "serverless-compute-api";
 import { callOptions, sharedCallOptions, whileAllowed } from "./calls";
-import type { Context } from "./lifecycle";
+import type { Context } from "./contract";
 import { type List, type Listing, listAll, oneOf } from "./listing";
 
 /**
@@ -30,7 +22,7 @@ interface Source<Found> {
 }
 
 /** Reads of one kind. */
-interface Reads<Found extends { id: string }> {
+export interface Reads<Found extends { id: string }> {
   /** Everything that the service lists; a list of some moments ago does. */
   all(context: ReadContext): Promise<Listing<Found>>;
   /**
@@ -67,34 +59,25 @@ function keptReads<Found extends { id: string }>({ list, read }: Source<Found>):
   };
 }
 
-/** The reads of every kind. */
-export interface AllReads {
-  templates: Reads<TemplateRecord>;
-  endpoints: Reads<ServerlessEndpointRecord>;
-  networkVolumes: Reads<NetworkVolumeRecord>;
-  secrets: Reads<SecretRecord>;
-  registryAuths: Reads<RegistryAuthRecord>;
-}
+/** What makes the next reads ask the service, for each kind that was read. */
+const forgetting = new WeakMap<Clients, Set<() => void>>();
 
-const perClients = new WeakMap<Clients, AllReads>();
-
-/** The reads of a deployment, by kind. */
-export function readsOf({ clients }: ReadContext): AllReads {
-  const known = perClients.get(clients);
-  if (known) return known;
-  const { management } = clients;
-  const reads: AllReads = {
-    templates: keptReads({ list: management.listTemplates, read: management.readTemplate }),
-    endpoints: keptReads({ list: management.listEndpoints, read: management.readEndpoint }),
-    networkVolumes: keptReads({ list: management.listNetworkVolumes, read: management.readNetworkVolume }),
-    secrets: keptReads({ list: management.listSecrets }),
-    registryAuths: keptReads({ list: management.listRegistryAuths }),
+/** The reads of one kind of object, kept per clients, so for as long as one deployment runs. */
+export function createReads<Found extends { id: string }>(
+  sourceIn: (management: Management) => Source<Found>,
+): (context: Pick<Context, "clients">) => Reads<Found> {
+  const perClients = new WeakMap<Clients, Reads<Found>>();
+  return ({ clients }) => {
+    const known = perClients.get(clients);
+    if (known) return known;
+    const reads = keptReads(sourceIn(clients.management));
+    perClients.set(clients, reads);
+    forgetting.set(clients, (forgetting.get(clients) ?? new Set()).add(reads.forget));
+    return reads;
   };
-  perClients.set(clients, reads);
-  return reads;
 }
 
 /** Makes the next read of any kind ask the service. */
 export function forgetReads(clients: Clients): void {
-  for (const reads of Object.values(perClients.get(clients) ?? {})) reads.forget();
+  for (const forget of forgetting.get(clients) ?? []) forget();
 }

@@ -1,4 +1,4 @@
-import { type Context, PartialFailure } from "./lifecycle";
+import { type Context, PartialFailure } from "./contract";
 import { ExplainedError, type Subject } from "./messages";
 
 /** A verb that was not done when its custom time-out was over. */

@@ -10,9 +10,9 @@ import {
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import type { Host } from "../engine/host";
-import { type Properties, Unknown, type Value } from "../lifecycle/lifecycle";
-import { isSecretAt, secretsAmong } from "../lifecycle/secret-paths";
-import { closest } from "../lifecycle/spelling";
+import { type Properties, Unknown, type Value } from "../lifecycle/contract";
+import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
+import { closest } from "../lifecycle/properties/spelling";
 import { isSettingName, settingNames, settingTable } from "../setting-table";
 import { type ConfigLookup, settingMistakes } from "../settings";
 import { type Received, readStruct, writeStruct } from "./structs";

@@ -2,7 +2,9 @@ import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provide
 import { createRedaction } from "serverless-compute-api/redaction";
 import { messageOf } from "../engine/failures";
 import type { Host } from "../engine/host";
-import type { Properties } from "../lifecycle/lifecycle";
+import type { Properties } from "../lifecycle/contract";
+import { secretsAmong } from "../lifecycle/properties/secret-paths";
+import { hasUnknown } from "../lifecycle/properties/values";
 import {
   getEndpointHealth,
   getNetworkVolume,
@@ -10,9 +12,7 @@ import {
   getServerlessEndpoint,
   getTemplate,
   type LookUp,
-} from "../lifecycle/look-ups";
-import { secretsAmong } from "../lifecycle/secret-paths";
-import { hasUnknown } from "../lifecycle/values";
+} from "../resources/look-ups";
 import { type FunctionName, type FunctionShape, functionShapes } from "../schema/functions";
 import { readStruct, textOf, writeStruct } from "./structs";
 

@@ -29,9 +29,9 @@ import {
   type Path,
   type Properties,
   type Secrets,
-} from "../lifecycle/lifecycle";
-import type { PreviewPlace } from "../lifecycle/preview-outputs";
-import { secretsAmong } from "../lifecycle/secret-paths";
+} from "../lifecycle/contract";
+import type { PreviewPlace } from "../lifecycle/properties/preview-outputs";
+import { secretsAmong } from "../lifecycle/properties/secret-paths";
 import { UnfinishedCall } from "./calls";
 import { type Received, readStruct, writeStruct } from "./structs";
 

@@ -3,7 +3,7 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { obeyEngine } from "../engine/cancellation";
 import { createHost } from "../engine/host";
-import { kinds } from "../lifecycle/kinds";
+import { kinds } from "../resources";
 import { resourceProviderService } from "./service";
 
 /** Version and schema of the package, put in when the plugin is bundled (scripts/bundle-plugin.mjs). */

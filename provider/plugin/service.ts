@@ -3,7 +3,7 @@ import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import { GetSchemaResponse, ProviderHandshakeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Host } from "../engine/host";
-import type { Lifecycle } from "../lifecycle/lifecycle";
+import type { Lifecycle } from "../lifecycle/contract";
 import { answering, unimplemented } from "./calls";
 import { configCalls } from "./config-calls";
 import { lookUpCalls } from "./look-up-calls";

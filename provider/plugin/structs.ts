@@ -1,7 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { z } from "zod";
 import { fromWire, isRecord, isSecret, propertiesFromWire, sealed, toWire } from "../engine/values";
-import type { Properties } from "../lifecycle/lifecycle";
+import type { Properties } from "../lifecycle/contract";
 
 /** Properties as the engine sent them, and the paths of what it marked as secret. */
 export interface Received {

@@ -1,5 +1,8 @@
-import { endpointHealth, marksOf, type Noun, nouns } from "serverless-compute-api/shapes";
+import { endpointHealth } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import type { ResourceShapes } from "../lifecycle/define";
+import { traitsOf } from "../lifecycle/properties/traits";
+import { kinds } from "../resources";
 
 /** A function of the package: what programs hand in, all of it text, and what they get. */
 export interface FunctionShape {
@@ -11,9 +14,9 @@ export interface FunctionShape {
 }
 
 /** What a look-up tells of an object: id, inputs and outputs, without what is secret or only matters at creation. */
-function found({ inputs, outputs }: Noun): z.ZodObject {
+function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
   const told = Object.entries(inputs.shape).filter(([key, shape]) => {
-    const { secret, onlyAtCreation } = shape instanceof z.ZodType ? marksOf(shape) : {};
+    const { secret, onlyAtCreation } = traitsOf(shape);
     return key !== "name" && !secret && !onlyAtCreation;
   });
   return z.object({
@@ -24,22 +27,22 @@ function found({ inputs, outputs }: Noun): z.ZodObject {
   });
 }
 
-const lookUp = (object: string, noun: Noun, remark = ""): FunctionShape => ({
+const lookUp = (object: string, resource: ResourceShapes, remark = ""): FunctionShape => ({
   description: `Finds ${object} that exists already, by its id or its unique name.${remark}`,
   args: {
     id: `Id of ${object}; give this or the name.`,
     name: `Name of ${object}; it must be the only one of this name. Give this or the id.`,
   },
   required: [],
-  outputs: found(noun),
+  outputs: found(resource),
 });
 
 /** Every function there is, by name. */
 export const functionShapes = {
-  getTemplate: lookUp("a template", nouns.Template),
-  getServerlessEndpoint: lookUp("a serverless endpoint", nouns.ServerlessEndpoint),
-  getNetworkVolume: lookUp("a network volume", nouns.NetworkVolume),
-  getSecret: lookUp("a secret", nouns.Secret, " Its value cannot be read."),
+  getTemplate: lookUp("a template", kinds.Template),
+  getServerlessEndpoint: lookUp("a serverless endpoint", kinds.ServerlessEndpoint),
+  getNetworkVolume: lookUp("a network volume", kinds.NetworkVolume),
+  getSecret: lookUp("a secret", kinds.Secret, " Its value cannot be read."),
   getEndpointHealth: {
     description: "Counts the jobs and the workers of an endpoint as they are now.",
     args: { endpointId: "Id of the endpoint." },

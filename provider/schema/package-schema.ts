@@ -1,5 +1,7 @@
-import { marksOf, type Noun, nouns } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import type { ResourceShapes } from "../lifecycle/define";
+import { traitsOf } from "../lifecycle/properties/traits";
+import { kinds } from "../resources";
 import { catalogue } from "./examples/catalogue";
 import type { Vocabulary } from "./examples/typed-program";
 import { usage } from "./examples/usage";
@@ -63,17 +65,17 @@ function properties(
   const specs: Record<string, PropertySpec> = {};
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const member = shape.shape[name];
-    const marks = member instanceof z.ZodType ? marksOf(member) : {};
+    const traits = member ? traitsOf(member) : {};
     specs[name] = {
       ...propertySpec(property, tokenOf(owner), name, types),
-      ...(marks.secret ? { secret: true } : {}),
-      ...(marks.replaces ? { willReplaceOnChanges: true } : {}),
+      ...(traits.secret ? { secret: true } : {}),
+      ...(traits.replaces ? { willReplaceOnChanges: true } : {}),
     };
   }
   return { specs, required: schema.required ?? [] };
 }
 
-function resourceSpec(kind: string, { description, inputs, outputs }: Noun, types: TypeSpecs): ResourceSpec {
+function resourceSpec(kind: string, { description, inputs, outputs }: ResourceShapes, types: TypeSpecs): ResourceSpec {
   const kept = properties(inputs, "output", kind, types);
   // Nested types are written twice; what users may leave out decides, so the inputs come last.
   const taken = properties(inputs, "input", kind, types);
@@ -118,11 +120,11 @@ function withExamples<Spec extends { description: string }>(
   );
 }
 
-/** The package schema, made of the shapes and their marks. */
+/** The package schema, made of the shapes and their traits. */
 export function packageSchema(version: string): PackageSchema {
   const types: TypeSpecs = {};
   const resources = Object.fromEntries(
-    Object.entries(nouns).map(([kind, noun]) => [kind, resourceSpec(kind, noun, types)]),
+    Object.entries(kinds).map(([kind, resource]) => [kind, resourceSpec(kind, resource, types)]),
   );
   const functions = Object.fromEntries(
     Object.entries(functionShapes).map(([name, shape]) => [name, functionSpec(name, shape, types)]),

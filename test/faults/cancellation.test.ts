@@ -1,6 +1,6 @@
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
+import { kinds } from "../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import type { Fault } from "../support/recording-proxy";
 import { objectCases } from "./support/kinds";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
+import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { expectAnswer } from "../support/raw-http";
 import { type InputCase, inputTable } from "./support/input-table";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
-import type { Properties } from "../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
 import { type HeldKind, handlerFile, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { at, stringAt } from "../support/raw-http";
 import { inputSteps, inputTable } from "./support/input-table";
@@ -29,8 +29,8 @@ afterEach(async () => {
 
 test("the table has every input of every kind", () => {
   const outputs = new Set(["revision", "url", "version", "reference"]);
-  const inputs = Object.values(kinds).flatMap(({ kind, marks }) =>
-    Object.keys(marks).flatMap((key) => (kind === "JobInvoke" || outputs.has(key) ? [] : [`${kind} ${key}`])),
+  const inputs = Object.values(kinds).flatMap(({ kind, traits }) =>
+    Object.keys(traits).flatMap((key) => (kind === "JobInvoke" || outputs.has(key) ? [] : [`${kind} ${key}`])),
   );
   expect(cases.map(({ kind, input }) => `${kind} ${input}`).sort()).toEqual(inputs.sort());
 });

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
-import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
-import { getTemplate } from "../../provider/lifecycle/look-ups";
+import type { Context, Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
+import { getTemplate } from "../../provider/resources/look-ups";
 import { resolveSettings } from "../../provider/settings";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { useLifecycleBench } from "../support/lifecycle-bench";

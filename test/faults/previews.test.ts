@@ -1,11 +1,11 @@
 import { CreateRequest, DiffRequest, UpdateRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { afterEach, describe, expect, test } from "vitest";
 import { createCancellation } from "../../provider/engine/cancellation";
-import { kinds } from "../../provider/lifecycle/kinds";
-import { type Properties, Unknown } from "../../provider/lifecycle/lifecycle";
-import { hasUnknown } from "../../provider/lifecycle/values";
+import { type Properties, Unknown } from "../../provider/lifecycle/contract";
+import { hasUnknown } from "../../provider/lifecycle/properties/values";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { readStruct, writeStruct } from "../../provider/plugin/structs";
+import { kinds } from "../../provider/resources";
 import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
 import { stringAt } from "../support/raw-http";
 import { inputSteps, inputTable } from "./support/input-table";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
-import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
+import type { Context, Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { type ObjectCase, objectCases } from "./support/kinds";
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
+import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
 import { deployAsTold, heldObjects } from "./support/leftovers";

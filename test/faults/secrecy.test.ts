@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
-import { kinds } from "../../provider/lifecycle/kinds";
-import type { Properties } from "../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
 import { openDatabase } from "../../service/store/database";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
@@ -76,8 +76,8 @@ async function run<Answer>(what: string, context: BenchContext, verb: Promise<An
 
 /** What would land in state in plain: everything but the properties that are marked secret. */
 function plainState(kind: "Secret" | "ContainerRegistryAuth" | "Template", outputs: Properties): Properties {
-  const { marks } = kinds[kind];
-  return Object.fromEntries(Object.entries(outputs).filter(([key]) => !marks[key]?.secret));
+  const { traits } = kinds[kind];
+  return Object.fromEntries(Object.entries(outputs).filter(([key]) => !traits[key]?.secret));
 }
 
 async function noteStore(): Promise<void> {

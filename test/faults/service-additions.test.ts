@@ -1,7 +1,7 @@
 import { createClients } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
-import type { Properties } from "../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { endpointAnswer, templateAnswer, volumeAnswer } from "../support/records";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
+import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { contextAt } from "./support/astray";
 import { createDeployment, type Run } from "./support/deployment";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
-import type { Properties } from "../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { listMatch, objectCases, withLists } from "./support/kinds";
 

@@ -1,6 +1,6 @@
 import { createClients } from "serverless-compute-api";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { kinds } from "../../provider/lifecycle/kinds";
+import { kinds } from "../../provider/resources";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { stringAt } from "../support/raw-http";

@@ -120,19 +120,39 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "lifecycles know no Pulumi and neither door",
+    sentence: "the lifecycle's machinery knows no Pulumi, no resource and nothing above",
     breaches: badImports(
       (source) => within(source, "provider/lifecycle"),
-      (to) =>
-        pulumi.test(to) || leads("provider/dynamic")(to) || leads("provider/plugin")(to) || leads("provider/index")(to),
+      (to) => pulumi.test(to) || (leads("provider")(to) && !/^provider\/(lifecycle\/|setting-table$)/.test(to)),
     ),
   },
   {
-    sentence: "the dynamic door does not import the plugin door",
+    sentence: "of a resource, only its class and what it registers know Pulumi",
+    breaches: badImports(
+      (source) => within(source, "provider/resources") && !/\/(resource|registration|args)\.ts$/.test(source.path),
+      (to) => pulumi.test(to),
+    ),
+  },
+  {
+    sentence: "resources import neither engine nor a way into Pulumi",
+    breaches: badImports(
+      (source) => within(source, "provider/resources"),
+      (to) => ["dynamic", "plugin", "engine", "schema", "index"].some((name) => leads(`provider/${name}`)(to)),
+    ),
+  },
+  {
+    sentence: "the engine's part imports neither way into Pulumi",
+    breaches: badImports(
+      (source) => within(source, "provider/engine"),
+      (to) => leads("provider/dynamic")(to) || leads("provider/plugin")(to),
+    ),
+  },
+  {
+    sentence: "the dynamic way does not import the plugin",
     breaches: badImports((source) => within(source, "provider/dynamic"), leads("provider/plugin")),
   },
   {
-    sentence: "the plugin door does not import the dynamic door",
+    sentence: "the plugin does not import the dynamic way",
     breaches: badImports((source) => within(source, "provider/plugin"), leads("provider/dynamic")),
   },
   {

@@ -1,6 +1,6 @@
 import { type Clock, createClients } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
-import type { Context } from "../../provider/lifecycle/lifecycle";
+import type { Context } from "../../provider/lifecycle/contract";
 import { type Behaviour, json, type SeenRequest, startFaultyServer } from "./faulty-server";
 
 /** Time that passes only while somebody sleeps, and then at once. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type ClientSettings, type Clock, createClients } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
-import type { Context, Properties } from "../../provider/lifecycle/lifecycle";
+import type { Context, Properties } from "../../provider/lifecycle/contract";
 import { LeapingClock } from "./leaping-clock";
 import { type Answer, at, expectAnswer, send } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";

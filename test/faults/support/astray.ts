@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { type ClientSettings, createClients } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
-import type { Context } from "../../../provider/lifecycle/lifecycle";
+import type { Context } from "../../../provider/lifecycle/contract";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 
 /** Addresses of the three APIs under one origin. */

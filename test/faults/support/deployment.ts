@@ -1,6 +1,6 @@
 import { defaultName } from "../../../provider/engine/urn";
-import { type Kind, kinds } from "../../../provider/lifecycle/kinds";
-import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/lifecycle";
+import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/contract";
+import { type Kind, kinds } from "../../../provider/resources";
 
 /** One resource of a program; a value that is a function reads what other resources of it became. */
 export interface Declared {

@@ -1,4 +1,4 @@
-import type { Properties, Value } from "../../../provider/lifecycle/lifecycle";
+import type { Properties, Value } from "../../../provider/lifecycle/contract";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
 import type { ObjectKind } from "./kinds";

@@ -1,5 +1,5 @@
-import type { Kind } from "../../../provider/lifecycle/kinds";
-import type { Properties } from "../../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../../provider/lifecycle/contract";
+import type { Kind } from "../../../provider/resources";
 import type { HeldKind, LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
 import type { Match } from "../../support/recording-proxy";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { kinds } from "../../../provider/lifecycle/kinds";
-import type { Properties } from "../../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../../provider/lifecycle/contract";
+import { kinds } from "../../../provider/resources";
 import { type HeldKind, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
 import { type Declared, type Deployment, nameIn, type Run } from "./deployment";
 import type { Random } from "./random";

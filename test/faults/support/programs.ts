@@ -1,4 +1,4 @@
-import type { Properties } from "../../../provider/lifecycle/lifecycle";
+import type { Properties } from "../../../provider/lifecycle/contract";
 import type { Declared } from "./deployment";
 import type { Random } from "./random";
 

@@ -1,4 +1,4 @@
-import type { Context } from "../../../provider/lifecycle/lifecycle";
+import type { Context } from "../../../provider/lifecycle/contract";
 import type { Fault, RecordingProxy } from "../../support/recording-proxy";
 import type { Run } from "./deployment";
 import type { Random } from "./random";

@@ -3,8 +3,8 @@ import { createClients, systemClock } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/bridge";
 import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
 import type { Host } from "../../../../provider/engine/host";
-import type { Lifecycle } from "../../../../provider/lifecycle/lifecycle";
-import { Unknown } from "../../../../provider/lifecycle/lifecycle";
+import type { Lifecycle } from "../../../../provider/lifecycle/contract";
+import { Unknown } from "../../../../provider/lifecycle/contract";
 
 /** What the engine sends for a value that nobody knows yet. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -25,7 +25,7 @@ export const hidden = {
 export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
   return {
     kind: "Box",
-    marks: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: ["note"] } },
+    traits: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: ["note"] } },
     check: (_olds, news, defaultName) => ({
       inputs: { name: defaultName ?? "nameless", ...news },
       failures: news["size"] === 0 ? [{ path: "size", reason: `0 is too small, "${String(news["pin"])}"` }] : [],

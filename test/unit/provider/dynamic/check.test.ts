@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { Unknown } from "../../../../provider/lifecycle/contract";
 import { bench, hidden, unknownText } from "./box";
 
 describe("a check", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PartialFailure } from "../../../../provider/lifecycle/lifecycle";
+import { PartialFailure } from "../../../../provider/lifecycle/contract";
 import { asSecret, bench, hidden, thrownBy } from "./box";
 
 const throwing = (thrown: unknown) => ({

@@ -1,14 +1,12 @@
-import {
-  jobInvokeInputs,
-  networkVolumeInputs,
-  secretInputs,
-  serverlessEndpointInputs,
-  templateInputs,
-} from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { checkInputs } from "../../../../provider/lifecycle/check";
-import { type Path, type Properties, Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { type Path, type Properties, Unknown } from "../../../../provider/lifecycle/contract";
+import { checkInputs } from "../../../../provider/lifecycle/properties/check";
+import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
+import { networkVolumeInputs } from "../../../../provider/resources/network-volume/inputs";
+import { secretInputs } from "../../../../provider/resources/secret/inputs";
+import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { templateInputs } from "../../../../provider/resources/template/inputs";
 import { longSecrets } from "../../../support/long-secrets";
 
 const unknown = Unknown.value;

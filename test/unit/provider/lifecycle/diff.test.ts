@@ -1,16 +1,14 @@
-import {
-  jobInvokeInputs,
-  networkVolumeInputs,
-  secretInputs,
-  serverlessEndpointInputs,
-  templateInputs,
-} from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { checkInputs } from "../../../../provider/lifecycle/check";
-import { agrees } from "../../../../provider/lifecycle/diff";
-import { kinds } from "../../../../provider/lifecycle/kinds";
-import { type Change, type Properties, Unknown } from "../../../../provider/lifecycle/lifecycle";
+import { type Change, type Properties, Unknown } from "../../../../provider/lifecycle/contract";
+import { checkInputs } from "../../../../provider/lifecycle/properties/check";
+import { agrees } from "../../../../provider/lifecycle/properties/diff";
+import { kinds } from "../../../../provider/resources";
+import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
+import { networkVolumeInputs } from "../../../../provider/resources/network-volume/inputs";
+import { secretInputs } from "../../../../provider/resources/secret/inputs";
+import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { templateInputs } from "../../../../provider/resources/template/inputs";
 
 const unknown = Unknown.value;
 const { Template, ServerlessEndpoint, NetworkVolume, Secret, JobInvoke } = kinds;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Kind, kinds } from "../../../../provider/lifecycle/kinds";
-import { PartialFailure, type Properties } from "../../../../provider/lifecycle/lifecycle";
+import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
+import { type Kind, kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
 import type { Fault, Match } from "../../../support/recording-proxy";

@@ -2,9 +2,9 @@ import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { createClients } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { kinds } from "../../../../provider/lifecycle/kinds";
-import type { Properties } from "../../../../provider/lifecycle/lifecycle";
-import { getTemplate } from "../../../../provider/lifecycle/look-ups";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { getTemplate } from "../../../../provider/resources/look-ups";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { secretOutputs } from "../../../../provider/engine/answers";
-import { kinds } from "../../../../provider/lifecycle/kinds";
-import { type Path, Unknown } from "../../../../provider/lifecycle/lifecycle";
-import { holdsSecret, isSecretAt, secretsAmong } from "../../../../provider/lifecycle/secret-paths";
+import { type Path, Unknown } from "../../../../provider/lifecycle/contract";
+import { holdsSecret, isSecretAt, secretsAmong } from "../../../../provider/lifecycle/properties/secret-paths";
+import { kinds } from "../../../../provider/resources";
 
 const paths: Path[] = [["env", "TOKEN"], ["triggers", "1"], ["input"]];
 

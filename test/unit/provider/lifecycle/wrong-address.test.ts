@@ -1,7 +1,7 @@
 import { createClients } from "serverless-compute-api";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { kinds } from "../../../../provider/lifecycle/kinds";
-import type { Context, Properties } from "../../../../provider/lifecycle/lifecycle";
+import type { Context, Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 

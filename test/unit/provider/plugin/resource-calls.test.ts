@@ -7,10 +7,10 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { beforeEach, expect, test } from "vitest";
 import { createHost, type Host } from "../../../../provider/engine/host";
-import { kinds } from "../../../../provider/lifecycle/kinds";
 import { lookUpCalls } from "../../../../provider/plugin/look-up-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { readStruct, writeStruct } from "../../../../provider/plugin/structs";
+import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";
 import { longSecrets } from "../../../support/long-secrets";

@@ -1,0 +1,135 @@
+import type { Clients, Clock } from "serverless-compute-api";
+import type { PreviewPlace } from "./properties/preview-outputs";
+import type { Traits } from "./properties/traits";
+
+/** A JSON value, or `unknown` for what a preview does not know yet. */
+export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };
+export type Properties = { [key: string]: Value };
+
+/** Stands for a value that is known only once something else is deployed. Doors translate theirs to it and back. */
+export class Unknown {
+  static readonly value = new Unknown();
+  /** Makes the type its own: without a member every object would pass for an Unknown. */
+  protected readonly unknown = true;
+  private constructor() {}
+}
+
+/** A place in properties: keys and list indices. */
+export type Path = readonly string[];
+
+/** What messages about a resource must not show. */
+export interface Secrets {
+  /** Places that are secret, with all that is below them. */
+  readonly paths: readonly Path[];
+  /** The values that stand there, for texts of others that may repeat them. */
+  readonly values: readonly string[];
+}
+
+/** What is wrong with an input: where, and a sentence that names the value (never a secret one) and what is allowed. */
+export interface Failure {
+  /** Path such as `env.MODEL` or `policy.ttl`; empty when it is about the whole. */
+  path: string;
+  reason: string;
+}
+
+/** One property that differs. `replace` when the change cannot be made in place. */
+export interface Change {
+  path: string[];
+  kind: "add" | "update" | "delete";
+  replace: boolean;
+}
+
+/** What every verb that talks to the service gets. */
+export interface Context {
+  clients: Clients;
+  clock: Clock;
+  /** Aborts on cancellation; verbs reject with its reason after leaving the service in a state the next try continues from. */
+  signal: AbortSignal;
+  /** Shows what is going on at this moment on the resource's own line; the last text wins. */
+  progress(text: string): void;
+  /** Warns of something that stays after the deployment and that the user has to look at. */
+  warn(text: string): void;
+  /** Milliseconds for the verb, where the user set them; `end` is what verbs go by. */
+  timeout?: number | undefined;
+  /** When calls and waits of the verb have to be over, by the clock; undefined where the user set no time-out. */
+  end?: number | undefined;
+  /** When what is tidied up or looked up after that has to be over. */
+  tidyEnd?: number | undefined;
+  /** The signal without the verb's own time-out: what other verbs wait for too goes by it. */
+  cancelSignal?: AbortSignal | undefined;
+  /** Told that a call was given up because another try would come after `end`. */
+  onDeadline?: (() => void) | undefined;
+  /** Name that the resource alone gets when its user gives none: an object that has it can only be of this resource. */
+  defaultName?: string | undefined;
+  /** Ids of deployed objects, as far as the door has seen them: a create takes over none of these. */
+  inState?: ReadonlySet<string> | undefined;
+  /** What no message may show; nothing where absent. */
+  secrets?: Secrets | undefined;
+  /** Tests and impatient users shorten waits here. */
+  settings: LifecycleSettings;
+}
+
+export interface LifecycleSettings {
+  /** Milliseconds that a template delete waits for the release after last use. */
+  templateReleaseLimit: number;
+}
+
+/** An object as the service holds it, in the words of the resource. */
+export interface Reading {
+  id: string;
+  inputs: Properties;
+  outputs: Properties;
+}
+
+/** Something exists but is not finished: the door keeps `id` and `outputs` in state, and the next deployment updates it. */
+export class PartialFailure extends Error {
+  override readonly name = "PartialFailure";
+  constructor(
+    message: string,
+    readonly id: string,
+    readonly outputs: Properties,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+/**
+ * What a resource does, free of Pulumi, as the doors see it. `inputs` went through `check`: defaults filled in.
+ * `outputs` hold the inputs, at the same paths, and what the service computed; a key that is absent is left out, never
+ * undefined. Each kind is written with its own types and turned into this by `defineLifecycle` (lifecycle/define.ts),
+ * which parses at the edge.
+ */
+export interface Lifecycle {
+  /** Name of the resource type, such as `Template`. */
+  readonly kind: string;
+  /** Traits of the top-level inputs and outputs: the doors ask it for secrets. */
+  readonly traits: Readonly<Record<string, Traits>>;
+  /**
+   * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource
+   * whose user gives no name keeps the one it has; a new one gets the default name.
+   * No failure shows what is secret by its shape or stands at one of the paths `secrets`.
+   */
+  check(
+    olds: Properties,
+    news: Properties,
+    defaultName: string | undefined,
+    secrets?: readonly Path[],
+  ): { inputs: Properties; failures: Failure[] };
+  /** What a deployment would change; an unknown value counts as a change. Never asks the service. */
+  diff(olds: Properties, news: Properties): Change[];
+  /** Warnings worth showing beside a preview of `changes`. */
+  warnings(changes: Change[]): string[];
+  /**
+   * The outputs that a create (no `olds`) or an update will end with, as far as they are known before it; the rest is
+   * Unknown. Never asks the service.
+   */
+  previewOutputs(olds: Properties | undefined, news: Properties, place: PreviewPlace): Properties;
+  create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;
+  /** What the service holds, undefined when it holds nothing. `olds` is empty for an import. */
+  read(id: string, olds: Properties, context: Context): Promise<Reading | undefined>;
+  /** Answers the new outputs. */
+  update(id: string, olds: Properties, news: Properties, context: Context): Promise<Properties>;
+  /** Absent is success. */
+  delete(id: string, olds: Properties, context: Context): Promise<void>;
+}

@@ -1,0 +1,207 @@
+import type { z } from "zod";
+import { type Change, type Context, type Lifecycle, PartialFailure, type Properties } from "./contract";
+import type { Update } from "./create/creation";
+import { ledgerOf } from "./create/ledger";
+import { ExplainedError, explained, type Subject } from "./messages";
+import { checkInputs } from "./properties/check";
+import { type DiffRules, diffProperties, diffProperty } from "./properties/diff";
+import { type Derived, previewOutputs } from "./properties/preview-outputs";
+import { propertyOf } from "./properties/schema";
+import { type Traits, traitsOf } from "./properties/traits";
+import { textOf, toProperties, toValue } from "./properties/values";
+import { forgetReads } from "./reads";
+import { withinLimit } from "./verb-limit";
+
+/** What the service told of an object: a key left out was not told, an undefined value means there is none. */
+export interface Told<Inputs, Outputs> {
+  inputs: { [Key in keyof Inputs]?: unknown };
+  outputs: Partial<Outputs>;
+}
+
+/** What a kind of resource is to people: schema, reference and argument types are made from it. */
+export interface ResourceShapes {
+  description: string;
+  /** Inputs as people write them. */
+  inputs: z.ZodObject;
+  /** What it knows beside them once it exists. */
+  outputs: z.ZodObject;
+}
+
+/** A lifecycle together with the shapes that it goes by. */
+export type ResourceLifecycle = Lifecycle & ResourceShapes;
+
+/** A resource kind in its own types; `defineLifecycle` makes what the doors use of it. */
+export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
+  kind: string;
+  /** Inputs as the verbs get them: checked, the name filled in. */
+  resolved: z.ZodType<Inputs>;
+  /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
+  alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
+  /** Outputs that can be told before the service does. */
+  derives?: { [Key in keyof Outputs & string]?: Derived };
+  /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
+  replaceWarning?: (changed: ReadonlySet<string>) => string | undefined;
+  create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
+  read(id: string, olds: Properties, context: Context): Promise<Told<Inputs, Outputs> | undefined>;
+  update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
+  delete(id: string, olds: Properties, context: Context): Promise<void>;
+}
+
+/** Turns a kind written in its own types into what the doors see: parses at the edge, merges, explains failures. */
+export function defineLifecycle<Inputs extends object, Outputs extends object>(
+  definition: Definition<Inputs, Outputs>,
+): ResourceLifecycle {
+  const { kind, description, inputs: shape, outputs, resolved } = definition;
+  const keys = Object.keys(shape.shape);
+  const diff = (olds: Properties, news: Properties): Change[] => diffProperties(shape, olds, news, definition);
+  const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
+  const labelOf = (properties: Properties, id?: string): string => {
+    const name = textOf(properties, "name");
+    const endpoint = textOf(properties, "endpointId");
+    if (name === undefined && endpoint !== undefined) return `${kind} on endpoint "${endpoint}"`;
+    return name === undefined && id === undefined ? kind : `${kind} "${name ?? id}"`;
+  };
+
+  return {
+    ...{ kind, description, inputs: shape, outputs },
+    traits: traitsOfShapes(shape, outputs),
+    check: (olds, news, defaultName, secrets) => checkInputs(shape, olds, news, defaultName, secrets),
+    diff,
+    warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
+    previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
+    create: (properties, whole) =>
+      attempt({ label: labelOf(properties), verb: "create" }, properties, whole, (context) =>
+        writing(context, async () => {
+          const inputs = resolved.parse(properties);
+          const made = await definition.create(inputs, context);
+          return { id: made.id, outputs: merged(inputs, made.outputs) };
+        }),
+      ),
+    read: (id, olds, whole) =>
+      attempt({ label: labelOf(olds, id), verb: "read" }, olds, whole, async (context) => {
+        ledgerOf(context.clients).inState.add(id);
+        const told = await definition.read(id, olds, context);
+        if (!told) return undefined;
+        const inputs = settled(shape, olds, toldProperties(told.inputs, keys), definition);
+        const kept = ["doubles", ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
+        return { id, inputs, outputs: merged({ ...Object.fromEntries(kept), ...inputs }, told.outputs) };
+      }),
+    update: (id, olds, news, whole) =>
+      attempt({ label: labelOf(news, id), verb: "update" }, news, whole, (context) =>
+        writing(context, async () => {
+          ledgerOf(context.clients).inState.add(id);
+          const inputs = resolved.parse(news);
+          const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
+          await deleteDoubles(definition, olds, context);
+          const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
+          return merged(inputs, await definition.update(id, update, context));
+        }),
+      ),
+    delete: (id, olds, whole) =>
+      attempt({ label: labelOf(olds, id), verb: "delete" }, olds, whole, (context) =>
+        writing(context, async () => {
+          const { adopted, inState } = ledgerOf(context.clients);
+          // A forced replacement whose create took over the very object that is to be deleted now: it stays.
+          if (adopted.has(id)) {
+            context.warn(
+              `${labelOf(olds, id)} was kept, not replaced: the new one took it over. ` +
+                "To replace it by force, set the resource option deleteBeforeReplace: true.",
+            );
+            return;
+          }
+          inState.add(id);
+          await deleteDoubles(definition, olds, context);
+          await definition.delete(id, olds, context);
+        }),
+      ),
+  };
+}
+
+/** Deletes what a create made twice and could not take back: their ids are in the state, as `doubles`. */
+async function deleteDoubles(
+  definition: { delete(id: string, olds: Properties, context: Context): Promise<void> },
+  { doubles }: Properties,
+  context: Context,
+): Promise<void> {
+  if (!Array.isArray(doubles)) return;
+  for (const id of doubles) if (typeof id === "string") await definition.delete(id, {}, context);
+}
+
+/** Runs a verb that changes what the service holds: what was read before it is read again after it. */
+async function writing<Answer>(context: Context, work: () => Promise<Answer>): Promise<Answer> {
+  forgetReads(context.clients);
+  try {
+    return await work();
+  } finally {
+    forgetReads(context.clients);
+  }
+}
+
+/** Runs a verb; a failed call leaves with the text a person needs. What is unfinished keeps its inputs. */
+async function explaining<Answer>(subject: Subject, inputs: Properties, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PartialFailure)) throw explained(error, subject);
+    const outputs = { ...inputs, ...error.outputs };
+    const cause = explained(error.cause, subject);
+    const message = cause instanceof ExplainedError ? `${error.message}\n${cause.message}` : error.message;
+    throw new PartialFailure(message, error.id, outputs, { cause });
+  }
+}
+
+/** Runs a verb within its time-out. */
+const attempt = <Answer>(
+  subject: Subject,
+  inputs: Properties,
+  context: Context,
+  work: (context: Context) => Promise<Answer>,
+): Promise<Answer> => withinLimit(subject, context, (bounded) => explaining(subject, inputs, () => work(bounded)));
+
+function toldProperties(told: object, keys: string[]): Map<string, unknown> {
+  return new Map(Object.entries(told).filter(([key]) => keys.includes(key)));
+}
+
+/**
+ * The inputs after a read: what the service did not tell, and what it told in other words, stays as it was written;
+ * the rest is what it told. An import (no olds) takes all that it told but what stands for absence.
+ */
+function settled(shape: z.ZodObject, olds: Properties, told: Map<string, unknown>, rules: DiffRules): Properties {
+  const known = Object.keys(olds).length > 0;
+  const inputs: Properties = {};
+  for (const [key, schema] of Object.entries(shape.shape)) {
+    const is = toValue(told.get(key));
+    const was = olds[key];
+    const same = !told.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
+    const kept = same && (known || propertyOf(schema).fallback === undefined);
+    const value = kept ? was : is;
+    if (value !== undefined) inputs[key] = value;
+  }
+  return inputs;
+}
+
+function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
+  const traits: Record<string, Traits> = {};
+  for (const { shape } of shapes) {
+    for (const [key, schema] of Object.entries(shape)) traits[key] = traitsOf(schema);
+  }
+  return traits;
+}
+
+function warningsOf(
+  shape: z.ZodObject,
+  changes: Change[],
+  replaceWarning: Definition<object, object>["replaceWarning"],
+): string[] {
+  const byText = new Map<string, Set<string>>();
+  for (const { path } of changes) {
+    const key = path[0] ?? "";
+    const schema = shape.shape[key];
+    const text = schema && traitsOf(schema).warns;
+    if (text) byText.set(text, (byText.get(text) ?? new Set()).add(key));
+  }
+  const warnings = [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
+  if (!changes.some(({ replace }) => replace)) return warnings;
+  const lost = replaceWarning?.(new Set(changes.map(({ path }) => path[0] ?? "")));
+  return lost === undefined ? warnings : [...warnings, lost];
+}

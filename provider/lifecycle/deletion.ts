@@ -1,0 +1,31 @@
+import { type CallOptions, isApiError } from "serverless-compute-api";
+import { callOptions } from "./calls";
+import type { Context } from "./contract";
+import { type List, listAll, oneOf } from "./listing";
+
+/**
+ * The object that the service did not find by its id, in its list; undefined when it is gone. A wrong address answers
+ * "not found" to everything: an object counts as gone only where a service answers with its list and the object is not
+ * in it. The list of a wrong address rejects.
+ */
+export async function foundInList<Found extends { id: string }>(
+  id: string,
+  list: List<Found>,
+  options: CallOptions,
+): Promise<Found | undefined> {
+  return oneOf(id, await listAll(list, options));
+}
+
+/** Deletes an object; that it is gone already is success. */
+export async function removeOnce<Found extends { id: string }>(
+  id: string,
+  calls: { remove(id: string, options: CallOptions): Promise<void>; list: List<Found> },
+  context: Context,
+): Promise<void> {
+  try {
+    await calls.remove(id, callOptions(context));
+  } catch (error) {
+    if (!isApiError(error, "missing")) throw error;
+    if (await foundInList(id, calls.list, callOptions(context))) throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { type Change, type Properties, Unknown, type Value } from "../contract";
+import { childOf, propertyOf } from "./schema";
+import { traitsOf } from "./traits";
+import { hasUnknown, isProperties, toProperties } from "./values";
+
+/** What a kind knows beyond its shape about values that mean the same. */
+export interface DiffRules {
+  /** Values that the service fills in where an optional property is absent: they count as absent. */
+  implied?: Readonly<Record<string, Value>>;
+  /** Properties whose values can be written in several ways. */
+  same?: Readonly<Record<string, (was: Value, is: Value) => boolean>>;
+}
+
+/**
+ * What differs between what was deployed and what is wanted: only properties of the shape count, absent means default,
+ * unordered lists are sets, maps are compared key by key, and what is unknown before deployment counts as a change.
+ */
+export function diffProperties(
+  shape: z.ZodObject,
+  olds: Properties,
+  news: Properties,
+  rules: DiffRules = {},
+): Change[] {
+  return Object.keys(shape.shape).flatMap((key) => diffProperty(shape, key, olds[key], news[key], rules));
+}
+
+/** Whether what the service tells agrees with `inputs`; what it does not tell (a key left out) is not looked at. */
+export function agrees(shape: z.ZodObject, told: object, inputs: object, rules: DiffRules = {}): boolean {
+  const [found, wanted] = [toProperties(told), toProperties(inputs)];
+  return Object.keys(told).every((key) => diffProperty(shape, key, found[key], wanted[key], rules).length === 0);
+}
+
+/** What differs in one property of the shape. */
+export function diffProperty(
+  shape: z.ZodObject,
+  key: string,
+  old: Value | undefined,
+  wanted: Value | undefined,
+  rules: DiffRules = {},
+): Change[] {
+  const schema = shape.shape[key];
+  if (!schema) return [];
+  const traits = traitsOf(schema);
+  if (traits.onlyAtCreation) return [];
+  const implied = rules.implied?.[key];
+  const was = normal(schema, old, implied);
+  const is = normal(schema, wanted, implied);
+  if (was !== undefined && is !== undefined && !hasUnknown(is) && rules.same?.[key]?.(was, is)) return [];
+  const changes = compare(propertyOf(schema).inner, was, is, [key], traits.unordered === true);
+  return changes.map((change) => ({ ...change, replace: traits.replaces === true }));
+}
+
+type Difference = Pick<Change, "path" | "kind">;
+
+function compare(
+  schema: z.core.$ZodType | undefined,
+  was: Value | undefined,
+  is: Value | undefined,
+  path: string[],
+  unordered = false,
+): Difference[] {
+  if (was === undefined) return is === undefined ? [] : [{ path, kind: "add" }];
+  if (is === undefined) return [{ path, kind: "delete" }];
+  if (is instanceof Unknown) return [{ path, kind: "update" }];
+  if (isProperties(was) && isProperties(is)) {
+    return [...new Set([...Object.keys(was), ...Object.keys(is)])].flatMap((key) => {
+      const child = childOf(schema, key);
+      const side = (value: Value | undefined) => (child ? normal(child, value) : value);
+      return compare(child && propertyOf(child).inner, side(was[key]), side(is[key]), [...path, key]);
+    });
+  }
+  if (Array.isArray(was) && Array.isArray(is)) return sameList(was, is, unordered) ? [] : [{ path, kind: "update" }];
+  return was === is ? [] : [{ path, kind: "update" }];
+}
+
+function sameList(was: Value[], is: Value[], unordered: boolean): boolean {
+  if (was.length !== is.length || is.some(hasUnknown)) return false;
+  const [a, b] = unordered ? [inOrder(was), inOrder(is)] : [was, is];
+  return a.every((value, index) => compare(undefined, value, b[index], []).length === 0);
+}
+
+const inOrder = (list: Value[]): Value[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+/** A value in the one form that stands for all that mean the same; undefined is absence. */
+function normal(schema: z.core.$ZodType, value: Value | undefined, implied?: Value): Value | undefined {
+  const { inner, optional, fallback, takesNull } = propertyOf(schema);
+  if (value === undefined || (value === null && !takesNull)) return fallback;
+  if (!optional || fallback !== undefined) return value;
+  if (value === implied) return undefined;
+  const empty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);
+  return empty ? undefined : value;
+}
+
+const isEmptyList = (value: Value): boolean => Array.isArray(value) && value.length === 0;

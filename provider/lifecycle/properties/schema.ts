@@ -1,0 +1,41 @@
+import { z } from "zod";
+import type { Value } from "../contract";
+import { toValue } from "./values";
+
+/** A property's shape without its wrappers, and what its absence means. */
+export interface Property {
+  /** The shape of a value that is there. */
+  inner: z.core.$ZodType;
+  /** Whether it may be absent. */
+  optional: boolean;
+  /** What absence stands for; undefined where it has no default. */
+  fallback: Value | undefined;
+  /** Whether null is a value of its own; everywhere else null means absent. */
+  takesNull: boolean;
+}
+
+const seen = new WeakMap<z.core.$ZodType, Property>();
+
+/** Reads how a shape is wrapped: optional, with a default, or required. */
+export function propertyOf(schema: z.core.$ZodType): Property {
+  const known = seen.get(schema);
+  if (known) return known;
+  const property = unwrap(schema);
+  seen.set(schema, property);
+  return property;
+}
+
+function unwrap(schema: z.core.$ZodType): Property {
+  if (schema instanceof z.ZodDefault)
+    return { ...propertyOf(schema.def.innerType), optional: true, fallback: toValue(schema.def.defaultValue) };
+  if (schema instanceof z.ZodOptional) return { ...propertyOf(schema.def.innerType), optional: true };
+  return { inner: schema, optional: false, fallback: undefined, takesNull: z.safeParse(schema, null).success };
+}
+
+/** The shape of what lies under `key` in a value of this shape; undefined where anything may. */
+export function childOf(schema: z.core.$ZodType | undefined, key: string): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodObject) return schema.shape[key];
+  if (schema instanceof z.ZodRecord) return schema.def.valueType;
+  if (schema instanceof z.ZodArray) return schema.def.element;
+  return undefined;
+}

@@ -1,0 +1,35 @@
+import { type Path, type Properties, type Secrets, Unknown, type Value } from "../contract";
+
+/** What stands where a message does not show a value. */
+export const hiddenValue = "[secret]";
+
+const startsWith = (path: Path, start: Path): boolean => start.every((step, index) => step === path[index]);
+
+/** Whether what stands at `path` is secret, or a part of something secret. */
+export const isSecretAt = (path: Path, secrets: readonly Path[]): boolean =>
+  secrets.some((secret) => startsWith(path, secret));
+
+/** Whether it is, or holds something secret. */
+export const holdsSecret = (path: Path, secrets: readonly Path[]): boolean =>
+  secrets.some((secret) => startsWith(path, secret) || startsWith(secret, path));
+
+/** The values below one that a text could repeat; true, false and null are in any text. */
+function leaves(value: Value | undefined): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(leaves);
+  if (typeof value !== "object" || value === null || value instanceof Unknown) return [];
+  return Object.values(value).flatMap(leaves);
+}
+
+function at(value: Value | undefined, [key, ...rest]: Path): Value | undefined {
+  if (key === undefined) return value;
+  if (typeof value !== "object" || value === null || value instanceof Unknown) return undefined;
+  return at(Array.isArray(value) ? value[Number(key)] : value[key], rest);
+}
+
+/** What no message about these properties may show: the places that are secret, and the values that stand there. */
+export function secretsAmong(properties: readonly Properties[], paths: readonly Path[]): Secrets {
+  const values = properties.flatMap((one) => paths.flatMap((path) => leaves(at(one, path))));
+  return { paths, values: [...new Set(values)] };
+}

@@ -1,0 +1,27 @@
+import { z } from "zod";
+
+/** What a property means beyond its type: read by diff, by the schema generator and by redaction. */
+export interface Traits {
+  /** Holds a sensitive value: ciphertext in state, never printed. */
+  secret?: true;
+  /** An output made of these inputs: secret as soon as one of them is. */
+  secretWith?: readonly string[];
+  /** A change cannot be made in place: the object is replaced. */
+  replaces?: true;
+  /** A number that can be raised in place and never lowered. */
+  growsOnly?: true;
+  /** No two objects of the account may share it: a replacement that keeps it has to wait until the old one is deleted. */
+  unique?: true;
+  /** A list whose order means nothing. */
+  unordered?: true;
+  /** Matters when the object is made, and never afterwards: a change of it is no change of the object. */
+  onlyAtCreation?: true;
+  /** Why a change of this property deserves a warning in a preview. */
+  warns?: string;
+}
+
+/** Where a property's shape gets its traits: `shape.register(traits, { replaces: true })`, the outermost call. */
+export const traits = z.registry<Traits>();
+
+/** The traits of a property's shape, empty where it has none. */
+export const traitsOf = (shape: z.core.$ZodType): Traits => traits.get(shape) ?? {};

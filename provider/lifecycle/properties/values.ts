@@ -1,0 +1,42 @@
+import { type Properties, Unknown, type Value } from "../contract";
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** Whether a value is an object of properties: no list, no Unknown. */
+export const isProperties = (value: Value | undefined): value is Properties =>
+  isObject(value) && !Array.isArray(value) && !(value instanceof Unknown);
+
+/** Whether a value is unknown before deployment, or holds something that is. */
+export function hasUnknown(value: Value | undefined): boolean {
+  if (value instanceof Unknown) return true;
+  if (Array.isArray(value)) return value.some(hasUnknown);
+  return isProperties(value) && Object.values(value).some(hasUnknown);
+}
+
+/** Anything as a JSON value: undefined properties are left out, what JSON cannot hold becomes text. */
+export function toValue(from: unknown): Value | undefined {
+  if (from === undefined || typeof from === "function" || typeof from === "symbol") return undefined;
+  if (from === null || typeof from === "boolean" || typeof from === "string") return from;
+  if (typeof from === "number") return Number.isFinite(from) ? from : null;
+  if (typeof from === "bigint") return from.toString();
+  if (from instanceof Unknown) return from;
+  if (from instanceof Date) return from.toISOString();
+  if (Array.isArray(from)) return from.map((one) => toValue(one) ?? null);
+  return toProperties(from);
+}
+
+/** An object as properties; keys without a value are left out. */
+export function toProperties(from: object): Properties {
+  const entries = Object.entries(from).flatMap(([key, value]): [string, Value][] => {
+    const kept = toValue(value);
+    return kept === undefined ? [] : [[key, kept]];
+  });
+  // Defines each key, whatever it is called; an assignment to `__proto__` would get lost.
+  return Object.fromEntries(entries);
+}
+
+/** A property that should be text; undefined when it is anything else. */
+export function textOf(properties: Properties, key: string): string | undefined {
+  const value = properties[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

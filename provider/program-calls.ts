@@ -1,0 +1,115 @@
+import type {
+  EndpointHealth,
+  NetworkVolumeRecord,
+  SecretRecord,
+  ServerlessEndpointRecord,
+  TemplateRecord,
+} from "serverless-compute-api";
+import type { Context } from "./lifecycle/contract";
+import { programSettings } from "./program-config";
+import type { JobInvokeOptions, JobInvokeOutputs } from "./resources/job-invoke/inputs";
+import type { LookUp } from "./resources/look-ups";
+import type { Settings } from "./settings";
+
+export type { JobInvokeOptions, LookUp };
+
+/** How a look-up is made. */
+export interface LookUpOptions {
+  /** Where the service is; from the stack's config or the environment when absent, as for resources. */
+  settings?: Pick<Settings, "clients">;
+  /** Ends the look-up; it rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** How a job is run from a script. */
+export interface InvokeJobOptions {
+  /** Where the service is; from the stack's config or the environment when absent, as for resources. */
+  settings?: Pick<Settings, "clients">;
+  /** Cancels the job on the service, then rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Called with what is going on: the job's state and the seconds passed. */
+  onProgress?: (text: string) => void;
+}
+
+/** Runs one call over clients of its own. They are loaded here, so that a program without such calls starts without them. */
+async function calling<Answer>(
+  options: InvokeJobOptions,
+  act: (context: Pick<Context, "clients" | "clock" | "signal" | "progress">) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    const { createClients, systemClock } = await import("serverless-compute-api");
+    const settings = options.settings ?? programSettings();
+    const clients = createClients(settings.clients);
+    try {
+      return await act({
+        clients,
+        clock: settings.clients.clock ?? systemClock,
+        signal: options.signal ?? new AbortController().signal,
+        progress: options.onProgress ?? (() => {}),
+      });
+    } finally {
+      await clients.close();
+    }
+  } catch (thrown) {
+    throw inOneLine(thrown);
+  }
+}
+
+/**
+ * Prepares an error for Pulumi, which prints one with this mark, as its own RunError has it, without its stack. It colours
+ * the stack all the same, and Node 20 can take half a minute for that when it leads through installed packages: only
+ * the places in the user's own program stay.
+ */
+function inOneLine(thrown: unknown): unknown {
+  for (let one = thrown; one instanceof Error; one = one.cause) {
+    const places = one.stack?.split("\n").filter((line) => !/^\s+at .*[/\\]node_modules[/\\]/.test(line));
+    if (places) one.stack = places.join("\n");
+  }
+  if (thrown instanceof Error) Object.defineProperty(thrown, "__pulumiRunError", { value: true });
+  return thrown;
+}
+
+const lookUps = () => import("./resources/look-ups.js");
+
+/**
+ * A template that exists, made by hand or by another stack:
+ * ```ts
+ * const { id } = await getTemplate({ name: "chat-prod" });
+ * new ServerlessEndpoint("chat", { templateId: id });
+ * ```
+ * Rejects when there is none, or when a name fits several.
+ */
+export const getTemplate = (
+  which: LookUp,
+  options: LookUpOptions = {},
+): Promise<TemplateRecord & { revision: string }> =>
+  calling(options, async (context) => (await lookUps()).getTemplate(which, context));
+
+/** An endpoint that exists, by its id or unique name; `url` is the root of its job API. */
+export const getServerlessEndpoint = (
+  which: LookUp,
+  options: LookUpOptions = {},
+): Promise<ServerlessEndpointRecord & { url: string }> =>
+  calling(options, async (context) => (await lookUps()).getServerlessEndpoint(which, context));
+
+/** A network volume that exists, by its id or unique name. */
+export const getNetworkVolume = (which: LookUp, options: LookUpOptions = {}): Promise<NetworkVolumeRecord> =>
+  calling(options, async (context) => (await lookUps()).getNetworkVolume(which, context));
+
+/** A secret that exists, by its id or name; `reference` is what a template's env uses. Its value cannot be read. */
+export const getSecret = (which: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>
+  calling(options, async (context) => (await lookUps()).getSecret(which, context));
+
+/** Jobs and workers of an endpoint as they are now (interface: Queue health). */
+export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {}): Promise<EndpointHealth> =>
+  calling(options, async (context) => (await lookUps()).getEndpointHealth(endpointId, context));
+
+/**
+ * Runs one job and waits for it, as the resource JobInvoke does, from a script or a pipeline:
+ * ```ts
+ * const { output } = await invokeJob({ endpointId, input: { prompt: "ping" }, expect: { output: { text: "pong" } } });
+ * ```
+ * Rejects with what a person needs to know when the job does not end as expected.
+ */
+export const invokeJob = (args: JobInvokeOptions, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> =>
+  calling(options, async (context) => (await import("./resources/job-invoke/verdict.js")).invokeJob(args, context));

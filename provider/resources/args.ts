@@ -1,0 +1,239 @@
+// Written by scripts/write-args.mjs from the inputs.ts of each resource: change those, not this file.
+import type * as pulumi from "@pulumi/pulumi";
+
+/** Inputs of a {@link Secret}. */
+export interface SecretArgs {
+  /** Name of the secret, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
+  name?: pulumi.Input<string>;
+  /** The sensitive value; it can be written and never read back. Kept encrypted in state. */
+  value: pulumi.Input<string>;
+  /** What the secret is for. Default `""`. */
+  description?: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a Secret tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface SecretOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly value: pulumi.Output<string>;
+  readonly description: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+  /** The text that a template's env uses for the secret's value. */
+  readonly reference: pulumi.Output<string>;
+}
+
+/** Inputs of a {@link NetworkVolume}. */
+export interface NetworkVolumeArgs {
+  /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
+  name?: pulumi.Input<string>;
+  /** Size in GB; it can be raised, never lowered. From 0 to 4000. */
+  size: pulumi.Input<number>;
+  /** Data centre that holds the volume, for example `EU-RO-1`. A change replaces the resource. */
+  dataCenterId: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a NetworkVolume tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface NetworkVolumeOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly size: pulumi.Output<number>;
+  readonly dataCenterId: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+}
+
+/** Inputs of a {@link ContainerRegistryAuth}. */
+export interface ContainerRegistryAuthArgs {
+  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
+  name?: pulumi.Input<string>;
+  /** User name at the registry; it can be written and never read back. */
+  username: pulumi.Input<string>;
+  /** Password or access token at the registry; it can be written and never read back. Kept encrypted in state. */
+  password: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a ContainerRegistryAuth tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface ContainerRegistryAuthOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly username: pulumi.Output<string>;
+  readonly password: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+}
+
+/** Inputs of a {@link Template}. */
+export interface TemplateArgs {
+  /** Name of the template, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. */
+  name?: pulumi.Input<string>;
+  /** Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`. */
+  imageName: pulumi.Input<string>;
+  /** Size of the container disk in GB. At least 0. Default `50`. */
+  containerDiskInGb?: pulumi.Input<number>;
+  /** Size of the pod volume in GB; 0 for serverless templates. At least 0. Default `0`. */
+  volumeInGb?: pulumi.Input<number>;
+  /** Start arguments of the container. Default `""`. */
+  dockerArgs?: pulumi.Input<string>;
+  /** Environment variables of the workers. A secret is passed as `secret.reference`. Default `{}`. */
+  env?: pulumi.Input<Record<string, pulumi.Input<string>>>;
+  /** Exposed ports: comma-separated `<port>/http` or `<port>/tcp`. Default `""`. */
+  ports?: pulumi.Input<string>;
+  /** Free text about the template. Default `""`. */
+  readme?: pulumi.Input<string>;
+  /** Where volumes are mounted in the container. Default `"/workspace"`. */
+  volumeMountPath?: pulumi.Input<string>;
+  /** True for templates of serverless endpoints, false for templates of pods. Default `true`. A change replaces the resource. */
+  isServerless?: pulumi.Input<boolean>;
+  /** Id of saved registry credentials, for private images. */
+  containerRegistryAuthId?: pulumi.Input<string>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a Template tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface TemplateOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly imageName: pulumi.Output<string>;
+  readonly containerDiskInGb: pulumi.Output<number>;
+  readonly volumeInGb: pulumi.Output<number>;
+  readonly dockerArgs: pulumi.Output<string>;
+  readonly env: pulumi.Output<Record<string, string>>;
+  readonly ports: pulumi.Output<string>;
+  readonly readme: pulumi.Output<string>;
+  readonly volumeMountPath: pulumi.Output<string>;
+  readonly isServerless: pulumi.Output<boolean>;
+  readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+  /** Hash of what workers run: image, arguments, environment, ports, disk and registry credentials. */
+  readonly revision: pulumi.Output<string>;
+}
+
+/** Inputs of a {@link ServerlessEndpoint}. */
+export interface ServerlessEndpointArgs {
+  /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
+  name?: pulumi.Input<string>;
+  /** Id of the template that its workers run. */
+  templateId: pulumi.Input<string>;
+  /** What its workers compute on. Default `"GPU"`. A change replaces the resource. */
+  computeType?: pulumi.Input<"GPU" | "CPU">;
+  /** GPU types in priority order, for example "NVIDIA L4"; the first available one is used. Default `[]`. */
+  gpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
+  /** GPUs of each worker. At least 1. Default `1`. */
+  gpuCount?: pulumi.Input<number>;
+  /** CPU flavours in priority order, for example "cpu3c". */
+  cpuFlavorIds?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Virtual CPUs of each worker. At least 1. */
+  vcpuCount?: pulumi.Input<number>;
+  /** Lowest CUDA version its workers may have. */
+  minCudaVersion?: pulumi.Input<string>;
+  /** Id of the network volume that its workers mount. */
+  networkVolumeId?: pulumi.Input<string>;
+  /** Milliseconds that a job may run; a job's own policy overrides it. From 5000 to 604800000. */
+  executionTimeoutMs?: pulumi.Input<number>;
+  /** Data centres its workers may run in; any when empty. Default `[]`. */
+  dataCenterIds?: pulumi.Input<pulumi.Input<string>[]>;
+  /** CUDA versions its workers may have; any when empty. Default `[]`. */
+  allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Ids of network volumes in several data centres. Default `[]`. */
+  networkVolumeIds?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Seconds that an idle worker stays up. From 1 to 3600. Default `5`. */
+  idleTimeout?: pulumi.Input<number>;
+  /** Whether workers start from a saved state. Default `false`. */
+  flashboot?: pulumi.Input<boolean>;
+  /** What adds workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
+  scalerType?: pulumi.Input<"QUEUE_DELAY" | "REQUEST_COUNT">;
+  /** Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT). At least 1. Default `4`. */
+  scalerValue?: pulumi.Input<number>;
+  /** Workers that are always up. At least 0. Default `0`. */
+  workersMin?: pulumi.Input<number>;
+  /** Workers at most. At least 0. Default `3`. */
+  workersMax?: pulumi.Input<number>;
+  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  adoptExisting?: pulumi.Input<boolean>;
+}
+
+/** What a ServerlessEndpoint tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface ServerlessEndpointOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly templateId: pulumi.Output<string>;
+  readonly computeType: pulumi.Output<"GPU" | "CPU">;
+  readonly gpuTypeIds: pulumi.Output<string[]>;
+  readonly gpuCount: pulumi.Output<number>;
+  readonly cpuFlavorIds: pulumi.Output<string[] | undefined>;
+  readonly vcpuCount: pulumi.Output<number | undefined>;
+  readonly minCudaVersion: pulumi.Output<string | undefined>;
+  readonly networkVolumeId: pulumi.Output<string | undefined>;
+  readonly executionTimeoutMs: pulumi.Output<number | undefined>;
+  readonly dataCenterIds: pulumi.Output<string[]>;
+  readonly allowedCudaVersions: pulumi.Output<string[]>;
+  readonly networkVolumeIds: pulumi.Output<string[]>;
+  readonly idleTimeout: pulumi.Output<number>;
+  readonly flashboot: pulumi.Output<boolean>;
+  readonly scalerType: pulumi.Output<"QUEUE_DELAY" | "REQUEST_COUNT">;
+  readonly scalerValue: pulumi.Output<number>;
+  readonly workersMin: pulumi.Output<number>;
+  readonly workersMax: pulumi.Output<number>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
+  /** Root of the endpoint's job API. */
+  readonly url: pulumi.Output<string>;
+  /** Counts the changes of its template and environment. */
+  readonly version: pulumi.Output<number>;
+}
+
+/** The input `policy` of a JobInvoke. */
+export interface JobInvokePolicyArgs {
+  /** Milliseconds that the job may run once a worker has it; 600000 when absent. From 5000 to 604800000. */
+  executionTimeout?: pulumi.Input<number>;
+  /** When true the job does not make workers scale up. */
+  lowPriority?: pulumi.Input<boolean>;
+  /** Milliseconds from submission to removal, queue and run included; 86400000 when absent. From 10000 to 604800000. */
+  ttl?: pulumi.Input<number>;
+}
+
+/** The input `expect` of a JobInvoke. */
+export interface JobInvokeExpectArgs {
+  /** State that the job must end in. Default `"COMPLETED"`. */
+  status?: pulumi.Input<"COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
+  /** What the output must contain: objects match partially, everything else exactly. */
+  output?: pulumi.Input<unknown>;
+}
+
+/** Inputs of a {@link JobInvoke}. */
+export interface JobInvokeArgs {
+  /** Id of the endpoint that runs the job. */
+  endpointId: pulumi.Input<string>;
+  /** What the handler gets. */
+  input: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
+  /** `async`: /run, then /status until it is over. `sync`: one /runsync. Default `"async"`. */
+  mode?: pulumi.Input<"async" | "sync">;
+  /** Per-job time-outs and priority. */
+  policy?: pulumi.Input<JobInvokePolicyArgs>;
+  /** Seconds to wait for the job, queueing and worker start included; then it is cancelled. From 1 to 604800. Default `300`. */
+  timeout?: pulumi.Input<number>;
+  /** Values whose change runs the job again, for example `[template.revision]`. Default `[]`. */
+  triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
+  /** What counts as success. */
+  expect?: pulumi.Input<JobInvokeExpectArgs>;
+}
+
+/** What a JobInvoke tells once it is there: its inputs with every default filled in, and what the service made of it. */
+export interface JobInvokeOutputs {
+  readonly endpointId: pulumi.Output<string>;
+  readonly input: pulumi.Output<Record<string, unknown>>;
+  readonly mode: pulumi.Output<"async" | "sync">;
+  readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
+  readonly timeout: pulumi.Output<number>;
+  readonly triggers: pulumi.Output<unknown[]>;
+  readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
+  /** Id of the job. */
+  readonly jobId: pulumi.Output<string>;
+  /** State that the job ended in. */
+  readonly status: pulumi.Output<"IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
+  /** What the handler returned. */
+  readonly output: pulumi.Output<unknown>;
+  /** Milliseconds that the job waited. */
+  readonly delayTime: pulumi.Output<number | undefined>;
+  /** Milliseconds that the job ran. */
+  readonly executionTime: pulumi.Output<number | undefined>;
+}

@@ -1,0 +1,33 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
+import { registration } from "../registration";
+
+/**
+ * Credentials for a private image registry; a template names them by id.
+ *
+ * ```ts
+ * const config = new pulumi.Config();
+ * const registry = new ContainerRegistryAuth("registry", {
+ *   username: "acme-robot",
+ *   password: config.requireSecret("registryPassword"),
+ * });
+ * new Template("chat", { imageName: "registry.acme.example/chat:1.4.2", containerRegistryAuthId: registry.id });
+ * ```
+ * Credentials that somebody saved by hand are taken over by their name:
+ * ```ts
+ * new ContainerRegistryAuth("registry", { name: "acme", username: "acme-robot", password, adoptExisting: true });
+ * ```
+ * User name and password change in place. The password is kept encrypted in state, also when it was passed in plain.
+ */
+export class ContainerRegistryAuth extends pulumi.CustomResource implements ContainerRegistryAuthOutputs {
+  declare readonly name: pulumi.Output<string>;
+  declare readonly username: pulumi.Output<string>;
+  declare readonly password: pulumi.Output<string>;
+  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+
+  constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
+    // Left alone when it is missing, so that the check says so.
+    const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
+    super(...registration("ContainerRegistryAuth", name, guarded, opts));
+  }
+}

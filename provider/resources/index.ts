@@ -1,0 +1,20 @@
+import type { ResourceLifecycle } from "../lifecycle/define";
+import { containerRegistryAuth } from "./container-registry-auth/lifecycle";
+import { jobInvoke } from "./job-invoke/lifecycle";
+import { networkVolume } from "./network-volume/lifecycle";
+import { secret } from "./secret/lifecycle";
+import { serverlessEndpoint } from "./serverless-endpoint/lifecycle";
+import { template } from "./template/lifecycle";
+
+/** Every kind of resource, in the order of a first program: what both ways, the schema and the argument types are made from. */
+export const kinds = {
+  Secret: secret,
+  NetworkVolume: networkVolume,
+  ContainerRegistryAuth: containerRegistryAuth,
+  Template: template,
+  ServerlessEndpoint: serverlessEndpoint,
+  JobInvoke: jobInvoke,
+} as const satisfies Record<string, ResourceLifecycle>;
+
+/** Name of a resource type. */
+export type Kind = keyof typeof kinds;

@@ -1,0 +1,62 @@
+import { finalStatus, jobInput, jobPolicy, jobStatus } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { checkInputs } from "../../lifecycle/properties/check";
+import { traits } from "../../lifecycle/properties/traits";
+import { toProperties } from "../../lifecycle/properties/values";
+
+/** Inputs of a JobInvoke resource: one job that has to go well for the deployment to go on. */
+export const jobInvokeInputs = z.strictObject({
+  endpointId: z.string().min(1).describe("Id of the endpoint that runs the job."),
+  input: jobInput.describe("What the handler gets."),
+  mode: z
+    .enum(["async", "sync"])
+    .describe("`async`: /run, then /status until it is over. `sync`: one /runsync.")
+    .default("async"),
+  policy: jobPolicy.describe("Per-job time-outs and priority.").optional(),
+  timeout: z
+    .int()
+    .min(1)
+    .max(7 * 24 * 3600)
+    .describe("Seconds to wait for the job, queueing and worker start included; then it is cancelled.")
+    .default(300),
+  triggers: z
+    .array(z.unknown())
+    .describe("Values whose change runs the job again, for example `[template.revision]`.")
+    .default([]),
+  expect: z
+    .strictObject({
+      status: finalStatus.describe("State that the job must end in.").default("COMPLETED"),
+      output: z
+        .unknown()
+        .describe("What the output must contain: objects match partially, everything else exactly.")
+        .optional(),
+    })
+    .describe("What counts as success.")
+    .default({ status: "COMPLETED" }),
+});
+
+/** What a JobInvoke resource knows only once its job has run. */
+export const jobInvokeOutputs = z.object({
+  jobId: z.string().describe("Id of the job."),
+  status: jobStatus.describe("State that the job ended in."),
+  output: z
+    .unknown()
+    .describe("What the handler returned.")
+    .register(traits, { secretWith: ["input", "expect"] }),
+  delayTime: z.number().describe("Milliseconds that the job waited.").optional(),
+  executionTime: z.number().describe("Milliseconds that the job ran.").optional(),
+});
+export type JobInvokeOutputs = z.output<typeof jobInvokeOutputs>;
+
+/** One job to run and what counts as success. */
+export type JobOrder = z.output<typeof jobInvokeInputs>;
+
+/** The same as a person writes it: what has a default may be left out. */
+export type JobInvokeOptions = z.input<typeof jobInvokeInputs>;
+
+/** Checks an order and fills in its defaults; throws a line for each property that does not do. */
+export function jobOrder(written: JobInvokeOptions): JobOrder {
+  const { inputs, failures } = checkInputs(jobInvokeInputs, {}, toProperties(written), undefined);
+  if (failures.length > 0) throw new TypeError(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
+  return jobInvokeInputs.parse(inputs);
+}

@@ -1,0 +1,57 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { JobInvokeArgs, JobInvokeExpectArgs, JobInvokeOutputs, JobInvokePolicyArgs } from "../args";
+import { registration } from "../registration";
+
+/**
+ * Runs one job on an endpoint as a part of the deployment: the deployment goes on only when the job went well. It runs
+ * when it is created and when an input or a trigger changes, never in a preview; destroying it touches nothing.
+ *
+ * The smallest one, a job that has to complete:
+ * ```ts
+ * new JobInvoke("chat-works", { endpointId: endpoint.id, input: { prompt: "ping" } });
+ * ```
+ * A smoke test that runs again whenever the workers change, and looks at the answer:
+ * ```ts
+ * new JobInvoke("chat-answers", {
+ *   endpointId: endpoint.id,
+ *   input: { prompt: "ping" },
+ *   expect: { output: { text: "pong" } },
+ *   triggers: [template.revision],
+ * });
+ * ```
+ * With limits of its own, for a job that takes long:
+ * ```ts
+ * const index = new JobInvoke("build-index", {
+ *   endpointId: endpoint.id,
+ *   input: { corpus: "s3://acme/corpus" },
+ *   timeout: 3600,
+ *   policy: { executionTimeout: 3_000_000, ttl: 7_200_000 },
+ * });
+ * export const pages = index.output;
+ * ```
+ * A job that must fail, for instance to see that input is checked:
+ * ```ts
+ * new JobInvoke("refuses-nonsense", { endpointId: endpoint.id, input: {}, expect: { status: "FAILED" } });
+ * ```
+ */
+export class JobInvoke extends pulumi.CustomResource implements JobInvokeOutputs {
+  declare readonly endpointId: pulumi.Output<string>;
+  declare readonly input: pulumi.Output<Record<string, unknown>>;
+  declare readonly mode: pulumi.Output<"async" | "sync">;
+  declare readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
+  declare readonly timeout: pulumi.Output<number>;
+  declare readonly triggers: pulumi.Output<unknown[]>;
+  declare readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
+  declare readonly jobId: pulumi.Output<string>;
+  declare readonly status: JobInvokeOutputs["status"];
+  /** What the handler returned; as secret as the input is. */
+  declare readonly output: pulumi.Output<unknown>;
+  /** Milliseconds that the job waited for a worker. */
+  declare readonly delayTime: pulumi.Output<number | undefined>;
+  /** Milliseconds that the handler ran. */
+  declare readonly executionTime: pulumi.Output<number | undefined>;
+
+  constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
+    super(...registration("JobInvoke", name, args, opts));
+  }
+}

@@ -1,0 +1,135 @@
+import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { createRedaction } from "serverless-compute-api/redaction";
+import { isFinal, limits } from "serverless-compute-api/shapes";
+import { callOptions, isOver, making, tidyingOptions } from "../../lifecycle/calls";
+import type { Context } from "../../lifecycle/contract";
+import type { JobOrder } from "./inputs";
+
+/** What a job needs of a verb's context. */
+export type JobContext = Pick<
+  Context,
+  "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
+>;
+
+/** Milliseconds between two looks at a job: soon at first, for most jobs are short. */
+const firstPoll = 250;
+const lastPoll = 2000;
+
+/** Milliseconds in the queue after which it is asked why, and between two such questions. */
+const firstQuestion = 5000;
+const nextQuestion = 30_000;
+
+/** A job that was not over when its time was. */
+export class JobTimeout extends Error {
+  override readonly name = "JobTimeout";
+  constructor(
+    readonly jobId: string,
+    /** State it was in last. */
+    readonly status: JobStatus,
+    /** Milliseconds that were waited. */
+    readonly waited: number,
+    readonly cancelled: boolean,
+  ) {
+    super(`job ${jobId} is still ${status}`);
+  }
+}
+
+/** A job that the service does not know any more. */
+export class JobGone extends Error {
+  override readonly name = "JobGone";
+  constructor(readonly jobId: string) {
+    super(`job ${jobId} is gone`);
+  }
+}
+
+/**
+ * Runs one job to its end and answers its record, whatever state it ended in. The submission is sent once: a lost answer
+ * rejects. A job that is not over in time, or when the signal aborts, is cancelled on the service.
+ */
+export async function runJob(order: JobOrder, context: JobContext): Promise<JobRecord> {
+  const { clock, signal } = context;
+  const limit = Math.min(order.timeout * 1000, (context.end ?? Number.POSITIVE_INFINITY) - clock.now());
+  const started = clock.now();
+  const submitted = await submit(order, context);
+  try {
+    return await untilFinal(order.endpointId, submitted, started + limit, limit, context);
+  } catch (error) {
+    if (error instanceof JobGone) throw error;
+    // Nobody waits for it any more, so it must not go on using a worker.
+    const left = await cancel(order.endpointId, submitted.id, context);
+    if (signal.aborted || !(error instanceof JobTimeout)) throw error;
+    if (left && isFinal(left.status) && left.status !== "CANCELLED") return left;
+    throw new JobTimeout(error.jobId, error.status, error.waited, left?.status === "CANCELLED");
+  }
+}
+
+function submit({ endpointId, input, mode, policy }: JobOrder, context: JobContext): Promise<JobRecord> {
+  const submission = { input, ...(policy ? { policy } : {}) };
+  // The shortest wait: the id is needed soon, for a cancellation; a longer job is waited for by /status.
+  const wait = limits.runsyncWait.min;
+  const { jobs } = context.clients;
+  return making(context, (options) =>
+    mode === "sync"
+      ? jobs.runsync(endpointId, submission, { ...options, wait })
+      : jobs.run(endpointId, submission, options),
+  );
+}
+
+async function untilFinal(
+  endpointId: string,
+  submitted: JobRecord,
+  end: number,
+  limit: number,
+  context: JobContext,
+): Promise<JobRecord> {
+  const { clock, signal } = context;
+  let job = submitted;
+  let question = firstQuestion;
+  let reason: string | undefined;
+  for (let wait = firstPoll; !isFinal(job.status); wait = Math.min(wait * 1.5, lastPoll)) {
+    const left = end - clock.now();
+    const passed = limit - left;
+    if (left <= 0) throw new JobTimeout(job.id, job.status, passed, false);
+    const waits = job.status === "IN_QUEUE";
+    if (waits && passed >= question) {
+      question = passed + nextQuestion;
+      const health = await context.clients.jobs.health(endpointId, tidyingOptions(context)).catch(() => undefined);
+      reason = health && workerProblem(health, context);
+    }
+    const because = waits && reason ? `; ${reason.split("\n", 1)}` : "";
+    context.progress(
+      `job ${job.id} ${job.status}: ${Math.round(passed / 1000)} s of at most ${Math.round(limit / 1000)} s${because}`,
+    );
+    await clock.sleep(Math.min(wait, left), signal);
+    job = await look(endpointId, job.id, context);
+  }
+  context.progress(`job ${job.id} ${job.status}`);
+  return job;
+}
+
+/** Why no worker comes up, where the service says so: the local one does, beside the interface's fields. */
+export function workerProblem({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
+  if (typeof message !== "string" || message.trim() === "") return undefined;
+  return createRedaction(secrets?.values ?? [])(message.trim());
+}
+
+async function look(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord> {
+  // The last look comes when the verb's calls have no time left: what is kept for looking up is its own.
+  const options = isOver(context) ? tidyingOptions(context) : callOptions(context);
+  try {
+    return await context.clients.jobs.status(endpointId, jobId, options);
+  } catch (error) {
+    throw isApiError(error, "missing") ? new JobGone(jobId) : error;
+  }
+}
+
+/** Cancels a job; answers the state it is left in, undefined when that cannot be told. */
+async function cancel(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord | undefined> {
+  const { clients } = context;
+  try {
+    return await clients.jobs.cancel(endpointId, jobId, tidyingOptions(context));
+  } catch {
+    // It may just have ended: its record says so. Nothing else can be done about a service that does not answer.
+    return clients.jobs.status(endpointId, jobId, tidyingOptions(context)).catch(() => undefined);
+  }
+}

@@ -1,0 +1,154 @@
+import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { createRedaction } from "serverless-compute-api/redaction";
+import { showValue } from "serverless-compute-api/shapes";
+import { tidyingOptions } from "../../lifecycle/calls";
+import { explained } from "../../lifecycle/messages";
+import { type JobInvokeOptions, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
+import { mismatches, mismatchLines } from "./output-match";
+import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./run";
+
+/** A job that did not do what was expected of it; the message holds what a person needs to find out why. */
+export class JobFailure extends Error {
+  override readonly name = "JobFailure";
+  constructor(
+    lines: (string | undefined)[],
+    readonly endpointId: string,
+    readonly jobId: string | undefined,
+    options?: { cause?: unknown },
+  ) {
+    super(lines.filter((line) => line !== undefined).join("\n"), options);
+  }
+}
+
+/** Characters of a handler's error text that a message shows. */
+const errorLength = 4000;
+
+/** What to do about a job that ended so (interface: Job-level situations). */
+const remedies: Record<JobStatus, string> = {
+  IN_QUEUE:
+    "No worker took it. Raise workersMax, or timeout if its workers start slowly, and check the endpoint's health.",
+  IN_PROGRESS: "It needs longer. Raise timeout, or look into the endpoint's logs for what holds it up.",
+  COMPLETED: "Correct the handler, or what is expected of it.",
+  FAILED: "The endpoint's logs tell more. Correct the handler or the input; the next deployment runs the job again.",
+  CANCELLED: "Somebody cancelled it. The next deployment runs it again.",
+  TIMED_OUT:
+    "It ran longer than its execution time-out. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
+};
+
+/** Runs a job and holds it to what is expected of it; rejects with a JobFailure when it does not do that. */
+export async function runExpected(order: JobOrder, context: JobContext): Promise<JobRecord> {
+  const { endpointId, expect } = order;
+  const job = await runJob(order, context).catch(async (error) => {
+    throw await unfinished(error, endpointId, context);
+  });
+  if (job.status !== expect.status) {
+    const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
+    throw new JobFailure(
+      [
+        `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
+        error && `error: ${error}`,
+        await healthLine(endpointId, context),
+        remedies[job.status],
+      ],
+      endpointId,
+      job.id,
+    );
+  }
+  const found = expect.output === undefined ? [] : mismatches(expect.output, job.output);
+  if (found.length === 0) return job;
+  const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output is not what was expected`;
+  throw new JobFailure([title, ...mismatchLines(found, context.secrets), remedies.COMPLETED], endpointId, job.id);
+}
+
+async function unfinished(error: unknown, endpointId: string, context: JobContext): Promise<unknown> {
+  const on = `on endpoint "${endpointId}"`;
+  if (error instanceof JobTimeout) {
+    const { jobId, status, waited, cancelled } = error;
+    const end = cancelled ? "it was cancelled" : "it could not be cancelled and may still run";
+    return new JobFailure(
+      [
+        `job ${jobId} ${on} was still ${status} after ${Math.round(waited / 1000)} s; ${end}`,
+        await healthLine(endpointId, context),
+        remedies[status],
+      ],
+      endpointId,
+      jobId,
+      { cause: error },
+    );
+  }
+  if (error instanceof JobGone) {
+    const { jobId } = error;
+    const remedy = "Its policy.ttl or the retention of results was over, or it was removed. Raise policy.ttl.";
+    return new JobFailure([`job ${jobId} ${on} is gone`, remedy], endpointId, jobId, { cause: error });
+  }
+  if (isApiError(error) && error.ambiguous) {
+    const title = `the answer to the job's submission ${on} got lost (${error.message})`;
+    const remedy = "It may run or not, so it was not sent again. The next deployment runs it.";
+    return new JobFailure([title, remedy], endpointId, undefined, { cause: error });
+  }
+  if (isApiError(error, "missing")) {
+    const title = `endpoint "${endpointId}" is unknown to the service (${error.message}).`;
+    const remedy = "Check endpointId, and whether serverless-compute:serverlessUrl leads to the service that has it.";
+    return new JobFailure([`${title} ${remedy}`], endpointId, undefined, { cause: error });
+  }
+  return error;
+}
+
+function errorText(error: unknown, redact: (text: string) => string): string | undefined {
+  if (error === undefined || error === null || error === "") return undefined;
+  return shortened(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
+}
+
+const shortened = (text: string | undefined): string | undefined =>
+  text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
+
+async function healthLine(endpointId: string, context: JobContext): Promise<string> {
+  try {
+    const health = await context.clients.jobs.health(endpointId, tidyingOptions(context));
+    const problem = shortened(workerProblem(health, context));
+    return `endpoint: ${healthText(health)}${problem === undefined ? "" : `\n${problem}`}`;
+  } catch {
+    return "endpoint: its health cannot be read";
+  }
+}
+
+function healthText({ jobs, workers }: EndpointHealth): string {
+  const counts = (numbers: Record<string, unknown>, names: Record<string, string>): string =>
+    Object.entries(names)
+      .filter(([key]) => numbers[key] !== undefined)
+      .map(([key, name]) => `${numbers[key]} ${name}`)
+      .join(", ");
+  const ofJobs = counts(jobs, {
+    inQueue: "in queue",
+    inProgress: "in progress",
+    completed: "completed",
+    failed: "failed",
+    retried: "retried",
+  });
+  const ofWorkers = counts(workers, {
+    idle: "idle",
+    running: "running",
+    initializing: "starting",
+    throttled: "throttled",
+  });
+  return `jobs ${ofJobs}; workers ${ofWorkers}`;
+}
+
+/** What a finished job tells. */
+export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobRecord): JobInvokeOutputs => ({
+  jobId: id,
+  status,
+  output,
+  ...(delayTime === undefined ? {} : { delayTime }),
+  ...(executionTime === undefined ? {} : { executionTime }),
+});
+
+/** Runs one job from a script: rejects when it does not end as expected, and with a line for each argument that is wrong. */
+export async function invokeJob(args: JobInvokeOptions, context: JobContext): Promise<JobInvokeOutputs> {
+  const order = jobOrder(args);
+  try {
+    return outcomeOf(await runExpected(order, context));
+  } catch (error) {
+    throw explained(error, { label: `job on endpoint "${order.endpointId}"`, verb: "create" });
+  }
+}

@@ -1,0 +1,99 @@
+import type {
+  EndpointHealth,
+  NetworkVolumeRecord,
+  SecretRecord,
+  ServerlessEndpointRecord,
+  TemplateRecord,
+} from "serverless-compute-api";
+import { isApiError } from "serverless-compute-api";
+import { secretReference } from "serverless-compute-api/shapes";
+import { callOptions } from "../lifecycle/calls";
+import type { Context } from "../lifecycle/contract";
+import type { Listing } from "../lifecycle/listing";
+import { explained } from "../lifecycle/messages";
+import { networkVolumeReads } from "./network-volume/lifecycle";
+import { secretReads } from "./secret/lifecycle";
+import { endpointReads } from "./serverless-endpoint/lifecycle";
+import { templateReads } from "./template/lifecycle";
+import { revisionOf } from "./template/revision";
+
+/** Which existing object is meant: by its id, or by a name that no other one of its kind has. */
+export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
+
+type LookUpContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
+
+interface Source<Found> {
+  all(context: LookUpContext): Promise<Listing<Found>>;
+  one(id: string, context: LookUpContext): Promise<Found | undefined>;
+}
+
+/** Finds one object; rejects with a sentence when there is none or the name fits several. */
+async function find<Found extends { id: string; name: string }>(
+  kind: string,
+  { id, name }: LookUp,
+  source: Source<Found>,
+  context: LookUpContext,
+): Promise<Found> {
+  const asked = id ?? name ?? "";
+  if (asked === "" || (id !== undefined && name !== undefined))
+    throw new TypeError(`a look-up of a ${kind} needs either an id or a name, and one that is not empty`);
+  const label = `${kind} "${asked}"`;
+  try {
+    if (id !== undefined) {
+      const found = await source.one(id, context);
+      if (found) return found;
+      throw new Error(`${label} does not exist: no object of the account has this id`);
+    }
+    const listing = await source.all(context);
+    const [found, ...others] = listing.found.filter((one) => one.name === name);
+    // One that cannot be read may be the one that is meant, or another one of its name.
+    const suspect = listing.unreadable.find((one) => one.name === undefined || one.name === name);
+    if (suspect) throw suspect.error;
+    if (!found) throw new Error(`${label} does not exist: no object of the account has this name`);
+    if (others.length === 0) return found;
+    const ids = [found, ...others].map((one) => one.id).join(", ");
+    throw new Error(`${label} is not the only one of its name (${ids}): look it up by its id`);
+  } catch (error) {
+    throw explained(error, { label, verb: "look up" });
+  }
+}
+
+/** A template that exists, with the hash of what its workers run. */
+export async function getTemplate(
+  which: LookUp,
+  context: LookUpContext,
+): Promise<TemplateRecord & { revision: string }> {
+  const record = await find("Template", which, templateReads(context), context);
+  return { ...record, revision: revisionOf(record) };
+}
+
+/** An endpoint that exists, with the root of its job API. */
+export async function getServerlessEndpoint(
+  which: LookUp,
+  context: LookUpContext,
+): Promise<ServerlessEndpointRecord & { url: string }> {
+  const record = await find("ServerlessEndpoint", which, endpointReads(context), context);
+  return { ...record, url: context.clients.jobs.url(record.id) };
+}
+
+/** A network volume that exists. */
+export const getNetworkVolume = (which: LookUp, context: LookUpContext): Promise<NetworkVolumeRecord> =>
+  find("NetworkVolume", which, networkVolumeReads(context), context);
+
+/** A secret that exists, with the text that templates refer to it by; never its value. */
+export async function getSecret(which: LookUp, context: LookUpContext): Promise<SecretRecord & { reference: string }> {
+  const record = await find("Secret", which, secretReads(context), context);
+  return { ...record, reference: secretReference(record.name) };
+}
+
+/** Jobs and workers of an endpoint as they are now. */
+export async function getEndpointHealth(endpointId: string, context: LookUpContext): Promise<EndpointHealth> {
+  const label = `endpoint "${endpointId}"`;
+  try {
+    return await context.clients.jobs.health(endpointId, callOptions(context));
+  } catch (error) {
+    if (isApiError(error, "missing"))
+      throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
+    throw explained(error, { label, verb: "look up" });
+  }
+}

@@ -1,0 +1,19 @@
+import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { traits } from "../../lifecycle/properties/traits";
+import { adoptExisting } from "../adopt-existing";
+
+/** Inputs of a NetworkVolume resource as people write them (interface: Network volume). */
+export const networkVolumeInputs = z.strictObject({
+  name: fields.name.optional(),
+  size: fields.size.register(traits, { growsOnly: true }),
+  dataCenterId: fields.dataCenterId.register(traits, {
+    replaces: true,
+    warns: "a replaced volume loses its data",
+  }),
+  adoptExisting,
+});
+
+/** The inputs as the verbs get them: checked, the name filled in. */
+export const resolvedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
+export type Inputs = z.output<typeof resolvedInputs>;

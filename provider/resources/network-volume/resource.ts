@@ -1,0 +1,27 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
+import { registration } from "../registration";
+
+/**
+ * Storage that outlives workers; endpoints mount it.
+ *
+ * ```ts
+ * const models = new NetworkVolume("models", { size: 100, dataCenterId: "EU-RO-1" });
+ * new ServerlessEndpoint("chat", { templateId: template.id, networkVolumeId: models.id });
+ * ```
+ * It holds data that nothing brings back, so a production stack protects it:
+ * ```ts
+ * const models = new NetworkVolume("models", { name: "acme-models", size: 500, dataCenterId: "EU-RO-1" }, { protect: true });
+ * ```
+ * A larger size is set in place, a smaller one is refused, another data centre replaces the volume.
+ */
+export class NetworkVolume extends pulumi.CustomResource implements NetworkVolumeOutputs {
+  declare readonly name: pulumi.Output<string>;
+  declare readonly size: pulumi.Output<number>;
+  declare readonly dataCenterId: pulumi.Output<string>;
+  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+
+  constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
+    super(...registration("NetworkVolume", name, args, opts));
+  }
+}

@@ -1,0 +1,25 @@
+import { secretFields as fields } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { traits } from "../../lifecycle/properties/traits";
+import { adoptExisting } from "../adopt-existing";
+
+/** Inputs of a Secret resource as people write them (interface: Secret). */
+export const secretInputs = z.strictObject({
+  name: fields.name.optional().register(traits, { replaces: true, unique: true }),
+  value: fields.value.register(traits, { secret: true }),
+  description: fields.description.default(""),
+  adoptExisting,
+});
+
+/** The inputs as the verbs get them: checked, the name filled in. */
+export const resolvedInputs = z.object({ ...secretInputs.shape, name: z.string() });
+export type Inputs = z.output<typeof resolvedInputs>;
+
+/** What a Secret resource knows only once it exists. */
+export const secretOutputs = z.object({
+  reference: z
+    .string()
+    .describe("The text that a template's env uses for the secret's value.")
+    .register(traits, { secretWith: ["name"] }),
+});
+export type Outputs = z.output<typeof secretOutputs>;

@@ -1,0 +1,38 @@
+import * as pulumi from "@pulumi/pulumi";
+import { secretReference } from "serverless-compute-api/shapes";
+import type { SecretArgs, SecretOutputs } from "../args";
+import { previewed, registration } from "../registration";
+
+/**
+ * A sensitive value that workers get in their environment. It can be written and never read back.
+ *
+ * ```ts
+ * const config = new pulumi.Config();
+ * const token = new Secret("hub-token", { value: config.requireSecret("hubToken") });
+ * ```
+ * A template passes it on by its reference, which is no secret itself:
+ * ```ts
+ * new Template("chat", { imageName: "ghcr.io/acme/chat:1.4.2", env: { HUB_TOKEN: token.reference } });
+ * ```
+ * With a name of its own, so that templates made elsewhere can refer to it:
+ * ```ts
+ * new Secret("hub-token", { name: "HUB_TOKEN", value: token, description: "Reads private models" });
+ * ```
+ * The value is kept encrypted in state, also when it was passed in plain.
+ */
+export class Secret extends pulumi.CustomResource implements SecretOutputs {
+  declare readonly name: pulumi.Output<string>;
+  declare readonly value: pulumi.Output<string>;
+  declare readonly description: pulumi.Output<string>;
+  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+  /** The text that a template's env uses for the value, `{{ RUNPOD_SECRET_<name> }}`. */
+  declare readonly reference: pulumi.Output<string>;
+
+  constructor(name: string, args: SecretArgs, opts?: pulumi.CustomResourceOptions) {
+    // Left alone when it is missing, so that the check says so.
+    const guarded = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
+    super(...registration("Secret", name, guarded, opts));
+    // Its name alone decides it.
+    this.reference = previewed(this.reference, () => this.name.apply(secretReference));
+  }
+}

@@ -1,0 +1,121 @@
+import { isApiError, type ServerlessEndpointRecord } from "serverless-compute-api";
+import { callOptions, tidyingOptions } from "../../lifecycle/calls";
+import type { Context } from "../../lifecycle/contract";
+import { foundInList } from "../../lifecycle/deletion";
+
+const second = 1000;
+
+/**
+ * Milliseconds to the next try when the wait has lasted `elapsed`. The service documents up to 2 minutes after the last
+ * use (interface: Limits): often at first, for a quick release must not be missed, seldom in between, often again when
+ * it is due.
+ */
+export const pollInterval = (elapsed: number): number =>
+  elapsed < 30 * second || elapsed >= 105 * second ? second : Math.min(5 * second, 105 * second - elapsed);
+
+/** Tries of a delete whose answer gets lost; the wait before the second, ms, doubles with each. */
+const lostTries = 6;
+const lostWait = 250;
+
+/**
+ * Deletes a template. The service deletes by name (interface: deleteTemplate), and a name may belong to another template
+ * by now: what counts is the id, whose present name is read before every try. While it is in use: an endpoint that is
+ * bound to it is named at once, for the engine deletes its own endpoints first; with none bound, the release after the
+ * last use is waited for.
+ */
+export async function releaseTemplate(id: string, context: Context): Promise<void> {
+  const name = await unlessDeleted(id, context);
+  if (name === undefined) return;
+  const started = context.clock.now();
+  await refuseWhileBound(id, name, context);
+  const limit = context.end === undefined ? context.settings.templateReleaseLimit : context.end - started;
+  for (;;) {
+    const elapsed = context.clock.now() - started;
+    if (elapsed >= limit) throw new Error(await expired(id, name, limit, context));
+    const tried = context.clock.now();
+    if ((await unlessDeleted(id, context)) === undefined) {
+      context.progress(`the service released template "${name}" after ${Math.round((tried - started) / second)} s`);
+      return;
+    }
+    await waitVisibly(name, started, Math.min(tried + pollInterval(elapsed), started + limit), limit, context);
+  }
+}
+
+/**
+ * Tries the delete: undefined once the template is gone, its name while it is in use. After a lost answer nothing is
+ * sent again before it is clear that the name is still this template's.
+ */
+async function unlessDeleted(id: string, context: Context): Promise<string | undefined> {
+  for (let tried = 1; ; tried++) {
+    const name = await nameOf(id, context);
+    if (name === undefined) return undefined;
+    try {
+      await context.clients.management.deleteTemplate(name, callOptions(context));
+      return undefined;
+    } catch (error) {
+      if (isApiError(error, "inUse")) return name;
+      const isUnsure = isApiError(error) && (error.ambiguous || error.category === "missing");
+      if (!isUnsure || tried === lostTries) throw error;
+      await context.clock.sleep(lostWait * 2 ** (tried - 1), context.signal);
+    }
+  }
+}
+
+async function nameOf(id: string, context: Context): Promise<string | undefined> {
+  const { management } = context.clients;
+  const options = callOptions(context);
+  const found =
+    (await management.readTemplate(id, options)) ?? (await foundInList(id, management.listTemplates, options));
+  return found?.name;
+}
+
+async function boundTo(
+  id: string,
+  context: Context,
+  options = callOptions(context),
+): Promise<ServerlessEndpointRecord[]> {
+  const endpoints = await context.clients.management.listEndpoints(options);
+  return endpoints.filter(({ templateId }) => templateId === id);
+}
+
+/** Looks twice before it blames anyone: a list may lag behind the delete of an endpoint. */
+async function refuseWhileBound(id: string, name: string, context: Context): Promise<void> {
+  if ((await boundTo(id, context)).length === 0) return;
+  await context.clock.sleep(second, context.signal);
+  const bound = await boundTo(id, context);
+  if (bound.length === 0) return;
+  throw new Error(
+    `template "${name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
+      "is not being deleted here. Delete it or give it another template, then try again. " +
+      "A template that is being replaced needs another name, too: then the new one is made first.",
+  );
+}
+
+const listed = (endpoints: ServerlessEndpointRecord[]): string =>
+  endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
+
+/** Sleeps until `end`, telling each second how long it has been. */
+async function waitVisibly(name: string, started: number, end: number, limit: number, context: Context): Promise<void> {
+  const { clock, progress, signal } = context;
+  for (;;) {
+    const now = clock.now();
+    if (now >= end) return;
+    const passed = Math.round((now - started) / second);
+    progress(
+      `waiting for the service to release template "${name}": ${passed} s of at most ${Math.round(limit / second)} s`,
+    );
+    await clock.sleep(Math.min(second, end - now), signal);
+  }
+}
+
+async function expired(id: string, name: string, limit: number, context: Context): Promise<string> {
+  const bound = await boundTo(id, context, { ...callOptions(context), ...tidyingOptions(context) });
+  const user =
+    bound.length > 0 ? `${listed(bound)} took it into use meanwhile` : "no endpoint uses it, perhaps a pod does";
+  const setting =
+    context.end === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
+  return (
+    `template "${name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
+    `same command again later, or wait longer with ${setting}.`
+  );
+}

@@ -1,0 +1,63 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { TemplateArgs, TemplateOutputs } from "../args";
+import { orElse, previewed, registration } from "../registration";
+import { revisionOf } from "./revision";
+
+/**
+ * What the workers of an endpoint run: a container image, its start arguments and its environment.
+ *
+ * The smallest one:
+ * ```ts
+ * const template = new Template("chat", { imageName: "ghcr.io/acme/chat:1.4.2" });
+ * ```
+ * With an environment, a secret among it:
+ * ```ts
+ * const token = new Secret("hub-token", { value: config.requireSecret("hubToken") });
+ * const template = new Template("chat", {
+ *   imageName: "ghcr.io/acme/chat:1.4.2",
+ *   containerDiskInGb: 20,
+ *   env: { MODEL: "mistral-7b", HUB_TOKEN: token.reference },
+ * });
+ * ```
+ * From a private registry, with its own start arguments:
+ * ```ts
+ * const template = new Template("chat", {
+ *   name: "acme-chat",
+ *   imageName: "registry.acme.example/chat:1.4.2",
+ *   containerRegistryAuthId: "clzdaifot0001l90809257ynb",
+ *   dockerArgs: "python -u handler.py --quantize",
+ * });
+ * ```
+ * Destroying it waits until the service lets go of it, up to two minutes after its last use; the resource option
+ * `customTimeouts: { delete: "5m" }` changes how long at most.
+ */
+export class Template extends pulumi.CustomResource implements TemplateOutputs {
+  declare readonly name: pulumi.Output<string>;
+  declare readonly imageName: pulumi.Output<string>;
+  declare readonly containerDiskInGb: pulumi.Output<number>;
+  declare readonly volumeInGb: pulumi.Output<number>;
+  declare readonly dockerArgs: pulumi.Output<string>;
+  declare readonly env: pulumi.Output<Record<string, string>>;
+  declare readonly ports: pulumi.Output<string>;
+  declare readonly readme: pulumi.Output<string>;
+  declare readonly volumeMountPath: pulumi.Output<string>;
+  declare readonly isServerless: pulumi.Output<boolean>;
+  declare readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
+  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+  /** Hash of what workers run; made for the `triggers` of a {@link JobInvoke}. */
+  declare readonly revision: pulumi.Output<string>;
+
+  constructor(name: string, args: TemplateArgs, opts?: pulumi.CustomResourceOptions) {
+    super(...registration("Template", name, args, opts));
+    this.revision = previewed(this.revision, () => {
+      const { imageName, dockerArgs, env, ports, containerDiskInGb, containerRegistryAuthId: credentials } = this;
+      // In a preview the engine knows nothing of an input that was left out and has no default.
+      const leftOut = args.containerRegistryAuthId === undefined;
+      const content = {
+        ...{ imageName, dockerArgs, env, ports, containerDiskInGb },
+        containerRegistryAuthId: leftOut ? orElse(credentials, pulumi.output(undefined)) : credentials,
+      };
+      return pulumi.output(content).apply(revisionOf);
+    });
+  }
+}

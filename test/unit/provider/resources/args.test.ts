@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { traitsOf } from "../../../../provider/lifecycle/properties/traits";
+import { kinds } from "../../../../provider/resources";
+import { argsText, propertyNamesText } from "../../../../scripts/write-args.mjs";
+
+const written = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../../provider/resources/${path}`, import.meta.url)), "utf8");
+
+it("provider/resources/args.ts is what the shapes say (npm run build && node scripts/write-args.mjs)", () => {
+  expect(written("args.ts")).toBe(argsText(kinds, traitsOf));
+});
+
+it("provider/resources/property-names.ts is what the shapes say (the same command)", () => {
+  expect(written("property-names.ts")).toBe(propertyNamesText(kinds));
+});

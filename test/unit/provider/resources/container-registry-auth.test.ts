@@ -1,0 +1,62 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { stringAt } from "../../../support/raw-http";
+
+const bench = await useLifecycleBench();
+const { ContainerRegistryAuth, Template } = kinds;
+const password = "p4ssw0rd-of-the-test";
+
+const inputsOf = (name: string, news: Properties = {}): Properties =>
+  ContainerRegistryAuth.check({}, { username: "robot", password, ...news }, name).inputs;
+
+describe("credentials that cannot be made or deleted", () => {
+  test("name the way out when the name is taken, never the password", async () => {
+    await ContainerRegistryAuth.create(inputsOf("taken-dev"), bench.context());
+    const failure: unknown = await ContainerRegistryAuth.create(inputsOf("taken-dev"), bench.context()).catch(
+      (error: unknown) => error,
+    );
+    expect(String(failure)).toMatch(/ContainerRegistryAuth "taken-dev": the name is taken in this account/);
+    expect(inspect(failure, { depth: 9 })).not.toContain(password);
+  });
+
+  test("name the template that uses them", async () => {
+    const { id, outputs } = await ContainerRegistryAuth.create(inputsOf("used-dev"), bench.context());
+    const body = { name: "user", imageName: "a:1", isServerless: true, containerRegistryAuthId: id };
+    const user = stringAt(await bench.rest("POST", "/templates", body), "id");
+    await expect(ContainerRegistryAuth.delete(id, outputs, bench.context())).rejects.toThrow(
+      `ContainerRegistryAuth "used-dev": it is still in use: registry auth "used-dev" is in use by template "user" (${user})`,
+    );
+  });
+});
+
+test("they are made, changed in place, read and deleted; the service tells id and name only", async () => {
+  const { id, outputs } = await ContainerRegistryAuth.create(inputsOf("registry-dev"), bench.context());
+  expect(await bench.held("containerregistryauth")).toContainEqual({ id, name: "registry-dev" });
+  const news = inputsOf("registry-dev", { password: `${password}-2` });
+  expect(ContainerRegistryAuth.diff(outputs, news)).toEqual([{ path: ["password"], kind: "update", replace: false }]);
+  const updated = await ContainerRegistryAuth.update(id, outputs, news, bench.context());
+  const reading = await ContainerRegistryAuth.read(id, updated, bench.context());
+  expect(reading).toEqual({ id, inputs: news, outputs: updated });
+  await ContainerRegistryAuth.delete(id, updated, bench.context());
+  expect(await ContainerRegistryAuth.read(id, updated, bench.context())).toBeUndefined();
+});
+
+test("a template uses them by id", async () => {
+  const auth = await ContainerRegistryAuth.create(inputsOf("private-dev"), bench.context());
+  const news = { imageName: "registry.example/a:1", containerRegistryAuthId: auth.id };
+  const { id, outputs } = await Template.create(Template.check({}, news, "private-dev").inputs, bench.context());
+  expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({ containerRegistryAuthId: auth.id });
+  await Template.delete(id, outputs, bench.context());
+  await ContainerRegistryAuth.delete(auth.id, auth.outputs, bench.context());
+});
+
+test("another name is another object, and the password alone is secret", () => {
+  expect(ContainerRegistryAuth.diff(inputsOf("a"), inputsOf("b"))).toEqual([
+    { path: ["name"], kind: "update", replace: true },
+  ]);
+  const secret = Object.entries(ContainerRegistryAuth.traits).flatMap(([key, traits]) => (traits.secret ? [key] : []));
+  expect(secret).toEqual(["password"]);
+});

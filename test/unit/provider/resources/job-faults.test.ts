@@ -1,0 +1,247 @@
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { type Behaviour, json } from "../../../support/faulty-server";
+import { startJobApi } from "../../../support/job-api";
+import { longSecrets } from "../../../support/long-secrets";
+
+const { JobInvoke } = kinds;
+
+const job = (status: string, more: object = {}): Behaviour => json({ id: "j1", status, ...more });
+const health = (): Behaviour =>
+  json({
+    jobs: { completed: 1, failed: 2, inProgress: 0, inQueue: 3, retried: 0 },
+    workers: { idle: 0, running: 0, throttled: 1 },
+  });
+const healthLine =
+  /jobs 3 in queue, 0 in progress, 1 completed, 2 failed, 0 retried; workers 0 idle, 0 running, 0 starting, 1 throttled/;
+
+const inputsOf = (news: Properties = {}): Properties => {
+  const { inputs, failures } = JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, undefined);
+  expect(failures).toEqual([]);
+  return inputs;
+};
+const failureOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    (answer) => `succeeded with ${JSON.stringify(answer)}`,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+describe("a job that does not do what is expected fails with what a person needs", () => {
+  test("a handler's failure: status, error text, health and what to do", async () => {
+    const { context } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => job("FAILED", { error: "ValueError: boom\n  at line 3" }),
+      health,
+    });
+    const message = await failureOf(JobInvoke.create(inputsOf(), context));
+    expect(message).toMatch(
+      /^job j1 on endpoint "e1" ended FAILED, expected COMPLETED\nerror: ValueError: boom\n {2}at line 3\n/,
+    );
+    expect(message).toMatch(healthLine);
+    expect(message).toContain("logs");
+  });
+
+  test.each(Object.entries(longSecrets()))(
+    "a handler's failure that repeats a long secret (%s): without it, also where the text is cut",
+    async (_name, secret) => {
+      for (const error of [`${"x".repeat(3900)}${secret}`, JSON.stringify({ tried: secret }), { tried: secret }]) {
+        const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
+        const secrets = { paths: [["input", "prompt"]], values: [secret] };
+        const message = await failureOf(
+          JobInvoke.create(inputsOf({ input: { prompt: secret } }), { ...context, secrets }),
+        );
+        expect(message).toContain("[secret]");
+        for (const piece of [secret.slice(0, 20), secret.slice(60, 80), secret.slice(-20)])
+          expect(message.includes(piece) || message.includes(JSON.stringify(piece).slice(1, -1)), message).toBe(false);
+      }
+    },
+  );
+
+  test("the service's own time-out: which setting to raise", async () => {
+    const { context } = await startJobApi({ run: () => job("IN_QUEUE"), status: () => job("TIMED_OUT"), health });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+      /ended TIMED_OUT.*[\s\S]*policy\.executionTimeout/,
+    );
+  });
+
+  test("success where a failure was expected", async () => {
+    const { context } = await startJobApi({ run: () => job("COMPLETED"), health });
+    const inputs = inputsOf({ expect: { status: "FAILED" } });
+    expect(await failureOf(JobInvoke.create(inputs, context))).toContain("ended COMPLETED, expected FAILED");
+  });
+
+  test("another output: each difference by its path", async () => {
+    const { context } = await startJobApi({ run: () => job("COMPLETED", { output: { text: "nope", n: 1 } }) });
+    const inputs = inputsOf({ expect: { output: { text: "pong", n: 1, list: [1] } } });
+    expect(await failureOf(JobInvoke.create(inputs, context))).toBe(
+      [
+        'job j1 on endpoint "e1" ended COMPLETED, but its output is not what was expected',
+        'output.text: expected "pong", got "nope"',
+        "output.list: expected a list of 1, got nothing",
+        "Correct the handler, or what is expected of it.",
+      ].join("\n"),
+    );
+  });
+
+  test("an endpoint that does not exist", async () => {
+    const { context } = await startJobApi({});
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+      /^endpoint "e1" is unknown to the service \(unknown endpoint "e1"\)\. Check endpointId/,
+    );
+  });
+
+  test("a job that the service has forgotten", async () => {
+    const { context, calls } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: (call) => (call < 3 ? job("IN_PROGRESS") : json({ error: "job not found" }, 404)),
+    });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+      /job j1 on endpoint "e1" is gone\n.*policy\.ttl/,
+    );
+    expect(calls).not.toContain("cancel");
+  });
+
+  test("health that cannot be read hides nothing", async () => {
+    const { context } = await startJobApi({
+      run: () => job("FAILED", { error: { code: 7 } }),
+      health: () => json({}, 400),
+    });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+      /error: \{"code":7\}\nendpoint: its health cannot be read/,
+    );
+  });
+
+  test("an endless error text is cut", async () => {
+    const { context } = await startJobApi({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
+    expect((await failureOf(JobInvoke.create(inputsOf(), context))).length).toBeLessThan(5000);
+  });
+});
+
+describe("a submission whose answer is lost is not sent again", () => {
+  test.each<[string, Behaviour]>([
+    ["hang up", { does: "hang up" }],
+    ["reset", { does: "reset" }],
+    ["500", json({ error: "oops" }, 500)],
+    ["half an answer", { does: "answer half", status: 200, body: '{"id": "j1", "status": "IN_QUEUE"}' }],
+  ])("%s", async (_, behaviour) => {
+    for (const mode of ["async", "sync"]) {
+      const { context, calls } = await startJobApi({ run: () => behaviour, runsync: () => behaviour });
+      const message = await failureOf(JobInvoke.create(inputsOf({ mode }), context));
+      expect(message).toMatch(/^the answer to the job's submission on endpoint "e1" got lost[\s\S]*not sent again/);
+      expect(calls).toEqual([mode === "sync" ? "runsync" : "run"]);
+    }
+  });
+});
+
+describe("a job that is not over in time", () => {
+  test("is cancelled, and the message says how far it got and what to do", async () => {
+    const { context, calls, shown, clock } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => job("IN_QUEUE"),
+      cancel: () => job("CANCELLED"),
+      health,
+    });
+    const message = await failureOf(JobInvoke.create(inputsOf({ timeout: 30 }), context));
+    expect(message).toMatch(/^job j1 on endpoint "e1" was still IN_QUEUE after 30 s; it was cancelled\n/);
+    expect(message).toMatch(healthLine);
+    expect(message).toContain("Raise workersMax");
+    expect(calls.filter((one) => one === "cancel")).toHaveLength(1);
+    expect(clock.now()).toBe(30_000);
+    expect(shown).toContain("job j1 IN_QUEUE: 0 s of at most 30 s");
+    // Backs off: 30 s at 250 ms would be 120 looks.
+    expect(calls.filter((one) => one === "status").length).toBeLessThan(22);
+  });
+
+  test("tells why it waits, while it waits and at the end, where the service says why", async () => {
+    const reason = 'the image "acme/chat:1" has no command on this machine';
+    const { context, calls, shown } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => job("IN_QUEUE"),
+      cancel: () => job("CANCELLED"),
+      health: () => json({ jobs: { inQueue: 1 }, workers: { throttled: 1 }, message: `${reason}\nhush-hush-hush` }),
+    });
+    const secrets = { paths: [], values: ["hush-hush-hush"] };
+    const message = await failureOf(JobInvoke.create(inputsOf({ timeout: 30 }), { ...context, secrets }));
+    expect(message).toMatch(
+      /1 throttled\nthe image "acme\/chat:1" has no command on this machine\n\[secret\]\nNo worker/,
+    );
+    const [early, late] = [shown.slice(0, 3), shown.slice(-2)];
+    expect(early.filter((text) => text.includes(reason))).toEqual([]);
+    for (const text of late)
+      expect(text).toMatch(/^job j1 IN_QUEUE: \d+ s of at most 30 s; the image "acme\/chat:1" has .*machine$/);
+    // Once in the queue, once for the message.
+    expect(calls.filter((one) => one === "health")).toHaveLength(2);
+  });
+
+  test("the limit that the user set for the deployment's step counts where it is shorter", async () => {
+    const api = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => job("IN_PROGRESS"),
+      cancel: () => job("CANCELLED"),
+      health,
+    });
+    const message = await failureOf(JobInvoke.create(inputsOf(), { ...api.context, timeout: 5000 }));
+    expect(message).toMatch(/still IN_PROGRESS after 4 s; it was cancelled[\s\S]*create was not done within .* 5 s/);
+  });
+
+  test("but ends while it is being cancelled: its end counts", async () => {
+    let asked = false;
+    const { context } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => job(asked ? "COMPLETED" : "IN_PROGRESS", { output: 42 }),
+      cancel: () => {
+        asked = true;
+        return json({ error: "job is already COMPLETED" }, 400);
+      },
+    });
+    const { outputs } = await JobInvoke.create(inputsOf({ timeout: 4 }), context);
+    expect(outputs).toMatchObject({ status: "COMPLETED", output: 42 });
+  });
+
+  test("and cannot be cancelled: the message says that it may still run", async () => {
+    const { context } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: (call) => (call < 9 ? job("IN_PROGRESS") : json({}, 400)),
+      cancel: () => json({ error: "no" }, 400),
+      health,
+    });
+    expect(await failureOf(JobInvoke.create(inputsOf({ timeout: 4 }), context))).toContain(
+      "it could not be cancelled and may still run",
+    );
+  });
+});
+
+describe("a cancelled deployment", () => {
+  test("cancels the job on the service and ends with its own reason", async () => {
+    const stop = new AbortController();
+    const reason = new Error("stopped by the user");
+    const { context, calls } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: (call) => {
+        if (call === 3) stop.abort(reason);
+        return job("IN_PROGRESS");
+      },
+      cancel: () => job("CANCELLED"),
+    });
+    await expect(JobInvoke.create(inputsOf(), { ...context, signal: stop.signal })).rejects.toBe(reason);
+    expect(calls.at(-1)).toBe("cancel");
+  });
+
+  test("before anything was sent sends nothing", async () => {
+    const reason = new Error("stopped by the user");
+    const { context, calls } = await startJobApi({ run: () => job("COMPLETED") });
+    await expect(JobInvoke.create(inputsOf(), { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(calls).toEqual([]);
+  });
+
+  test("a look that fails for good does not leave the job running", async () => {
+    const { context, calls } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: () => json({ error: "invalid" }, 400),
+      cancel: () => job("CANCELLED"),
+    });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toContain('JobInvoke on endpoint "e1": ');
+    expect(calls).toEqual(["run", "status", "cancel"]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { type Behaviour, json } from "../../../support/faulty-server";
+import { startJobApi } from "../../../support/job-api";
+
+const { JobInvoke } = kinds;
+
+const job = (status: string, more: object = {}): Behaviour => json({ id: "j1", status, ...more });
+
+const inputsOf = (news: Properties = {}): Properties =>
+  JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, undefined).inputs;
+
+describe("a job that goes well", () => {
+  test("is submitted once with its input and policy, and told with its times", async () => {
+    const { context, calls, bodies } = await startJobApi({
+      run: () => job("IN_QUEUE"),
+      status: (call) =>
+        call === 1
+          ? job("IN_PROGRESS")
+          : job("COMPLETED", { output: { text: "pong" }, delayTime: 3, executionTime: 4 }),
+    });
+    const inputs = inputsOf({ policy: { ttl: 60_000 }, expect: { output: { text: "pong" } }, triggers: ["r1"] });
+    expect(await JobInvoke.create(inputs, context)).toEqual({
+      id: "j1",
+      outputs: {
+        ...inputs,
+        jobId: "j1",
+        status: "COMPLETED",
+        output: { text: "pong" },
+        delayTime: 3,
+        executionTime: 4,
+      },
+    });
+    expect(calls).toEqual(["run", "status", "status"]);
+    expect(bodies).toEqual([{ input: { prompt: "ping" }, policy: { ttl: 60_000 } }]);
+  });
+
+  test("in sync mode a quick one is one call, a longer one is waited for by its status", async () => {
+    const quick = await startJobApi({ runsync: () => job("COMPLETED", { output: null }) });
+    expect((await JobInvoke.create(inputsOf({ mode: "sync" }), quick.context)).outputs["output"]).toBe(null);
+    expect(quick.calls).toEqual(["runsync"]);
+    const long = await startJobApi({ runsync: () => job("IN_PROGRESS"), status: () => job("COMPLETED") });
+    await JobInvoke.create(inputsOf({ mode: "sync" }), long.context);
+    expect(long.calls).toEqual(["runsync", "status"]);
+  });
+
+  test("runs again in an update, under the same resource", async () => {
+    const { context, calls } = await startJobApi({ run: () => job("COMPLETED", { output: 1 }) });
+    const olds = { ...inputsOf(), jobId: "j0", status: "COMPLETED" };
+    const outputs = await JobInvoke.update("j0", olds, inputsOf({ triggers: ["r2"] }), context);
+    expect(outputs).toMatchObject({ jobId: "j1", triggers: ["r2"] });
+    expect(calls).toEqual(["run"]);
+  });
+
+  test("is not asked for again by a refresh or a delete", async () => {
+    const { context, calls } = await startJobApi({});
+    const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
+    const reading = await JobInvoke.read("j1", olds, context);
+    expect(reading).toEqual({ id: "j1", inputs: inputsOf(), outputs: olds });
+    await JobInvoke.delete("j1", olds, context);
+    expect(calls).toEqual([]);
+  });
+
+  test("cannot be imported", async () => {
+    const { context } = await startJobApi({});
+    await expect(JobInvoke.read("j1", {}, context)).rejects.toThrow("job j1 cannot be imported");
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import * as front from "../../../../provider/program-calls";
+import {
+  getEndpointHealth,
+  getNetworkVolume,
+  getSecret,
+  getServerlessEndpoint,
+  getTemplate,
+  type LookUp,
+} from "../../../../provider/resources/look-ups";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { stringAt } from "../../../support/raw-http";
+
+const bench = await useLifecycleBench();
+const made = async (path: string, body: object): Promise<string> =>
+  stringAt(await bench.rest("POST", path, body), "id");
+
+const templateId = await made("/templates", { name: "chat", imageName: "a:1", isServerless: true, env: { A: "1" } });
+const endpointId = await made("/endpoints", { name: "chat", templateId, workersMax: 0 });
+const volumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
+
+describe("an object that exists is found by its id and by its name", () => {
+  test("a template, with its revision", async () => {
+    for (const which of [{ id: templateId }, { name: "chat" }]) {
+      expect(await getTemplate(which, bench.context())).toMatchObject({
+        id: templateId,
+        name: "chat",
+        imageName: "a:1",
+        env: { A: "1" },
+        revision: expect.stringMatching(/^[0-9a-f]{16}$/),
+      });
+    }
+  });
+
+  test("an endpoint, with the root of its job API, whose health can be read", async () => {
+    for (const which of [{ id: endpointId }, { name: "chat" }]) {
+      const url = `${bench.proxy.origin}/v2/${endpointId}`;
+      expect(await getServerlessEndpoint(which, bench.context())).toMatchObject({ id: endpointId, templateId, url });
+    }
+    expect((await getEndpointHealth(endpointId, bench.context())).jobs).toMatchObject({ inQueue: 0, completed: 0 });
+  });
+
+  test("a network volume", async () => {
+    for (const which of [{ id: volumeId }, { name: "models" }])
+      expect(await getNetworkVolume(which, bench.context())).toMatchObject({ id: volumeId, size: 10 });
+  });
+
+  test("a secret, with its reference and never its value", async () => {
+    const found = await getSecret({ name: "token" }, bench.context());
+    expect(found).toMatchObject({ name: "token", reference: "{{ RUNPOD_SECRET_token }}" });
+    expect(JSON.stringify(await getSecret({ id: found.id }, bench.context()))).not.toContain("s3cr3t");
+  });
+});
+
+describe("a look-up that finds nothing says what it looked for", () => {
+  const kinds: [string, (which: LookUp) => Promise<unknown>][] = [
+    ["Template", (which) => getTemplate(which, bench.context())],
+    ["ServerlessEndpoint", (which) => getServerlessEndpoint(which, bench.context())],
+    ["NetworkVolume", (which) => getNetworkVolume(which, bench.context())],
+    ["Secret", (which) => getSecret(which, bench.context())],
+  ];
+  test.each(kinds)("%s", async (kind, get) => {
+    await expect(get({ name: "nobody" })).rejects.toThrow(
+      `${kind} "nobody" does not exist: no object of the account has this name`,
+    );
+    await expect(get({ id: "aaaaaaaaa1" })).rejects.toThrow(
+      `${kind} "aaaaaaaaa1" does not exist: no object of the account has this id`,
+    );
+    await expect(get({ id: "" })).rejects.toThrow(`a look-up of a ${kind} needs either an id or a name`);
+  });
+
+  test("a name that several have: the ids to choose from", async () => {
+    const ids = [1, 2].map(() => made("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
+    const told = `NetworkVolume "twins" is not the only one of its name (${(await Promise.all(ids)).sort().join(", ")})`;
+    const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
+      (error: unknown) => error,
+    );
+    expect(
+      String(failure).replace(/\((.*)\)/, (_, list: string) => `(${list.split(", ").sort().join(", ")})`),
+    ).toContain(told);
+  });
+
+  test("the health of an unknown endpoint", async () => {
+    await expect(getEndpointHealth("nosuch", bench.context())).rejects.toThrow(
+      'endpoint "nosuch" is unknown to the service',
+    );
+  });
+});
+
+test("programs and scripts call them with nothing but what they look for", async () => {
+  const settings = { clients: bench.addresses };
+  expect(await front.getTemplate({ name: "chat" }, { settings })).toMatchObject({ id: templateId });
+  expect(await front.getServerlessEndpoint({ name: "chat" }, { settings })).toMatchObject({ id: endpointId });
+  expect(await front.getNetworkVolume({ id: volumeId }, { settings })).toMatchObject({ id: volumeId });
+  expect(await front.getSecret({ name: "token" }, { settings })).toMatchObject({ name: "token" });
+  expect(await front.getEndpointHealth(endpointId, { settings })).toMatchObject({ jobs: { inQueue: 0 } });
+});

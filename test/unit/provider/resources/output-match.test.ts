@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { Path } from "../../../../provider/lifecycle/contract";
+import { mismatches, mismatchLines } from "../../../../provider/resources/job-invoke/output-match";
+import { longSecrets } from "../../../support/long-secrets";
+
+const lines = (expected: unknown, got: unknown): string[] => mismatchLines(mismatches(expected, got));
+
+describe("an output that is not what was expected is told by path", () => {
+  test.each<[string, unknown, unknown, string[]]>([
+    ["another value", { text: "pong" }, { text: "ping" }, ['output.text: expected "pong", got "ping"']],
+    ["a missing property", { text: "pong" }, {}, ['output.text: expected "pong", got nothing']],
+    ["no output at all", { text: "pong" }, undefined, ['output: expected {"text":"pong"}, got nothing']],
+    ["another type", { n: 1 }, { n: "1" }, ['output.n: expected 1, got "1"']],
+    ["null where a value was expected", 1, null, ["output: expected 1, got null"]],
+    ["an object where text was expected", "a", { a: 1 }, ['output: expected "a", got an object']],
+    ["a list of another length", [1, 2], [1], ["output: expected a list of 2, got a list of 1"]],
+    [
+      "an element",
+      { items: [{ id: 1 }, { id: 2 }] },
+      { items: [{ id: 1 }, { id: 3 }] },
+      ["output.items.1.id: expected 2, got 3"],
+    ],
+    [
+      "elements in another order",
+      ["a", "b"],
+      ["b", "a"],
+      ['output.0: expected "a", got "b"', 'output.1: expected "b", got "a"'],
+    ],
+    ["a list where an object was expected", { a: 1 }, [1], ['output: expected {"a":1}, got a list of 1']],
+    ["a name that every object has", { constructor: 1 }, {}, ["output.constructor: expected 1, got nothing"]],
+  ])("%s", (_, expected, got, wanted) => {
+    expect(lines(expected, got)).toEqual(wanted);
+  });
+
+  test("many places are cut to a readable number", () => {
+    const expected = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, 1]));
+    const told = lines(expected, {});
+    expect(told).toHaveLength(21);
+    expect(told.at(-1)).toBe("and 10 more");
+  });
+});
+
+describe("an output that is not what was expected shows no secret", () => {
+  const secret = longSecrets().jwt;
+  const [expected, got] = [
+    { token: secret, n: 1 },
+    { token: `${secret}x`, n: "2".repeat(90) },
+  ];
+
+  test.each<[string, Path[], string[]]>([
+    [
+      "of the expectation",
+      [["expect", "output", "token"]],
+      ["output.token: expected [secret], got [secret]", "output.n: expected 1, got [secret]"],
+    ],
+    [
+      "of which the whole expectation is",
+      [["expect"]],
+      ["output.token: expected [secret], got [secret]", "output.n: expected [secret], got [secret]"],
+    ],
+    [
+      "of the input that it was made of",
+      [["input", "a"]],
+      [`output.token: expected "${secret.slice(0, 76)}…, got [secret]`, "output.n: expected 1, got [secret]"],
+    ],
+    [
+      "that another property has",
+      [["endpointId"]],
+      ['output.token: expected "[secret]", got "[secret]x"', `output.n: expected 1, got "${"2".repeat(76)}…`],
+    ],
+  ])("%s", (_, paths, wanted) => {
+    const values = paths.flat().includes("endpointId") ? [secret] : [];
+    expect(mismatchLines(mismatches(expected, got), { paths, values })).toEqual(wanted);
+  });
+
+  test("an object that holds one is not shown", () => {
+    const lines = mismatchLines(mismatches({ a: { token: secret } }, { a: 1 }), {
+      paths: [["expect", "output", "a", "token"]],
+      values: [],
+    });
+    expect(lines).toEqual(["output.a: expected [secret], got [secret]"]);
+  });
+});
+
+describe("an output may hold more than expected", () => {
+  test.each<[string, unknown, unknown]>([
+    ["equal values", "pong", "pong"],
+    ["more properties", { text: "pong" }, { text: "pong", took: 3 }],
+    ["more properties deep inside lists", [{ a: { b: 1 } }], [{ a: { b: 1, c: 2 }, d: 3 }]],
+    ["an empty object matches any object", {}, { a: 1 }],
+    ["null is null", { a: null }, { a: null }],
+    ["zero and minus zero", 0, -0],
+  ])("%s", (_, expected, got) => {
+    expect(lines(expected, got)).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { systemClock } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { invokeJob } from "../../../../provider/program-calls";
+import { kinds } from "../../../../provider/resources";
+import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { at, send, stringAt } from "../../../support/raw-http";
+
+const handlers = ["echo", "fail", "slow"];
+const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
+const bench = await useLifecycleBench({ images });
+const { JobInvoke } = kinds;
+
+/** Endpoints that run each handler on a real worker. */
+const endpoints = new Map<string, string>();
+for (const name of handlers) {
+  const template = { name, imageName: `acme/${name}:1`, isServerless: true };
+  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+  endpoints.set(name, stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 1 }), "id"));
+}
+
+const inputsOf = (handler: string, news: Properties): Properties =>
+  JobInvoke.check({}, { endpointId: endpoints.get(handler) ?? "", input: {}, ...news }, undefined).inputs;
+const realTime = () => bench.context({ clock: systemClock });
+
+/** The job's record, asked for past the proxy and without our client. */
+async function statusOf(handler: string, jobId: string): Promise<unknown> {
+  const { serverlessUrl, apiKey } = bench.addresses;
+  const answer = await send("GET", `${serverlessUrl}/v2/${endpoints.get(handler)}/status/${jobId}`, { key: apiKey });
+  return at(answer.json, "status");
+}
+
+describe.each(["async", "sync"])("a job on a real worker, %s", (mode) => {
+  test("answers what its handler returned", async () => {
+    const expected = { output: { prompt: "ping" } };
+    const inputs = inputsOf("echo", { mode, input: { prompt: "ping", n: 1 }, expect: expected });
+    const { id, outputs } = await JobInvoke.create(inputs, realTime());
+    expect(outputs).toMatchObject({ jobId: id, status: "COMPLETED", output: { prompt: "ping", n: 1 } });
+    expect(outputs["executionTime"]).toEqual(expect.any(Number));
+  });
+
+  test("fails with the handler's own words", async () => {
+    const inputs = inputsOf("fail", { mode, input: { message: "no model named x" } });
+    await expect(JobInvoke.create(inputs, realTime())).rejects.toThrow(
+      /ended FAILED, expected COMPLETED\nerror: [^\n]*no model named x[\s\S]*\nendpoint: jobs 0 in queue, 0 in progress, \d+ completed, [1-9]\d* failed, 0 retried; workers (1 idle, 0|0 idle, 1) running/,
+    );
+  });
+
+  test("a failure that is expected is success", async () => {
+    const inputs = inputsOf("fail", { mode, expect: { status: "FAILED" } });
+    expect((await JobInvoke.create(inputs, realTime())).outputs["status"]).toBe("FAILED");
+  });
+});
+
+test("a job that takes too long is cancelled on the service", async () => {
+  const failure: unknown = await JobInvoke.create(
+    inputsOf("slow", { input: { ms: 60_000 }, timeout: 1 }),
+    realTime(),
+  ).catch((error: unknown) => error);
+  expect(String(failure)).toMatch(/was still IN_(QUEUE|PROGRESS) after 1 s; it was cancelled/);
+  const jobId = /job (\S+) on/.exec(String(failure))?.[1] ?? "";
+  expect(await statusOf("slow", jobId)).toBe("CANCELLED");
+});
+
+test("a job that no worker can run says what is missing", async () => {
+  const template = { name: "none", imageName: "acme/none:1", isServerless: true };
+  const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+  const endpointId = stringAt(
+    await bench.rest("POST", "/endpoints", { name: "none", templateId, workersMax: 1 }),
+    "id",
+  );
+  const context = realTime();
+  const shown: string[] = [];
+  context.progress = (text) => void shown.push(text);
+  const failure: unknown = await JobInvoke.create(inputsOf("echo", { endpointId, timeout: 8 }), context).catch(
+    (error: unknown) => error,
+  );
+  expect(String(failure)).toMatch(
+    /was still IN_QUEUE after 8 s; it was cancelled\nendpoint: .* 1 throttled\nthe image/,
+  );
+  expect(String(failure)).toContain("start the service with --image acme/none:1=COMMAND");
+  expect(shown.at(-1)).toContain('the image "acme/none:1" has no command');
+}, 20_000);
+
+test.each(["async", "sync"])("a cancelled deployment cancels its job within a second or so, %s", async (mode) => {
+  const stop = new AbortController();
+  const context = { ...realTime(), signal: stop.signal };
+  const running = JobInvoke.create(inputsOf("slow", { mode, input: { ms: 60_000 } }), context);
+  let jobId = "";
+  const told = new Promise<void>((resolve) => {
+    context.progress = (text) => {
+      jobId = text.split(" ")[1] ?? "";
+      resolve();
+    };
+  });
+  if (mode === "async") await told;
+  const stopped = Date.now();
+  const reason = new Error("stopped by the user");
+  stop.abort(reason);
+  await expect(running).rejects.toBe(reason);
+  expect(Date.now() - stopped).toBeLessThan(2500);
+  const health = `${bench.addresses.serverlessUrl}/v2/${endpoints.get("slow")}/health`;
+  const answer = await send("GET", health, { key: bench.addresses.apiKey });
+  expect(at(answer.json, "jobs")).toMatchObject({ inQueue: 0, inProgress: 0 });
+  if (mode === "async") expect(await statusOf("slow", jobId)).toBe("CANCELLED");
+});
+
+describe("from a script", () => {
+  const settings = { clients: bench.addresses };
+
+  test("arguments that do not do are refused before anything is sent", async () => {
+    await expect(invokeJob({ endpointId: "", input: {}, timeout: 0 }, { settings })).rejects.toThrow(
+      'endpointId: is ""; must not be empty\ntimeout: is 0; must be a whole number from 1 to 604800',
+    );
+    expect(bench.asked()).toEqual([]);
+  });
+
+  test("an endpoint that does not exist is named", async () => {
+    await expect(invokeJob({ endpointId: "nosuchendpoint", input: {} }, { settings })).rejects.toThrow(
+      /^endpoint "nosuchendpoint" is unknown to the service/,
+    );
+  });
+
+  test("a wrong key is one clear line", async () => {
+    const wrong = { clients: { ...bench.addresses, apiKey: "sck-wrong" } };
+    await expect(
+      invokeJob({ endpointId: endpoints.get("echo") ?? "", input: {} }, { settings: wrong }),
+    ).rejects.toThrow(/^job on endpoint "\w+": http:\/\/127\.0\.0\.1:\d+ refused the API key/);
+  });
+
+  test("a job answers its outcome and tells how it goes", async () => {
+    const shown: string[] = [];
+    const outcome = await invokeJob(
+      { endpointId: endpoints.get("echo") ?? "", input: { text: "pong" }, expect: { output: { text: "pong" } } },
+      { settings, onProgress: (text) => void shown.push(text) },
+    );
+    expect(outcome).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
+    expect(shown[0]).toBe(`job ${outcome.jobId} IN_QUEUE: 0 s of at most 300 s`);
+  });
+});
