@@ -50,7 +50,7 @@ const offenders: Record<string, [path: string, text: string][]> = {
   "the lifecycle's machinery knows no Pulumi, no resource and nothing above": [
     ["provider/lifecycle/a.ts", 'import type { Output } from "@pulumi/pulumi";'],
     ["provider/lifecycle/b.ts", 'import { kinds } from "../resources";'],
-    ["provider/lifecycle/create/c.ts", 'import { bridge } from "../../dynamic/bridge";'],
+    ["provider/lifecycle/create/c.ts", 'import { provider } from "../../dynamic/provider";'],
     ["provider/lifecycle/d.ts", 'type X = import("../plugin/server").Server;'],
   ],
   "of a resource, only its class and what it registers know Pulumi": [
@@ -58,13 +58,13 @@ const offenders: Record<string, [path: string, text: string][]> = {
   ],
   "resources import neither engine nor a way into Pulumi": [
     ["provider/resources/secret/a.ts", 'import { sealed } from "../../engine/values";'],
-    ["provider/resources/secret/resource.ts", 'import { bridge } from "../../dynamic/bridge";'],
+    ["provider/resources/secret/resource.ts", 'import { provider } from "../../dynamic/provider";'],
   ],
   "the engine's part imports neither way into Pulumi": [
     ["provider/engine/a.ts", 'import { readStruct } from "../plugin/structs";'],
   ],
   "the dynamic way does not import the plugin": [["provider/dynamic/a.ts", 'export { x } from "../plugin/values";']],
-  "the plugin does not import the dynamic way": [["provider/plugin/a.ts", 'import "../dynamic/bridge";']],
+  "the plugin does not import the dynamic way": [["provider/plugin/a.ts", 'import "../dynamic/provider";']],
   "examples import only the package root": [
     ["examples/a/index.ts", 'import { x } from "pulumi-serverless-compute/dynamic";'],
     ["examples/b/index.ts", 'import { x } from "../../provider";'],
@@ -124,7 +124,7 @@ const innocents: [path: string, text: string][] = [
     "provider/resources/template/resource.ts",
     'import * as pulumi from "@pulumi/pulumi";\nimport { registration } from "../registration";',
   ],
-  ["provider/dynamic/bridge.ts", 'import { kinds } from "../resources";\nimport { sealed } from "../engine/values";'],
+  ["provider/dynamic/provider.ts", 'import { kinds } from "../resources";\nimport { sealed } from "../engine/values";'],
   ["provider/lifecycle/reads.ts", 'import type { Clients } from "serverless-compute-api";'],
   [
     "examples/a/index.ts",

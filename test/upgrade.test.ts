@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createProvider } from "../provider/dynamic/bridge";
+import { createProvider } from "../provider/dynamic/provider";
 import { createCancellation } from "../provider/engine/cancellation";
 import { kinds } from "../provider/resources";
 

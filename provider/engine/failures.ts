@@ -1,3 +1,29 @@
+import type { Path, Properties } from "../lifecycle/contract";
+
+/** Properties of one resource, and the places in them that are secret. */
+export interface PropertySet {
+  properties: Properties;
+  secretPaths: readonly Path[];
+}
+
+/** Something exists and is not finished: the engine keeps it in state, and the next deployment updates it. */
+export interface Unfinished {
+  id: string;
+  outputs: PropertySet;
+  inputs: PropertySet;
+}
+
+/** A failed verb as the engine may show it: a sentence with its secrets taken out. */
+export class ResourceFailure extends Error {
+  override readonly name = "ResourceFailure";
+  constructor(
+    message: string,
+    readonly unfinished?: Unfinished,
+  ) {
+    super(message);
+  }
+}
+
 /** Text of whatever was thrown: an Error, a string, null. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return thrown.errors.map(messageOf).join("\n");

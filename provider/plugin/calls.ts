@@ -2,21 +2,8 @@ import { Metadata, type ServerUnaryCall, type sendUnaryData, status } from "@grp
 import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
-import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { messageOf } from "../engine/failures";
-
-/** A failure that keeps an object in state: it exists and is not finished. */
-export class UnfinishedCall extends Error {
-  override readonly name = "UnfinishedCall";
-  constructor(
-    message: string,
-    readonly id: string,
-    readonly properties: Struct,
-    readonly inputs: Struct,
-  ) {
-    super(message);
-  }
-}
+import { messageOf, ResourceFailure } from "../engine/failures";
+import { structOf } from "./structs";
 
 /** Turns an async function into a gRPC handler; whatever it throws becomes an answer with a sentence. */
 export function answering<Request, Response>(handle: (request: Request) => Promise<Response> | Response) {
@@ -31,14 +18,15 @@ export function answering<Request, Response>(handle: (request: Request) => Promi
 
 function failure(thrown: unknown): { code: status; details: string; metadata?: Metadata } {
   const message = messageOf(thrown);
-  if (!(thrown instanceof UnfinishedCall)) return { code: status.UNKNOWN, details: message };
-  const unfinished = new ErrorResourceInitFailed();
-  unfinished.setId(thrown.id);
-  unfinished.setProperties(thrown.properties);
-  unfinished.setInputs(thrown.inputs);
-  unfinished.setReasonsList([message]);
+  const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
+  if (!unfinished) return { code: status.UNKNOWN, details: message };
+  const kept = new ErrorResourceInitFailed();
+  kept.setId(unfinished.id);
+  kept.setProperties(structOf(unfinished.outputs));
+  kept.setInputs(structOf(unfinished.inputs));
+  kept.setReasonsList([message]);
   const packed = new Any();
-  packed.pack(unfinished.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  packed.pack(kept.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
   const detailed = new Status();
   detailed.setCode(status.UNKNOWN);
   detailed.setMessage(message);

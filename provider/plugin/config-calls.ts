@@ -9,13 +9,14 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
+import type { PropertySet } from "../engine/failures";
 import type { Host } from "../engine/host";
 import { type Properties, Unknown, type Value } from "../lifecycle/contract";
 import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import { closest } from "../lifecycle/properties/spelling";
 import { isSettingName, settingNames, settingTable } from "../setting-table";
 import { type ConfigLookup, settingMistakes } from "../settings";
-import { type Received, readStruct, writeStruct } from "./structs";
+import { readStruct, writeStruct } from "./structs";
 
 /** A setting as the settings file reads it: numbers come as such from programs in YAML, as texts from all others. */
 const settingText = (value: Value | undefined): string | undefined =>
@@ -27,7 +28,7 @@ const lookupIn =
     settingText(properties[key.slice(key.indexOf(":") + 1)]);
 
 /** What is wrong with the arguments of a provider, seen before anything is asked with them. */
-function mistakes({ properties, secrets }: Received): string[] {
+function mistakes({ properties, secretPaths }: PropertySet): string[] {
   const misspelt = Object.keys(properties).flatMap((key) => {
     // The engine adds settings of its own, such as version and pluginDownloadURL.
     const meant = isSettingName(key) ? undefined : closest(key, [...settingNames]);
@@ -39,13 +40,13 @@ function mistakes({ properties, secrets }: Received): string[] {
     const { type, secret } = settingTable[name];
     if (value === undefined || value instanceof Unknown || typeof value === "string") continue;
     if (typeof value === "number" && type !== "string") continue;
-    const shown = secret || isSecretAt([name], secrets) ? "" : `is ${showValue(value)}; `;
+    const shown = secret || isSecretAt([name], secretPaths) ? "" : `is ${showValue(value)}; `;
     ofWrongType.set(name, `${name}: ${shown}must be ${type === "string" ? "a text" : "a number"}`);
   }
   const unusable = settingMistakes(lookupIn(properties))
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !ofWrongType.has(name))
     .map(({ reason }) => reason);
-  const clean = createRedaction(secretsAmong([properties], secrets).values);
+  const clean = createRedaction(secretsAmong([properties], secretPaths).values);
   return [...misspelt, ...ofWrongType.values(), ...unusable.map(clean)];
 }
 
@@ -54,7 +55,7 @@ export function configCalls(host: Host) {
   return {
     checkConfig: (request: CheckRequest): CheckResponse => {
       const received = readStruct(request.getNews());
-      const { properties, secrets } = received;
+      const { properties, secretPaths } = received;
       const response = new CheckResponse();
       for (const reason of mistakes(received)) {
         const failure = new CheckFailure();
@@ -62,7 +63,7 @@ export function configCalls(host: Host) {
         response.addFailures(failure);
       }
       const key = properties["apiKey"] === undefined ? [] : [["apiKey"]];
-      response.setInputs(writeStruct(properties, [...secrets, ...key]));
+      response.setInputs(writeStruct(properties, [...secretPaths, ...key]));
       return response;
     },
 

@@ -43,15 +43,14 @@ export function lookUpCalls(host: Host) {
       if (!isFunction(name))
         throw new Error(`${token} is no function of this provider; it has ${Object.keys(functions).join(", ")}`);
       const shape: FunctionShape = functionShapes[name];
-      const received = readStruct(request.getArgs());
-      const { properties } = received;
+      const { properties, secretPaths } = readStruct(request.getArgs());
       const response = new InvokeResponse();
       const mistakes = badArguments(name, shape, properties);
       // Not as failures of the answer: programs in Node that get those eat up their memory before they end.
       if (mistakes.length > 0) throw new Error(mistakes.join("; "));
       if (Object.values(properties).some(hasUnknown)) return response;
       const { clock, connect } = host;
-      const secrets = secretsAmong([properties], received.secrets);
+      const secrets = secretsAmong([properties], secretPaths);
       const run = (signal: AbortSignal) => {
         const context: LookUpContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return functions[name](properties, context);

@@ -22,7 +22,7 @@ const exportShape = z.looseObject({
 const types = { dynamic: "pulumi-nodejs:dynamic/serverless:", plugin: "serverless-compute:index:" };
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
 
-/** Takes out what only the dynamic door keeps in state. */
+/** Takes out what only the dynamic way keeps in state. */
 function visible<Values extends object>(values: Values): Values {
   const kept: Values = { ...values };
   for (const key of Object.keys(kept).filter((name) => name.startsWith("__"))) Reflect.deleteProperty(kept, key);

@@ -52,13 +52,13 @@ async function update(kind: string, id: string, olds: Properties, news: Properti
 }
 
 /** What the plugin calls stable of the old properties while it compares. */
-function stables(kind: string, id: string, olds: Properties, news: Properties): string[] {
+async function stables(kind: string, id: string, olds: Properties, news: Properties): Promise<string[]> {
   const request = new DiffRequest();
   request.setUrn(urnOf(kind));
   request.setId(id);
   request.setOlds(writeStruct(olds));
   request.setNews(writeStruct(news));
-  return calls().diff(request).getStablesList();
+  return (await calls().diff(request)).getStablesList();
 }
 
 /**
@@ -103,7 +103,7 @@ describe("the outputs of the plugin's previews are those of the calls that follo
     const changes = kinds[kind].diff(outputs, news);
     if (changes.length === 0 || changes.some(({ replace }) => replace)) return;
     const before = await update(kind, id, outputs, news, true);
-    const stable = stables(kind, id, outputs, news);
+    const stable = await stables(kind, id, outputs, news);
     const after = await update(kind, id, outputs, news, false);
     made = { kind, id, outputs: after };
     expectForeseen(before, after, told[kind].update);

@@ -1,6 +1,6 @@
 import type { dynamic } from "@pulumi/pulumi";
 import { createClients, systemClock } from "serverless-compute-api";
-import { createProvider } from "../../../../provider/dynamic/bridge";
+import { createProvider } from "../../../../provider/dynamic/provider";
 import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
 import type { Host } from "../../../../provider/engine/host";
 import type { Lifecycle } from "../../../../provider/lifecycle/contract";
@@ -15,8 +15,8 @@ export const asSecret = (value: unknown) => ({
   value,
 });
 
-/** Hidden inputs of a box called "lunch" in the stack "dev". */
-export const hidden = {
+/** Internal inputs of a box called "lunch" in the stack "dev". */
+export const internal = {
   __provider: "text",
   __urn: "urn:pulumi:dev::shop::my:Parent$pulumi-nodejs:dynamic/serverless:Box::lunch",
 };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { Unknown } from "../../../../provider/lifecycle/contract";
-import { bench, hidden, unknownText } from "./box";
+import { bench, internal, unknownText } from "./box";
 
 describe("a check", () => {
   it("says path and reason without naming a property, since the engine would print the value beside it", async () => {
     const { provider } = bench();
-    const { failures } = await provider.check({}, { ...hidden, size: 0, pin: "4711" });
+    const { failures } = await provider.check({}, { ...internal, size: 0, pin: "4711" });
     expect(failures).toEqual([{ property: "", reason: 'size: 0 is too small, "[secret]"' }]);
   });
 
@@ -15,13 +15,13 @@ describe("a check", () => {
         throw null;
       },
     });
-    const { failures } = await provider.check({}, { ...hidden });
+    const { failures } = await provider.check({}, { ...internal });
     expect(failures).toEqual([{ property: "", reason: "failed without saying why" }]);
   });
 
   it("refuses a time-out that is no duration", async () => {
     const { provider } = bench();
-    const { failures } = await provider.check({}, { ...hidden, __timeouts: { delete: "5 minutes" } });
+    const { failures } = await provider.check({}, { ...internal, __timeouts: { delete: "5 minutes" } });
     expect(failures).toEqual([
       {
         property: "",
@@ -32,11 +32,11 @@ describe("a check", () => {
 
   it("names a resource after itself, its stack and its whole URN", async () => {
     const { provider } = bench();
-    const { inputs } = await provider.check({}, { ...hidden });
+    const { inputs } = await provider.check({}, { ...internal });
     expect(inputs).toMatchObject({ name: "lunch-dev-1a292af" });
   });
 
-  it("keeps the hidden inputs and hides them from the lifecycle", async () => {
+  it("keeps the internal inputs and hides them from the lifecycle", async () => {
     const seen: string[][] = [];
     const { provider } = bench({
       check: (olds, news) => {
@@ -44,8 +44,8 @@ describe("a check", () => {
         return { inputs: news, failures: [] };
       },
     });
-    const { inputs } = await provider.check({ ...hidden, size: 1 }, { ...hidden, size: 2 });
-    expect({ inputs, seen }).toEqual({ inputs: { ...hidden, size: 2 }, seen: [["size"], ["size"]] });
+    const { inputs } = await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
+    expect({ inputs, seen }).toEqual({ inputs: { ...internal, size: 2 }, seen: [["size"], ["size"]] });
   });
 
   it("hands unknown values over as unknown, at any depth, and gives them back", async () => {
@@ -57,12 +57,12 @@ describe("a check", () => {
       },
     });
     const note = { a: [unknownText, { b: unknownText }] };
-    const { inputs } = await provider.check({}, { ...hidden, note });
+    const { inputs } = await provider.check({}, { ...internal, note });
     expect(seen).toEqual([{ a: [Unknown.value, { b: Unknown.value }] }]);
     expect(inputs).toMatchObject({ note });
   });
 
-  it("works on the state of a package that knew no hidden inputs", async () => {
+  it("works on the state of a package that knew no internal inputs", async () => {
     const { provider } = bench();
     const { inputs, failures } = await provider.check({}, { __provider: "text", size: 1 });
     expect({ inputs, failures }).toEqual({ inputs: { __provider: "text", size: 1, name: "nameless" }, failures: [] });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { bench, hidden, unknownText } from "./box";
+import { bench, internal, unknownText } from "./box";
 
-const state = { ...hidden, name: "lunch-dev", size: 1 };
+const state = { ...internal, name: "lunch-dev", size: 1 };
 
 describe("a diff", () => {
-  it("is no change when only hidden inputs differ, so that an upgrade of the package never shows", async () => {
+  it("is no change when only internal inputs differ, so that an upgrade of the package never shows", async () => {
     const { provider } = bench();
     const olds = { name: "lunch-dev", size: 1, __provider: "an older text" };
     const news = { ...state, __timeouts: { create: "5m" }, __secrets: [["note"]] };
@@ -62,7 +62,7 @@ describe("a diff", () => {
     const news = { ...state, size: 2 };
     await provider.check(state, news);
     await provider.diff("box-1", state, news);
-    expect(shown).toEqual([`warning ${hidden.__urn} its content is lost`]);
+    expect(shown).toEqual([`warning ${internal.__urn} its content is lost`]);
   });
 
   it("does not warn in a refresh, which compares what was read without checking anything", async () => {

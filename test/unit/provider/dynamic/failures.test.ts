@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PartialFailure } from "../../../../provider/lifecycle/contract";
-import { asSecret, bench, hidden, thrownBy } from "./box";
+import { asSecret, bench, internal, thrownBy } from "./box";
 
 const throwing = (thrown: unknown) => ({
   create: async () => {
@@ -17,7 +17,7 @@ describe("a failing verb", () => {
     ["several errors at once", new AggregateError([new Error("one"), "two"]), "one\ntwo"],
   ])("that throws %s leaves an Error with a sentence", async (_, thrown, message) => {
     const { provider } = bench(throwing(thrown));
-    expect((await thrownBy(() => provider.create({ ...hidden }))).message).toBe(message);
+    expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(message);
   });
 
   it("says its message once and no stack where the SDK prints both", async () => {
@@ -26,36 +26,36 @@ describe("a failing verb", () => {
         throw new Error("the box is nailed shut");
       },
     });
-    const error = await thrownBy(() => provider.delete("box-1", { ...hidden }));
+    const error = await thrownBy(() => provider.delete("box-1", { ...internal }));
     expect(`${error}: ${error.stack}`).toBe('Box "lunch", delete: failed, see its own message');
   });
 
   it("that found nothing made carries no id, so that the engine keeps nothing", async () => {
     const { provider } = bench(throwing(Object.assign(new Error("refused"), { id: 7 })));
-    expect(await thrownBy(() => provider.create({ ...hidden }))).not.toHaveProperty("id");
+    expect(await thrownBy(() => provider.create({ ...internal }))).not.toHaveProperty("id");
   });
 
   it("that left something unfinished keeps it with its text, its reason and its secrets marked", async () => {
     const outputs = { pin: "4711", size: 2, name: "lunch" };
     const { provider } = bench(throwing(new PartialFailure("the lid is missing", "box-1", outputs)));
-    expect(await thrownBy(() => provider.create({ ...hidden, pin: "4711" }))).toMatchObject({
+    expect(await thrownBy(() => provider.create({ ...internal, pin: "4711" }))).toMatchObject({
       message: "the lid is missing",
       id: "box-1",
       reasons: ["the lid is missing"],
-      properties: { ...hidden, size: 2, name: "lunch", pin: asSecret("4711") },
+      properties: { ...internal, size: 2, name: "lunch", pin: asSecret("4711") },
     });
   });
 
   it("never repeats a secret value: marked ones, and those that the program made secret", async () => {
     const { provider } = bench(throwing(new Error('pin 4711 and "tab\\there" and plain stay')));
-    const props = { ...hidden, pin: "4711", note: { a: ["tab\there", "plain"] }, __secrets: [["note", "a", "0"]] };
+    const props = { ...internal, pin: "4711", note: { a: ["tab\there", "plain"] }, __secrets: [["note", "a", "0"]] };
     const { message } = await thrownBy(() => provider.create(props));
     expect(message).toBe('pin [secret] and "[secret]" and plain stay');
   });
 
   it("that answers no id says so", async () => {
     const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
-    expect((await thrownBy(() => provider.create({ ...hidden }))).message).toBe(
+    expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(
       "the service made the Box but answered without its id",
     );
   });
@@ -65,12 +65,12 @@ describe("a failing verb", () => {
       throw new Error("there is no API key");
     };
     const { provider } = bench({}, { connect });
-    expect((await thrownBy(() => provider.create({ ...hidden }))).message).toBe("there is no API key");
+    expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe("there is no API key");
   });
 
   it("a read without an id is refused", async () => {
     const { provider } = bench();
-    expect((await thrownBy(() => provider.read("", { ...hidden }))).message).toBe(
+    expect((await thrownBy(() => provider.read("", { ...internal }))).message).toBe(
       "there is nothing to read: the id is empty",
     );
   });
@@ -81,6 +81,6 @@ describe("a failing verb", () => {
         throw "cannot compare";
       },
     });
-    expect((await thrownBy(() => provider.diff("box-1", hidden, hidden))).message).toBe("cannot compare");
+    expect((await thrownBy(() => provider.diff("box-1", internal, internal))).message).toBe("cannot compare");
   });
 });

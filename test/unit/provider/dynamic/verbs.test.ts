@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { asSecret, bench, hidden, thrownBy } from "./box";
+import { asSecret, bench, internal, thrownBy } from "./box";
 
 describe("the answers of the verbs", () => {
-  it("hold the hidden inputs, since refresh and delete see outputs only", async () => {
+  it("hold the internal inputs, since refresh and delete see outputs only", async () => {
     const { provider } = bench();
-    const inputs = { ...hidden, size: 1 };
+    const inputs = { ...internal, size: 1 };
     const created = await provider.create(inputs);
     const updated = await provider.update("box-1", inputs, inputs);
     const read = await provider.read("box-1", inputs);
@@ -15,7 +15,7 @@ describe("the answers of the verbs", () => {
 
   it("mark what is secret by its kind, in the inputs of a read too", async () => {
     const { provider } = bench();
-    const inputs = { ...hidden, pin: "4711" };
+    const inputs = { ...internal, pin: "4711" };
     expect((await provider.create(inputs)).outs).toMatchObject({ pin: asSecret("4711"), echo: "heard" });
     expect(await provider.read("box-1", inputs)).toMatchObject({
       props: { pin: asSecret("4711") },
@@ -25,7 +25,7 @@ describe("the answers of the verbs", () => {
 
   it("mark what is made of an input that the program made secret", async () => {
     const { provider } = bench();
-    const { outs } = await provider.create({ ...hidden, note: { a: "x" }, __secrets: [["note", "a"]] });
+    const { outs } = await provider.create({ ...internal, note: { a: "x" }, __secrets: [["note", "a"]] });
     expect(outs).toMatchObject({ echo: asSecret("heard") });
   });
 
@@ -41,8 +41,8 @@ describe("the answers of the verbs", () => {
       run: () => 1,
     };
     const { provider } = bench({ update: async () => ({ ...odd }) });
-    expect((await provider.update("box-1", hidden, hidden)).outs).toEqual({
-      ...hidden,
+    expect((await provider.update("box-1", internal, internal)).outs).toEqual({
+      ...internal,
       list: [null, null],
       big: 12,
       huge: "18446744073709551616",
@@ -54,23 +54,23 @@ describe("the answers of the verbs", () => {
 
   it("say that an object is gone by an empty id", async () => {
     const { provider } = bench({ read: async () => undefined });
-    expect(await provider.read("box-1", { ...hidden })).toEqual({ id: "", props: {} });
+    expect(await provider.read("box-1", { ...internal })).toEqual({ id: "", props: {} });
   });
 });
 
 describe("a look-up by id", () => {
   it("fails where there is nothing, since the engine would take an empty answer for an object", async () => {
     const { provider } = bench({ read: async () => undefined });
-    const error = await thrownBy(() => provider.read("box-9", { ...hidden, __existing: true }));
+    const error = await thrownBy(() => provider.read("box-9", { ...internal, __existing: true }));
     expect(error.message).toBe('Box "box-9" does not exist');
   });
 
   it("leaves no mark in state, so that a later refresh finds it gone", async () => {
     const { provider } = bench();
-    expect(await provider.read("box-1", { ...hidden, __existing: true })).toEqual({
+    expect(await provider.read("box-1", { ...internal, __existing: true })).toEqual({
       id: "box-1",
-      props: { ...hidden, echo: "heard" },
-      inputs: hidden,
+      props: { ...internal, echo: "heard" },
+      inputs: internal,
     });
   });
 });
@@ -85,7 +85,7 @@ describe("a verb", () => {
       },
       delete: async (_id, _olds, { timeout }) => void seen.push(timeout),
     });
-    const props = { ...hidden, __timeouts: { create: "1h30m", update: "2s" } };
+    const props = { ...internal, __timeouts: { create: "1h30m", update: "2s" } };
     await provider.create(props);
     await provider.delete("box-1", props);
     expect(seen).toEqual([5_400_000, undefined]);
@@ -93,8 +93,8 @@ describe("a verb", () => {
 
   it("shows its progress on the resource's own line, secrets taken out", async () => {
     const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing 4711 open") });
-    await provider.delete("box-1", { ...hidden, pin: "4711" });
-    expect(shown).toEqual([`progress ${hidden.__urn} sawing [secret] open`]);
+    await provider.delete("box-1", { ...internal, pin: "4711" });
+    expect(shown).toEqual([`progress ${internal.__urn} sawing [secret] open`]);
   });
 
   it("runs quietly on state that does not hold the URN", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { secretOutputs } from "../../../../provider/engine/answers";
+import { secretOutputs } from "../../../../provider/engine/resource-verbs";
 import { type Path, Unknown } from "../../../../provider/lifecycle/contract";
 import { holdsSecret, isSecretAt, secretsAmong } from "../../../../provider/lifecycle/properties/secret-paths";
 import { kinds } from "../../../../provider/resources";

@@ -33,7 +33,7 @@ test("numbers are taken as numbers and as texts, and are handed back as they cam
 });
 
 test("the key is marked as secret", () => {
-  expect(check({ apiKey: "k-1" }).inputs.secrets).toEqual([["apiKey"]]);
+  expect(check({ apiKey: "k-1" }).inputs.secretPaths).toEqual([["apiKey"]]);
 });
 
 test.each<[string, object, string | RegExp]>([

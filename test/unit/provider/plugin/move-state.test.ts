@@ -61,11 +61,11 @@ describe("moving a stack's state to the plugin", () => {
     ]);
   });
 
-  it("takes the hidden properties out, and keeps the settings of an explicit provider", () => {
-    const hidden = { inputs: { a: 1, __provider: "text" }, outputs: { a: 1, __provider: "text", b: 2 } };
+  it("takes the internal properties out, and keeps the settings of an explicit provider", () => {
+    const internal = { inputs: { a: 1, __provider: "text" }, outputs: { a: 1, __provider: "text", b: 2 } };
     const resources = [
       provider("west", { "serverless-compute:baseUrl": "http://a" }),
-      object("serverless:Template", "a", "west", hidden),
+      object("serverless:Template", "a", "west", internal),
     ];
     const { text, moved: count } = moveState(JSON.stringify({ version: 3, deployment: { resources } }));
     expect(count).toBe(1);

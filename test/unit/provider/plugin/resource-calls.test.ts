@@ -77,6 +77,6 @@ test("a list with something secret in it is kept as a whole: what stands where m
   request.setProperties(writeStruct({ tags: ["a", asSecret("4711")] }));
   request.setInputs(writeStruct({ tags: ["a", asSecret("4711")] }));
   const read = await calls.read(request);
-  expect(readStruct(read.getProperties()).secrets).toEqual([["tags"]]);
-  expect(readStruct(read.getInputs()).secrets).toEqual([["tags"]]);
+  expect(readStruct(read.getProperties()).secretPaths).toEqual([["tags"]]);
+  expect(readStruct(read.getInputs()).secretPaths).toEqual([["tags"]]);
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { defaultName, readUrn } from "../engine/urn";
 import { propertiesFromWire, type Wire } from "../engine/values";
-import type { Properties } from "../lifecycle/contract";
+import type { Path, Properties } from "../lifecycle/contract";
 
-/** What a class tells the provider process beside the user's inputs, which the engine would not pass on. */
-const hiddenShape = z.looseObject({
+/** What a class hands to the provider process beside the user's inputs, which the engine would not pass on. */
+const internalShape = z.looseObject({
   /** The resource's own URN: for its default name and for messages on its own line. */
   __urn: z.string().optional().catch(undefined),
   /** The resource option customTimeouts, such as `{ delete: "5m" }`. */
@@ -20,31 +20,35 @@ const hiddenShape = z.looseObject({
 /** The verbs whose time a user may set. */
 export type TimedVerb = "create" | "update" | "delete";
 
-/** The hidden part of a resource's properties, read. State of a package that knew less simply says less. */
-export interface Hidden {
-  /** The hidden properties as they came: every answer gives them back, since refresh and delete see outputs only. */
+/** The internal inputs of a resource, read. State of an earlier version simply has fewer. */
+export interface InternalInputs {
+  /** As they came: every answer gives them back, since refresh and delete see outputs only. */
   readonly wire: Wire;
-  readonly urn: string | undefined;
+  /** Empty where the state does not hold it. */
+  readonly urn: string;
   /** Name that a resource gets when the user gave none. */
   readonly defaultName: string | undefined;
   /** What to call the resource in a message. */
   readonly resourceName: string;
-  readonly secrets: readonly (readonly string[])[];
   /** Whether this is a program's look-up of an object, not a refresh of what was deployed. */
   readonly mustExist: boolean;
   /** Whether the resource option replaceOnChanges asks for a replacement when this property changes. */
-  replacesOn(path: readonly string[]): boolean;
+  replacesOn(path: Path): boolean;
   /** Milliseconds that the user allows a verb. */
   timeout(verb: TimedVerb): number | undefined;
 }
 
-/** Divides properties into what the user wrote and what the class added; hidden names start with two underscores. */
-export function splitHidden(all: Record<string, unknown>): { hidden: Hidden; visible: Properties } {
+/** Divides properties into what the user wrote and what the class added, whose names start with two underscores. */
+export function splitProperties(all: Record<string, unknown>): {
+  internal: InternalInputs;
+  properties: Properties;
+  secretPaths: readonly Path[];
+} {
   const entries = Object.entries(all);
-  const isHidden = ([key]: [string, unknown]): boolean => key.startsWith("__");
-  const wire = Object.fromEntries(entries.filter(isHidden));
-  const visible = propertiesFromWire(Object.fromEntries(entries.filter((entry) => !isHidden(entry))));
-  return { hidden: readHidden(wire), visible };
+  const isInternal = ([key]: [string, unknown]): boolean => key.startsWith("__");
+  const wire = Object.fromEntries(entries.filter(isInternal));
+  const properties = propertiesFromWire(Object.fromEntries(entries.filter((entry) => !isInternal(entry))));
+  return { ...readInternal(wire), properties };
 }
 
 /** Parts of a path as the engine writes it, such as `env.MODEL` and `env["a.b"]`. */
@@ -57,25 +61,22 @@ const partsOf = (path: string): string[] =>
 const covers = (pattern: string, path: readonly string[]): boolean =>
   partsOf(pattern).every((part, index) => (part === "*" ? index < path.length : part === path[index]));
 
-function readHidden(all: Wire): Hidden {
-  const read = hiddenShape.parse(all);
-  const { __urn: urn, __timeouts: timeouts, __secrets: secrets, __existing: mustExist } = read;
+function readInternal(all: Wire): { internal: InternalInputs; secretPaths: readonly Path[] } {
+  const read = internalShape.parse(all);
+  const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: mustExist } = read;
   // Not kept in state: what was looked up once is refreshed like anything else.
   const { __existing: _asked, ...wire } = all;
-  const parts = readUrn(urn ?? "");
-  return {
-    wire,
-    urn,
-    defaultName: defaultName(urn ?? ""),
-    resourceName: parts.name,
-    secrets,
-    mustExist,
+  const internal: InternalInputs = {
+    ...{ wire, urn, mustExist },
+    defaultName: defaultName(urn),
+    resourceName: readUrn(urn).name,
     replacesOn: (path) => read.__replaceOnChanges.some((pattern) => covers(pattern, path)),
     timeout: (verb) => {
       const text = timeouts[verb];
       return text === undefined || text === null ? undefined : milliseconds(String(text), verb);
     },
   };
+  return { internal, secretPaths };
 }
 
 const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

@@ -1,0 +1,131 @@
+import type { dynamic } from "@pulumi/pulumi";
+import { obeyEngine } from "../engine/cancellation";
+import { messageOf, type PropertySet, ResourceFailure } from "../engine/failures";
+import { createHost, type Host } from "../engine/host";
+import { createResourceVerbs } from "../engine/resource-verbs";
+import { sealed, toWire, type Wire } from "../engine/values";
+import type { Lifecycle } from "../lifecycle/contract";
+import { kinds } from "../resources";
+import { UnfinishedFailure, VerbFailure } from "./failures";
+import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
+
+/** Properties as the SDK takes them: secrets marked, and the internal inputs with them, since refresh and delete see outputs only. */
+const wireOf = ({ properties, secretPaths }: PropertySet, { wire }: InternalInputs): Wire => ({
+  ...sealed(toWire(properties), secretPaths),
+  ...wire,
+});
+
+/**
+ * A lifecycle as the dynamic SDK calls it: takes the internal inputs off, puts them back on, and makes every failure one
+ * that Pulumi shows well.
+ */
+export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.ResourceProvider<Wire, Wire> {
+  const verbs = createResourceVerbs(lifecycle, host);
+
+  /** Calls a verb; whatever it throws leaves with the resource's name. */
+  const calling = async <Answer>(
+    verb: TimedVerb | "read" | "diff",
+    { internal }: { internal: InternalInputs },
+    act: (call: { urn: string; timeout: number | undefined }) => Promise<Answer>,
+  ): Promise<Answer> => {
+    try {
+      const timeout = verb === "read" || verb === "diff" ? undefined : internal.timeout(verb);
+      return await act({ urn: internal.urn, timeout });
+    } catch (thrown) {
+      const subject = `${lifecycle.kind} ${JSON.stringify(internal.resourceName)}, ${verb}`;
+      const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
+      if (!unfinished) throw new VerbFailure(subject, messageOf(thrown));
+      throw new UnfinishedFailure(subject, messageOf(thrown), unfinished.id, wireOf(unfinished.outputs, internal));
+    }
+  };
+
+  return {
+    configure: async ({ config }) => host.keepConfiguration((key) => config.get(key)),
+
+    check: async (olds: Wire, news: Wire) => {
+      const { internal, ...after } = splitProperties(news);
+      try {
+        for (const verb of ["create", "update", "delete"] as const) internal.timeout(verb);
+        const { inputs, failures } = verbs.check(
+          { urn: internal.urn },
+          splitProperties(olds),
+          after,
+          internal.defaultName,
+        );
+        return {
+          inputs: { ...toWire(inputs.properties), ...internal.wire },
+          failures: failures.map((reason) => ({ property: "", reason })),
+        };
+      } catch (thrown) {
+        return { inputs: news, failures: [{ property: "", reason: messageOf(thrown) }] };
+      }
+    },
+
+    diff: (id, olds: Wire, news: Wire) => {
+      const after = splitProperties(news);
+      return calling("diff", after, async (call) => {
+        const { changes, ...rest } = await verbs.diff(
+          call,
+          id,
+          splitProperties(olds),
+          after,
+          after.internal.replacesOn,
+        );
+        return { changes: changes.length > 0, ...rest };
+      });
+    },
+
+    create: (news: Wire) => {
+      const inputs = splitProperties(news);
+      return calling("create", inputs, async (call) => {
+        const { id, outputs } = await verbs.create(call, inputs);
+        return { id, outs: wireOf(outputs, inputs.internal) };
+      });
+    },
+
+    read: (id, props = {}) => {
+      const state = splitProperties(props);
+      return calling("read", state, async (call) => {
+        const reading = await verbs.read(call, id, state, state);
+        // For a look-up the engine would take an empty answer for an object without properties.
+        if (!reading && state.internal.mustExist) throw new Error(`${lifecycle.kind} "${id}" does not exist`);
+        if (!reading) return { id: "", props: {} };
+        const { outputs, inputs } = reading;
+        return { id: reading.id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
+      });
+    },
+
+    update: (id, olds: Wire, news: Wire) => {
+      const after = splitProperties(news);
+      return calling("update", after, async (call) => ({
+        outs: wireOf(await verbs.update(call, id, splitProperties(olds), after), after.internal),
+      }));
+    },
+
+    delete: (id, props: Wire) => {
+      const state = splitProperties(props);
+      return calling("delete", state, (call) => verbs.delete(call, id, state));
+    },
+  };
+}
+
+let processHost: Host | undefined;
+
+/**
+ * What the text in state asks for in the process that the engine starts: the provider of a kind, with the code that is
+ * installed now. Old state names it for ever, so it keeps its name and its place, `pulumi-serverless-compute/dynamic`.
+ */
+export function provider(kind: string): dynamic.ResourceProvider<Wire, Wire> {
+  const table: Record<string, Lifecycle | undefined> = kinds;
+  const lifecycle = table[kind];
+  if (!lifecycle) {
+    throw new Error(
+      `the installed pulumi-serverless-compute has no resource "${kind}": install the version that made it, or a later one`,
+    );
+  }
+  if (!processHost) {
+    processHost = createHost(() => process.argv[2]);
+    obeyEngine(processHost.cancellation, process.argv[2]);
+  }
+  return createProvider(lifecycle, processHost);
+}

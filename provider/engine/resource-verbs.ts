@@ -1,0 +1,187 @@
+import { createRedaction } from "serverless-compute-api/redaction";
+import {
+  type Change,
+  type Context,
+  type Lifecycle,
+  PartialFailure,
+  type Path,
+  type Secrets,
+} from "../lifecycle/contract";
+import { secretsAmong } from "../lifecycle/properties/secret-paths";
+import { messageOf, type PropertySet, ResourceFailure } from "./failures";
+import type { Host } from "./host";
+import { defaultName } from "./urn";
+
+/** What a verb is called for. */
+export interface ResourceCall {
+  /** URN of the resource; empty where a state does not hold it. */
+  urn: string;
+  /** Milliseconds that the user allows the verb. */
+  timeout?: number | undefined;
+}
+
+/** What a diff says of a resource. */
+export interface ResourceDiff {
+  changes: Change[];
+  /** Top-level properties that force a replacement, each once. */
+  replaces: string[];
+  /** Whether the old object has to go first, because both would have the same unique name. */
+  deleteBeforeReplace: boolean;
+}
+
+/** The verbs of one kind of resource as both ways into Pulumi call them. */
+export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
+
+/**
+ * Runs the verbs of a lifecycle for Pulumi's engine, the same for both ways: with the process's clients, cancellation and
+ * log, every message without its secrets, every answer with the places that have to be marked secret.
+ */
+export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
+  const { kind, traits } = lifecycle;
+  /** Resources whose inputs were checked and not yet compared: a diff without a check belongs to a refresh. */
+  const checked = new Set<string>();
+  /** Ids that the state has: a create that looks for what an interrupted one left takes none of them. */
+  const deployed = new Set<string>();
+
+  const secretsOf = (sets: readonly PropertySet[]): Secrets =>
+    secretsAmong(
+      sets.map(({ properties }) => properties),
+      [...secretByShape(lifecycle), ...sets.flatMap(({ secretPaths }) => secretPaths)],
+    );
+
+  const inputsOf = (properties: PropertySet["properties"], { secretPaths }: PropertySet): PropertySet => ({
+    properties,
+    secretPaths: [...secretByShape(lifecycle), ...secretPaths],
+  });
+  const outputsOf = (properties: PropertySet["properties"], { secretPaths }: PropertySet): PropertySet => ({
+    properties,
+    secretPaths: secretOutputs(lifecycle, secretPaths),
+  });
+
+  /** Runs what may fail about `sets`; the first is the one that counts where the object is not finished. */
+  const guarded = async <Answer>(
+    sets: readonly [PropertySet, ...PropertySet[]],
+    act: (secrets: Secrets, clean: (text: string) => string) => Promise<Answer> | Answer,
+  ): Promise<Answer> => {
+    const secrets = secretsOf(sets);
+    const clean = createRedaction(secrets.values);
+    try {
+      return await act(secrets, clean);
+    } catch (thrown) {
+      const message = clean(messageOf(thrown));
+      if (!(thrown instanceof PartialFailure)) throw new ResourceFailure(message);
+      const [inputs] = sets;
+      throw new ResourceFailure(message, { id: thrown.id, outputs: outputsOf(thrown.outputs, inputs), inputs });
+    }
+  };
+
+  /** Runs a verb that talks to the service. */
+  const runVerb = <Answer>(
+    { urn, timeout }: ResourceCall,
+    sets: readonly [PropertySet, ...PropertySet[]],
+    act: (context: Context) => Promise<Answer>,
+  ): Promise<Answer> =>
+    guarded(sets, (secrets, clean) => {
+      const show = (way: "progress" | "warning") => (text: string) => {
+        if (urn !== "") host.log[way](urn, clean(text));
+      };
+      const context = {
+        ...host.connect(),
+        ...{ clock: host.clock, defaultName: defaultName(urn), inState: deployed, secrets, timeout },
+        ...{ progress: show("progress"), warn: show("warning") },
+      };
+      return host.cancellation.run((signal) => act({ ...context, signal }));
+    });
+
+  const known = (id: string): string => {
+    if (id) return id;
+    throw new Error(`the service made the ${kind} but returned no id`);
+  };
+
+  return {
+    /** Checks new inputs under the name that they get where they have none; failures are sentences with their path. */
+    check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, name: string | undefined) {
+      const secrets = secretsOf([olds, news]);
+      const clean = createRedaction(secrets.values);
+      const { inputs, failures } = lifecycle.check(olds.properties, news.properties, name, secrets.paths);
+      if (urn !== "") checked.add(urn);
+      return {
+        inputs: inputsOf(inputs, news),
+        // The engine prints a property's value beside its path, so the path is a part of the sentence.
+        failures: failures.map(({ path, reason }) => clean(path ? `${path}: ${reason}` : reason)),
+      };
+    },
+
+    /** Compares; `forced` says which changes a resource option makes a replacement of. */
+    diff(
+      { urn }: ResourceCall,
+      id: string,
+      olds: PropertySet,
+      news: PropertySet,
+      forced: (path: Path) => boolean = () => false,
+    ): Promise<ResourceDiff> {
+      deployed.add(id);
+      return guarded([news, olds], () => {
+        const found = lifecycle.diff(olds.properties, news.properties);
+        const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
+        // Twice in a preview would be once too often, and a refresh changes nothing at the service.
+        if (checked.delete(urn)) for (const warning of lifecycle.warnings(changes)) host.log.warning(urn, warning);
+        // Said whatever differs, for a resource option such as `replaceOnChanges` may make a replacement of any change.
+        const deleteBeforeReplace = Object.entries(traits).some(
+          ([key, { unique }]) => unique && olds.properties[key] === news.properties[key],
+        );
+        return { changes, replaces: touched(changes.filter(({ replace }) => replace)), deleteBeforeReplace };
+      });
+    },
+
+    /** The outputs that a create (no id, no olds) or an update will end with, as far as they are known. */
+    previewOutputs(id: string | undefined, olds: PropertySet | undefined, news: PropertySet): PropertySet {
+      const place = { id, serverlessUrl: host.serverlessUrl() };
+      return outputsOf(lifecycle.previewOutputs(olds?.properties, news.properties, place), news);
+    },
+
+    create: (call: ResourceCall, news: PropertySet) =>
+      runVerb(call, [news], async (context) => {
+        const { id, outputs } = await lifecycle.create(news.properties, context);
+        return { id: known(id), outputs: outputsOf(outputs, news) };
+      }),
+
+    /** What the service has, undefined when it has nothing; `inputs` are those of the state, as far as a way knows them. */
+    read: (call: ResourceCall, id: string, olds: PropertySet, inputs: PropertySet) =>
+      runVerb(call, [olds, inputs], async (context) => {
+        if (!id) throw new Error("there is nothing to read: the id is empty");
+        const reading = await lifecycle.read(id, olds.properties, context);
+        return (
+          reading && {
+            id: known(reading.id),
+            outputs: outputsOf(reading.outputs, olds),
+            inputs: inputsOf(reading.inputs, inputs),
+          }
+        );
+      }),
+
+    update: (call: ResourceCall, id: string, olds: PropertySet, news: PropertySet) =>
+      runVerb(call, [news, olds], async (context) =>
+        outputsOf(await lifecycle.update(id, olds.properties, news.properties, context), news),
+      ),
+
+    delete: (call: ResourceCall, id: string, olds: PropertySet) =>
+      runVerb(call, [olds], (context) => lifecycle.delete(id, olds.properties, context)),
+  };
+}
+
+/** Top-level properties that changes touch, each once. */
+export const touched = (changes: readonly Change[]): string[] => [...new Set(changes.map(({ path }) => path[0] ?? ""))];
+
+/** Places of what is secret by its shape. */
+const secretByShape = ({ traits }: Lifecycle): Path[] =>
+  Object.entries(traits).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
+
+/** Places of what has to be marked secret in outputs: by its shape, by the user, or made of an input that the user did. */
+export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
+  const secretTops = new Set(secretInputs.map(([top]) => top));
+  const derived = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>
+    secretWith?.some((input) => secretTops.has(input)) ? [[key]] : [],
+  );
+  return [...secretByShape(lifecycle), ...secretInputs, ...derived];
+}
