@@ -48,7 +48,7 @@ export function parseAddress(setting: string, value: string, apiKey: string): st
   }
   if (url.username || url.password || url.hash || url.search) {
     throw new TypeError(
-      `${setting} is ${shown}: it must hold no user name, no query and no fragment; the key is a setting of its own`,
+      `${setting} is ${shown}: it must not contain a user name, a query or a fragment; the key has its own setting`,
     );
   }
   return url.href.replace(/\/+$/, "");

@@ -32,7 +32,7 @@ export function parseJson(text: string): unknown {
 export function graphqlRefusal(text: string): string | undefined {
   const { data } = graphqlErrors.safeParse(parseJson(text));
   const first = data?.errors?.[0];
-  return first && (first.message || "the service refused without a reason");
+  return first && (first.message || "the service gave no reason");
 }
 
 /** What an answer that is no success says in words, empty when it says nothing; redact it before cutting it. */
@@ -42,10 +42,10 @@ export function refusalText(answer: Answer): string {
   if (typeof body === "string") return body;
   if (body !== undefined) return graphqlRefusal(text) ?? wireError.safeParse(body).data ?? "";
   const location = headerOf(answer, "location");
-  if (location !== undefined) return `HTTP ${answer.status}: the address leads on to ${location}`;
+  if (location !== undefined) return `HTTP ${answer.status}: redirects to ${location}`;
   if (/^\s*<(!doctype|html)/i.test(text)) {
     const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]?.trim();
-    return `an HTML page came back${title ? `: "${title}"` : ""} (HTTP ${answer.status})`;
+    return `received an HTML page${title ? `: "${title}"` : ""} (HTTP ${answer.status})`;
   }
   return text.trim();
 }
@@ -74,8 +74,8 @@ const fieldName = (path: PropertyKey[]): string =>
 function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string {
   const { path, message } = first ? deepest(first) : { path: [], message: "" };
   const whole = [...at, ...path];
-  const subject = whole.length > 0 ? `"${fieldName(whole)}" of the answer` : "the answer";
-  return `${subject} does not fit: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
+  const subject = whole.length > 0 ? `"${fieldName(whole)}" in the response` : "the response";
+  return `${subject} is invalid: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
 }
 
 /** Parses what came back by its shape; an answer that does not fit becomes an ApiError `unexpected_answer` naming the field. */
@@ -85,7 +85,7 @@ export function parseAnswer<Shape extends z.ZodType>(
   request: RequestFacts,
   facts: { ambiguous: boolean; status?: number },
 ): z.output<Shape> {
-  if (value === undefined) throw unexpectedAnswer("the answer is no JSON", request, facts.ambiguous, facts.status);
+  if (value === undefined) throw unexpectedAnswer("response is not valid JSON", request, facts.ambiguous, facts.status);
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
   throw unexpectedAnswer(misfit(parsed.error), request, facts.ambiguous, facts.status);

@@ -28,7 +28,7 @@ function faultName(error: unknown): string {
   return "UNKNOWN";
 }
 
-/** What a connection fault says of a proxy when one is set: which side of it failed is not told. */
+/** What a connection fault says of a proxy when one is set: which side of it failed is not known. */
 const proxied = new Set(["connection_refused", "unknown_host", "unreachable", "connect_timeout", "connection_failed"]);
 
 /**

@@ -77,7 +77,7 @@ interface Rule {
 
 /**
  * The one place that reads the service's texts. First match wins; a rule without `status` fits any below 500.
- * GraphQL tells client errors with status 200, so texts come before statuses.
+ * GraphQL sends client errors with status 200, so texts come before statuses.
  */
 const rules: Rule[] = [
   { status: [401, 403], category: "auth", code: "unauthorized" },
@@ -87,7 +87,7 @@ const rules: Rule[] = [
   // A 404 of a web server that does not know the path says nothing about the object: it must not read as "deleted".
   {
     status: [404],
-    text: /^(route|cannot) (get|post|put|patch|delete)\b|^404 page not found|^an HTML page/i,
+    text: /^(route|cannot) (get|post|put|patch|delete)\b|^404 page not found|^received an HTML page/i,
     category: "invalid",
     code: "wrong_address",
   },
@@ -99,7 +99,7 @@ const rules: Rule[] = [
     code: "template_not_found",
   },
   { text: /^[\w.]+: .*(not found|does(n't| not) exist)/i, category: "invalid", code: "reference_not_found" },
-  // GraphQL tells an absent object with 200, and a collection is always there.
+  // GraphQL reports an absent object with 200, and a collection is always there.
   { status: [404], route: / #|\/(endpoints|networkvolumes)$/, category: "invalid", code: "wrong_address" },
   { status: [404], category: "missing", code: "not_found" },
   { status: [429], category: "throttled", code: "rate_limited" },
@@ -182,7 +182,7 @@ export const certain = (error: ApiError): ApiError =>
 
 /** One try had no answer in time. */
 export function noAnswer(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
-  const message = `no answer within ${Number((milliseconds / 1000).toPrecision(2))} s`;
+  const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {
     category: sent ? "timeout" : "network",
     code: sent ? "answer_timeout" : "connect_timeout",

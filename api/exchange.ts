@@ -27,7 +27,7 @@ export function exchange(
 
     const abort = () => {
       reject(signal.reason);
-      control?.abort(new Error("the call was given up"));
+      control?.abort(new Error("the request was abandoned"));
     };
     signal.addEventListener("abort", abort, { once: true });
 
@@ -44,7 +44,7 @@ export function exchange(
       },
       {
         onRequestStart(controller) {
-          if (signal.aborted) return controller.abort(new Error("the call was given up"));
+          if (signal.aborted) return controller.abort(new Error("the request was abandoned"));
           control = controller;
           onSent();
         },
@@ -61,7 +61,7 @@ export function exchange(
         },
         onResponseError(_controller, error) {
           signal.removeEventListener("abort", abort);
-          reject(status === 0 ? error : new Error(`the answer broke off: ${error.message}`));
+          reject(status === 0 ? error : new Error(`the response was cut off: ${error.message}`));
         },
       },
     );

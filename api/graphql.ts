@@ -29,7 +29,7 @@ export type GraphqlManagement = Pick<
 const templateFields = `id name imageName containerDiskInGb volumeInGb dockerArgs env { key value } ports readme
   volumeMountPath isServerless containerRegistryAuthId`;
 
-/** Fields of a template that no resource sets; saveTemplate resets what it is not told, so an update hands them back. */
+/** Fields of a template that no resource sets; saveTemplate resets what is left out, so an update hands them back. */
 const otherTemplateFields = [
   "isPublic",
   "category",
@@ -101,7 +101,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         options?.signal?.throwIfAborted();
         if (isApiError(error)) throw error;
         // The library's own errors carry the variables, secret values among them: nothing of them goes on.
-        throw unexpectedAnswer("the answer is no GraphQL answer", facts, !idempotent, status);
+        throw unexpectedAnswer("response is not a GraphQL response", facts, !idempotent, status);
       },
     );
     return parseAnswer(data ?? null, operation.shape, facts, { ambiguous: !idempotent, status });

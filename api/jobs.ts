@@ -81,7 +81,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     const most = operation === "run" ? limits.runPayload : limits.runsyncPayload;
     if (size <= most) return body;
     const facts = { method: "POST", url: `${url(endpointId)}/${operation}` };
-    throw invalidArgument(`the job's payload has ${size} bytes: /${operation} takes at most ${most}`, facts);
+    throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${most}`, facts);
   }
 
   async function* stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk> {
@@ -97,7 +97,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
         wait = emptyWait.first;
         continue;
       }
-      // The bare array tells no status. A job that is over may have yielded after the empty answer: one more look.
+      // The bare array has no status. A job that is over may have yielded after the empty answer: one more look.
       if (over) return;
       if (!answer.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
       if (over || clock.now() - asked >= streamHold / 2) continue;

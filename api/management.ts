@@ -26,11 +26,11 @@ export interface CallOptions {
   deadline?: number | undefined;
   /** Values that no error of this call may show, beside the key and what the call itself sends as a secret. */
   secrets?: readonly string[] | undefined;
-  /** Told that the call is given up because another try would come after its deadline. */
+  /** Called when the call is given up because another try would come after its deadline. */
   onDeadline?: (() => void) | undefined;
   /** Said before each wait for another try. */
   onRetry?: ((notice: { error: Error; attempt: number; delay: number }) => void) | undefined;
-  /** Told each element of a list that does not fit its shape; the list leaves it out. Without this such a list rejects. */
+  /** Called with each element of a list that does not fit its shape; the list leaves it out. Without this such a list rejects. */
   onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }
 

@@ -92,8 +92,8 @@ export function createTransport(settings: TransportSettings): Transport {
         wentOut = true;
         sent += 1;
       });
-      const told = Date.parse(headerOf(answer, "date") ?? "");
-      if (!Number.isNaN(told)) ahead = told - clock.now();
+      const date = Date.parse(headerOf(answer, "date") ?? "");
+      if (!Number.isNaN(date)) ahead = date - clock.now();
       const succeeded = answer.status >= 200 && answer.status < 300;
       const text = succeeded ? request.refusal?.(answer.text) : refusalText(answer);
       if (text === undefined) return answer;

@@ -4,9 +4,9 @@ export {
   getSecret,
   getServerlessEndpoint,
   getTemplate,
+  type InvokeJobArgs,
   type InvokeJobOptions,
   invokeJob,
-  type JobInvokeOptions,
   type LookUp,
   type LookUpOptions,
 } from "./program-calls";

@@ -7,11 +7,11 @@ import type {
 } from "serverless-compute-api";
 import type { Context } from "./lifecycle/contract";
 import { programSettings } from "./program-config";
-import type { JobInvokeOptions, JobInvokeOutputs } from "./resources/job-invoke/inputs";
+import type { InvokeJobArgs, JobInvokeOutputs } from "./resources/job-invoke/inputs";
 import type { LookUp } from "./resources/look-ups";
 import type { Settings } from "./settings";
 
-export type { JobInvokeOptions, LookUp };
+export type { InvokeJobArgs, LookUp };
 
 /** How a look-up is made. */
 export interface LookUpOptions {
@@ -111,5 +111,5 @@ export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {
  * ```
  * Rejects with what a person needs to know when the job does not end as expected.
  */
-export const invokeJob = (args: JobInvokeOptions, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> =>
+export const invokeJob = (args: InvokeJobArgs, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> =>
   calling(options, async (context) => (await import("./resources/job-invoke/verdict.js")).invokeJob(args, context));

@@ -12,7 +12,7 @@ export interface SettingRule {
   secret?: true;
 }
 
-/** Where the local service listens when it is told no port. */
+/** Where the local service listens when it is given no port. */
 const local = "http://127.0.0.1:7337";
 
 /** Seconds that a template delete waits beyond the documented limit. */

@@ -60,7 +60,7 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
 
 /**
  * Host address of the job API in the form that the clients use; undefined when it is not usable. Needs no key: a program
- * tells by it what an endpoint's address will be.
+ * knows by it what an endpoint's address will be.
  */
 export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
   const text = textOf("serverlessUrl", config, environment) ?? String(settingTable.serverlessUrl.fallback);

@@ -144,7 +144,7 @@ function outputsInterface(kind, inputs, outputs) {
       return `${json === outputs ? line(property.description) : ""}  readonly ${key}: pulumi.Output<${type}${isKnown ? "" : " | undefined"}>;\n`;
     }),
   );
-  return `\n/** What a ${kind} tells once it is there: its inputs with every default filled in, and what the service made of it. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
+  return `\n/** Outputs of a ${kind}: its inputs with every default filled in, and what the service made of it. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
 }
 
 const origin =

@@ -21,7 +21,7 @@ export const within = ({ min, max }: Bounds): string => `must be a whole number 
 
 /**
  * What `shape` allows where it found `issue`, as the end of a sentence: `must be 0 or more`. A whole number that has two
- * bounds is told with both, not only with the one that was passed. Never shows the value.
+ * bounds is shown with both, not only with the one that was passed. Never shows the value.
  */
 export function expectation(issue: z.core.$ZodIssue, shape?: z.core.$ZodType): string {
   const bounds = shape && boundsAt(shape, issue.path);

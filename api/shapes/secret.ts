@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
-import { moment } from "./moment";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
@@ -33,6 +33,6 @@ export const secretRecord = z.looseObject({
     .string()
     .nullish()
     .transform((value) => value ?? ""),
-  createdAt: moment,
+  createdAt: isoTimestamp,
 });
 export type SecretRecord = z.output<typeof secretRecord>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
-import { moment } from "./moment";
 
 const fields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
@@ -96,7 +96,7 @@ export const serverlessEndpointRecord = z.looseObject({
   workersMin: orNothing(z.number()),
   workersMax: orNothing(z.number()),
   version: orNothing(z.number()),
-  createdAt: moment,
+  createdAt: isoTimestamp,
 });
 export type ServerlessEndpointRecord = z.output<typeof serverlessEndpointRecord>;
 /** Body of POST /endpoints as a client may write it. */

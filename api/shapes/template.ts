@@ -37,7 +37,7 @@ export const templateFields = {
 
 const envEntries = z.array(z.looseObject({ key: z.string(), value: z.string() }));
 
-/** An environment as the REST API tells it (a map) or the GraphQL API (a list of entries): always a map here. */
+/** An environment as the REST API has it (a map) or the GraphQL API (a list of entries): always a map here. */
 export const envMap = z.union([
   z.record(z.string(), z.string()),
   envEntries.transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),

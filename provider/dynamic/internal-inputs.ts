@@ -13,7 +13,7 @@ const internalShape = z.looseObject({
   __existing: z.boolean().catch(false).default(false),
   /** Paths of the inputs that the program made secret; values arrive here in plain. */
   __secrets: z.array(z.array(z.string())).catch([]).default([]),
-  /** The resource option replaceOnChanges. The engine goes by changed properties, of which the SDK tells it none. */
+  /** The resource option replaceOnChanges. The engine goes by changed properties, of which the SDK passes it none. */
   __replaceOnChanges: z.array(z.string()).catch([]).default([]),
 });
 

@@ -1,11 +1,11 @@
 import { Server } from "node:net";
 import { watchEngine } from "./engine-watch";
 
-/** Runs verbs so that they can be told to stop. */
+/** Runs verbs so that they can be stopped. */
 export interface Cancellation {
   run<Answer>(verb: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
   /**
-   * Tells what runs to stop, and what is started later too: the engine tells it once, and a verb that it had already
+   * Stops what runs, and what is started later too: the engine says it once, and a verb that it had already
    * sent may arrive after it.
    */
   cancel(): void;
@@ -80,7 +80,7 @@ export function obeyEngine(cancellation: Cancellation, address: string | undefin
 
 /**
  * The servers of this process. The SDK keeps its own to itself, so this looks among the open handles. Where Node no
- * longer tells them, one Ctrl-C waits for what runs, and a killed engine leaves this process behind.
+ * longer has them, one Ctrl-C waits for what runs, and a killed engine leaves this process behind.
  */
 export function openServers(): Server[] {
   const openHandles: unknown = Reflect.get(process, "_getActiveHandles");

@@ -4,7 +4,7 @@ import { type ConfigLookup, keyExposures, resolveServerlessUrl, resolveSettings 
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
 
-/** What a door needs of the process it runs in. */
+/** What a way into Pulumi needs of the process it runs in. */
 export interface Host {
   /**
    * Keeps where configuration comes from and reads nothing yet. The dynamic SDK calls it at the first verb of each kind,
@@ -23,7 +23,7 @@ export interface Host {
 }
 
 /**
- * The process that the engine starts for a provider; the engine tells it its own address.
+ * The process that the engine starts for a provider; the engine passes it its own address.
  * Clients are made at the first verb that needs them: a deployment that changes nothing opens no connection.
  */
 export function createHost(engineAddress: () => string | undefined): Host {

@@ -149,7 +149,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     /** What the service has, undefined when it has nothing; `inputs` are those of the state, as far as a way knows them. */
     read: (call: ResourceCall, id: string, olds: PropertySet, inputs: PropertySet) =>
       runVerb(call, [olds, inputs], async (context) => {
-        if (!id) throw new Error("there is nothing to read: the id is empty");
+        if (!id) throw new Error("cannot read: the id is empty");
         const reading = await lifecycle.read(id, olds.properties, context);
         return (
           reading && {

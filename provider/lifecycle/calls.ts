@@ -9,13 +9,13 @@ type CallContext = Pick<
 /** Milliseconds that a call which makes something may still take after a cancellation; a /runsync waits 1000 itself. */
 const grace = 2000;
 
-const told = new WeakMap<Clients, Set<string>>();
+const shown = new WeakMap<Clients, Set<string>>();
 
 /** Shows once that a list has an object which cannot be read, and which none of ours may be: it is left out. */
 function showUnreadable({ clients, progress }: CallContext, { id, error }: UnreadableElement): void {
-  const text = `ignored an object of a list (id ${id ?? "unknown"}): ${error.message}`;
-  const known = told.get(clients) ?? new Set();
-  told.set(clients, known);
+  const text = `ignored an unreadable object in a list (id ${id ?? "unknown"}): ${error.message}`;
+  const known = shown.get(clients) ?? new Set();
+  shown.set(clients, known);
   if (!known.has(text)) progress(text);
   known.add(text);
 }
@@ -28,7 +28,7 @@ export function callOptions(context: CallContext): CallOptions {
     onDeadline: context.onDeadline,
     secrets: context.secrets?.values,
     onRetry: ({ attempt, delay }) =>
-      context.progress(`the service did not answer well; try ${attempt + 1} in ${Math.ceil(delay / 1000)} s`),
+      context.progress(`request failed; retrying in ${Math.ceil(delay / 1000)} s (attempt ${attempt + 1})`),
     onUnreadable: (one) => showUnreadable(context, one),
   };
 }
@@ -51,7 +51,7 @@ export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSigna
 
 /**
  * Makes a call that makes something. A cancellation ends its waits at once, but not a try that is under way: for a
- * moment more the answer, which tells what was made, is waited for. `onCutOff` hears when none came: then nobody knows.
+ * moment more the response, which says what was made, is waited for. `onCutOff` is called when none came: then nobody knows.
  */
 export async function making<Answer>(
   context: CallContext,

@@ -6,7 +6,7 @@ import type { Traits } from "./properties/traits";
 export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };
 export type Properties = { [key: string]: Value };
 
-/** Stands for a value that is known only once something else is deployed. Doors translate theirs to it and back. */
+/** Stands for a value that is known only once something else is deployed. Both ways translate theirs to it and back. */
 export class Unknown {
   static readonly value = new Unknown();
   /** Makes the type its own: without a member every object would pass for an Unknown. */
@@ -57,11 +57,11 @@ export interface Context {
   tidyEnd?: number | undefined;
   /** The signal without the verb's own time-out: what other verbs wait for too goes by it. */
   cancelSignal?: AbortSignal | undefined;
-  /** Told that a call was given up because another try would come after `end`. */
+  /** Called when a call was given up because another try would come after `end`. */
   onDeadline?: (() => void) | undefined;
   /** Name that the resource alone gets when its user gives none: an object that has it can only be of this resource. */
   defaultName?: string | undefined;
-  /** Ids of deployed objects, as far as the door has seen them: a create takes over none of these. */
+  /** Ids of deployed objects, as far as this process has seen them: a create takes over none of these. */
   inState?: ReadonlySet<string> | undefined;
   /** What no message may show; nothing where absent. */
   secrets?: Secrets | undefined;
@@ -81,7 +81,7 @@ export interface Reading {
   outputs: Properties;
 }
 
-/** Something exists but is not finished: the door keeps `id` and `outputs` in state, and the next deployment updates it. */
+/** Something exists but is not finished: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
 export class PartialFailure extends Error {
   override readonly name = "PartialFailure";
   constructor(
@@ -95,7 +95,7 @@ export class PartialFailure extends Error {
 }
 
 /**
- * What a resource does, free of Pulumi, as the doors see it. `inputs` went through `check`: defaults filled in.
+ * What a resource does, free of Pulumi, as both ways see it. `inputs` went through `check`: defaults filled in.
  * `outputs` hold the inputs, at the same paths, and what the service computed; a key that is absent is left out, never
  * undefined. Each kind is written with its own types and turned into this by `defineLifecycle` (lifecycle/define.ts),
  * which parses at the edge.
@@ -103,7 +103,7 @@ export class PartialFailure extends Error {
 export interface Lifecycle {
   /** Name of the resource type, such as `Template`. */
   readonly kind: string;
-  /** Traits of the top-level inputs and outputs: the doors ask it for secrets. */
+  /** Traits of the top-level inputs and outputs: both ways ask it for secrets. */
   readonly traits: Readonly<Record<string, Traits>>;
   /**
    * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource

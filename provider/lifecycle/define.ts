@@ -12,8 +12,8 @@ import { textOf, toProperties, toValue } from "./properties/values";
 import { forgetReads } from "./reads";
 import { withinLimit } from "./verb-limit";
 
-/** What the service told of an object: a key left out was not told, an undefined value means there is none. */
-export interface Told<Inputs, Outputs> {
+/** What an object really is, as the service shows it: a key left out is not shown, an undefined value means there is none. */
+export interface Actual<Inputs, Outputs> {
   inputs: { [Key in keyof Inputs]?: unknown };
   outputs: Partial<Outputs>;
 }
@@ -30,24 +30,24 @@ export interface ResourceShapes {
 /** A lifecycle together with the shapes that it goes by. */
 export type ResourceLifecycle = Lifecycle & ResourceShapes;
 
-/** A resource kind in its own types; `defineLifecycle` makes what the doors use of it. */
+/** A resource kind in its own types; `defineLifecycle` makes what both ways use of it. */
 export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
   kind: string;
   /** Inputs as the verbs get them: checked, the name filled in. */
   resolved: z.ZodType<Inputs>;
   /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
   alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
-  /** Outputs that can be told before the service does. */
+  /** Outputs that are known before the service computes them. */
   derives?: { [Key in keyof Outputs & string]?: Derived };
   /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
   replaceWarning?: (changed: ReadonlySet<string>) => string | undefined;
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
-  read(id: string, olds: Properties, context: Context): Promise<Told<Inputs, Outputs> | undefined>;
+  read(id: string, olds: Properties, context: Context): Promise<Actual<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
 
-/** Turns a kind written in its own types into what the doors see: parses at the edge, merges, explains failures. */
+/** Turns a kind written in its own types into what both ways see: parses at the edge, merges, explains failures. */
 export function defineLifecycle<Inputs extends object, Outputs extends object>(
   definition: Definition<Inputs, Outputs>,
 ): ResourceLifecycle {
@@ -80,11 +80,11 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     read: (id, olds, whole) =>
       attempt({ label: labelOf(olds, id), verb: "read" }, olds, whole, async (context) => {
         ledgerOf(context.clients).inState.add(id);
-        const told = await definition.read(id, olds, context);
-        if (!told) return undefined;
-        const inputs = settled(shape, olds, toldProperties(told.inputs, keys), definition);
-        const kept = ["doubles", ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
-        return { id, inputs, outputs: merged({ ...Object.fromEntries(kept), ...inputs }, told.outputs) };
+        const actual = await definition.read(id, olds, context);
+        if (!actual) return undefined;
+        const inputs = mergeRead(shape, olds, knownProperties(actual.inputs, keys), definition);
+        const kept = [...duplicateKeys, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
+        return { id, inputs, outputs: merged({ ...Object.fromEntries(kept), ...inputs }, actual.outputs) };
       }),
     update: (id, olds, news, whole) =>
       attempt({ label: labelOf(news, id), verb: "update" }, news, whole, (context) =>
@@ -92,7 +92,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
           ledgerOf(context.clients).inState.add(id);
           const inputs = resolved.parse(news);
           const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
-          await deleteDoubles(definition, olds, context);
+          await deleteDuplicates(definition, olds, context);
           const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
           return merged(inputs, await definition.update(id, update, context));
         }),
@@ -105,26 +105,29 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
           if (adopted.has(id)) {
             context.warn(
               `${labelOf(olds, id)} was kept, not replaced: the new one took it over. ` +
-                "To replace it by force, set the resource option deleteBeforeReplace: true.",
+                "To force a replacement, set the resource option deleteBeforeReplace: true.",
             );
             return;
           }
           inState.add(id);
-          await deleteDoubles(definition, olds, context);
+          await deleteDuplicates(definition, olds, context);
           await definition.delete(id, olds, context);
         }),
       ),
   };
 }
 
-/** Deletes what a create made twice and could not take back: their ids are in the state, as `doubles`. */
-async function deleteDoubles(
+/** Where the state has the ids of duplicates: `doubles` in what version 0.1.0 wrote. */
+const duplicateKeys = ["duplicates", "doubles"] as const;
+
+/** Deletes what a create made twice and could not take back. */
+async function deleteDuplicates(
   definition: { delete(id: string, olds: Properties, context: Context): Promise<void> },
-  { doubles }: Properties,
+  olds: Properties,
   context: Context,
 ): Promise<void> {
-  if (!Array.isArray(doubles)) return;
-  for (const id of doubles) if (typeof id === "string") await definition.delete(id, {}, context);
+  const ids = duplicateKeys.flatMap((key) => olds[key] ?? []);
+  for (const id of ids) if (typeof id === "string") await definition.delete(id, {}, context);
 }
 
 /** Runs a verb that changes what the service holds: what was read before it is read again after it. */
@@ -158,21 +161,21 @@ const attempt = <Answer>(
   work: (context: Context) => Promise<Answer>,
 ): Promise<Answer> => withinLimit(subject, context, (bounded) => explaining(subject, inputs, () => work(bounded)));
 
-function toldProperties(told: object, keys: string[]): Map<string, unknown> {
-  return new Map(Object.entries(told).filter(([key]) => keys.includes(key)));
+function knownProperties(actual: object, keys: string[]): Map<string, unknown> {
+  return new Map(Object.entries(actual).filter(([key]) => keys.includes(key)));
 }
 
 /**
- * The inputs after a read: what the service did not tell, and what it told in other words, stays as it was written;
- * the rest is what it told. An import (no olds) takes all that it told but what stands for absence.
+ * The inputs after a read: what the service does not show, and what it shows in another spelling, stays as it was written;
+ * the rest is what it shows. An import (no olds) takes all that it shows but what stands for absence.
  */
-function settled(shape: z.ZodObject, olds: Properties, told: Map<string, unknown>, rules: DiffRules): Properties {
+function mergeRead(shape: z.ZodObject, olds: Properties, actual: Map<string, unknown>, rules: DiffRules): Properties {
   const known = Object.keys(olds).length > 0;
   const inputs: Properties = {};
   for (const [key, schema] of Object.entries(shape.shape)) {
-    const is = toValue(told.get(key));
+    const is = toValue(actual.get(key));
     const was = olds[key];
-    const same = !told.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
+    const same = !actual.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
     const kept = same && (known || propertyOf(schema).fallback === undefined);
     const value = kept ? was : is;
     if (value !== undefined) inputs[key] = value;

@@ -17,7 +17,7 @@ export async function foundInList<Found extends { id: string }>(
 }
 
 /** Deletes an object; that it is gone already is success. */
-export async function removeOnce<Found extends { id: string }>(
+export async function deleteIfPresent<Found extends { id: string }>(
   id: string,
   calls: { remove(id: string, options: CallOptions): Promise<void>; list: List<Found> },
   context: Context,

@@ -31,7 +31,7 @@ export async function listAll<Found>(list: List<Found>, options: CallOptions): P
 
 /**
  * The object of an id in a list, undefined when the list has none. Rejects when it cannot be read, and when one that
- * tells no id may be it: a list of strangers, as of a wrong address, must not read as "deleted".
+ * has no id may be it: a list of strangers, as of a wrong address, must not read as "deleted".
  */
 export function oneOf<Found extends { id: string }>(id: string, { found, unreadable }: Listing<Found>) {
   const one = found.find((each) => each.id === id);

@@ -19,9 +19,9 @@ export function explain(error: ApiError, subject: Subject): string {
 
 /** What a person has to know of a create whose answer got lost. */
 export const lostCreate =
-  "\nIt is not known whether the service carried the request out. Look whether the object exists before you try again.";
+  "\nThe service may or may not have carried the request out. Check whether the object exists before you try again.";
 
-/** A failure told to a person; policy that needs the facts finds the ApiError in `cause`. */
+/** A failure in words for a person; policy that needs the facts finds the ApiError in `cause`. */
 export class ExplainedError extends Error {
   override readonly name = "ExplainedError";
 }
@@ -42,17 +42,17 @@ const localStart = (url: string): string =>
 
 const faults: Record<string, (error: ApiError, origin: string) => string> = {
   connection_refused: (_, origin) =>
-    `nothing answers at ${origin}.${localStart(origin)} ${addresses} to where the service is.`,
-  unknown_host: (_, origin) => `the host of ${origin} is unknown. Check ${addresses} and the name service.`,
-  unreachable: (_, origin) => `${origin} cannot be reached. Check the network and ${addresses}.`,
-  connect_timeout: (_, origin) => `${origin} does not take connections. Check the network and ${addresses}.`,
+    `cannot connect to ${origin}: connection refused.${localStart(origin)} ${addresses} to where the service is.`,
+  unknown_host: (_, origin) => `cannot resolve the host of ${origin}. Check ${addresses} and your DNS.`,
+  unreachable: (_, origin) => `cannot reach ${origin}. Check the network and ${addresses}.`,
+  connect_timeout: (_, origin) => `connecting to ${origin} timed out. Check the network and ${addresses}.`,
   proxied: (error, origin) =>
-    `${origin} cannot be reached (${said(error)}). A proxy is set: check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
-  not_http: (_, origin) => `what answers at ${origin} does not speak HTTP. Check ${addresses}.`,
-  closed: () => "the deployment ended before it was done. Run it again.",
-  not_tls: (_, origin) =>
-    `what answers at ${origin} does not speak TLS. Write http:// in ${addresses}, or check the port.`,
-  tls: (error, origin) => `no trusted connection to ${origin} (${said(error)}). Check its certificate and the address.`,
+    `cannot reach ${origin} through the proxy (${said(error)}). Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
+  not_http: (_, origin) => `the server at ${origin} does not speak HTTP. Check ${addresses}.`,
+  closed: () => "the deployment ended before this request finished. Run it again.",
+  not_tls: (_, origin) => `the server at ${origin} does not speak TLS. Use http:// in ${addresses}, or check the port.`,
+  tls: (error, origin) =>
+    `cannot establish a trusted connection to ${origin} (${said(error)}). Check its certificate and the address.`,
 };
 
 /** The engine keeps what providers were configured with, and runs no program for these two. */
@@ -61,39 +61,39 @@ const lastKey =
   '"pulumi up" first, or add --run-program.';
 
 const noAddress = (error: ApiError): string =>
-  `${error.request.url} is no address of the service (${said(error)}). Check ${addresses}.`;
+  `${error.request.url} is not an address of the service (${said(error)}). Check ${addresses}.`;
 
 const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
   auth: (error, { verb }) =>
-    `${originOf(error)} refused the API key, or the key may not do this. ` +
+    `${originOf(error)} refused the API key, or the key lacks permission. ` +
     `The key comes from ${keySources}${localKeyHint(error.request.url)}.${verb === "read" || verb === "delete" ? lastKey : ""}`,
   invalid: (error) => {
     if (error.code === "quota")
-      return `the account's limit is reached: ${said(error)}. Delete what is not needed, or have the limit raised.`;
-    return error.code === "wrong_address" ? noAddress(error) : `the service refused it: ${said(error)}`;
+      return `the account's limit is reached: ${said(error)}. Delete what you no longer need, or ask for a higher limit.`;
+    return error.code === "wrong_address" ? noAddress(error) : `the service rejected the request: ${said(error)}`;
   },
   missing: (error, { verb }) => {
     if (verb === "create") return `something it refers to does not exist: ${said(error)}`;
     if (verb === "update")
-      return `it is gone: ${said(error)}. Run "pulumi refresh"; the next "pulumi up" makes it again.`;
+      return `it no longer exists: ${said(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
     // Reads and deletes know what to make of an absent object: here it is the whole collection that is absent.
     return noAddress(error);
   },
   conflict: (error) =>
     error.code === "duplicate_name"
-      ? `the name is taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting to take it over. To replace a resource by force, set its option deleteBeforeReplace: true.`
-      : `the service refused it for the state it is in: ${said(error)}`,
+      ? `the name is already taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting to take it over. To force a replacement, set the resource option deleteBeforeReplace: true.`
+      : `it conflicts with its current state: ${said(error)}`,
   inUse: (error) => `it is still in use: ${said(error)}. Remove what uses it, then try again.`,
   throttled: (error) =>
     error.code === "rate_limited"
-      ? `${originOf(error)} takes no more requests at the moment, in spite of waiting. Try again later.`
-      : `${originOf(error)} is not available at the moment, in spite of waiting: ${said(error)}. Try again later.`,
+      ? `still rate limited by ${originOf(error)} after retries. Try again later.`
+      : `${originOf(error)} is still unavailable after retries: ${said(error)}. Try again later.`,
   server: (error) =>
     error.code === "unexpected_answer"
-      ? `${originOf(error)} answered something that does not fit: ${said(error)}. Check ${addresses}.`
-      : `${originOf(error)} failed (HTTP ${error.status ?? "?"}): ${said(error)}. Try again; its logs tell the cause.`,
+      ? `${originOf(error)} sent an unexpected response: ${said(error)}. Check ${addresses}.`
+      : `${originOf(error)} failed with HTTP ${error.status ?? "?"}: ${said(error)}. Try again; the service's logs have the cause.`,
   network: (error) =>
     faults[error.code]?.(error, originOf(error)) ??
     `the connection to ${originOf(error)} was lost (${said(error)}). Try again.`,
-  timeout: (error) => `${originOf(error)} did not answer in time (${said(error)}). Try again.`,
+  timeout: (error) => `${originOf(error)} did not respond in time (${said(error)}). Try again.`,
 };

@@ -5,7 +5,7 @@ import { ExplainedError, type Subject } from "./messages";
 export class VerbTimeout extends Error {
   override readonly name = "VerbTimeout";
   constructor(verb: Subject["verb"], limit: number) {
-    super(`${verb} was not done within its time-out of ${limit / 1000} s (customTimeouts.${verb})`);
+    super(`${verb} timed out after ${limit / 1000} s (customTimeouts.${verb})`);
   }
 }
 

@@ -33,7 +33,7 @@ const othersMayWrite = 0o022;
 export function cachePlaces(bundle: string, checksum: string, home = homedir()): CachePlace[] {
   const name = `plugin-${checksum.slice(0, 16)}-${process.version}-${process.platform}-${process.arch}.cache`;
   const me = process.getuid?.();
-  // Without user ids nothing tells who wrote a file: only the installation itself is as good as the bundle in it.
+  // Without user ids nothing says who wrote a file: only the installation itself is as good as the bundle in it.
   if (me === undefined) return [{ folder: dirname(bundle), file: name, owners: [] }];
   return [
     { folder: dirname(bundle), file: name, owners: [me, statSync(bundle).uid] },

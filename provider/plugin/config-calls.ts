@@ -32,7 +32,7 @@ function mistakes({ properties, secretPaths }: PropertySet): string[] {
   const misspelt = Object.keys(properties).flatMap((key) => {
     // The engine adds settings of its own, such as version and pluginDownloadURL.
     const meant = isSettingName(key) ? undefined : closest(key, [...settingNames]);
-    return meant ? [`${key}: is no setting; did you mean "${meant}"?`] : [];
+    return meant ? [`${key}: unknown setting; did you mean "${meant}"?`] : [];
   });
   const ofWrongType = new Map<string, string>();
   for (const name of settingNames) {
@@ -41,7 +41,7 @@ function mistakes({ properties, secretPaths }: PropertySet): string[] {
     if (value === undefined || value instanceof Unknown || typeof value === "string") continue;
     if (typeof value === "number" && type !== "string") continue;
     const shown = secret || isSecretAt([name], secretPaths) ? "" : `is ${showValue(value)}; `;
-    ofWrongType.set(name, `${name}: ${shown}must be ${type === "string" ? "a text" : "a number"}`);
+    ofWrongType.set(name, `${name}: ${shown}must be ${type === "string" ? "a string" : "a number"}`);
   }
   const unusable = settingMistakes(lookupIn(properties))
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !ofWrongType.has(name))

@@ -25,7 +25,7 @@ export function launch(bundle = join(__dirname, "..", "plugin.js")): void {
     writeSync(1, `${address.port}\n`);
     const { runBundle }: typeof import("./run-bundle") = require("./run-bundle.js");
     const exports = runBundle(bundle);
-    if (!isBundle(exports)) throw new Error(`${bundle} is no plugin`);
+    if (!isBundle(exports)) throw new Error(`${bundle} is not a plugin bundle`);
     exports.serve(listener);
   };
   const handle = openHandle();
@@ -34,7 +34,7 @@ export function launch(bundle = join(__dirname, "..", "plugin.js")): void {
 }
 
 /**
- * An open port on loopback, made as Node's own cluster makes it. Told an address, `listen` would load the name resolver
+ * An open port on loopback, made as Node's own cluster makes it. Given an address, `listen` would load the name resolver
  * first, which takes a tenth of a bare Node's start. Where Node no longer has this, that is done.
  */
 function openHandle(): object | undefined {

@@ -41,7 +41,7 @@ export function lookUpCalls(host: Host) {
       const token = request.getTok();
       const name = token.slice(token.lastIndexOf(":") + 1);
       if (!isFunction(name))
-        throw new Error(`${token} is no function of this provider; it has ${Object.keys(functions).join(", ")}`);
+        throw new Error(`unknown function ${token}; this provider has ${Object.keys(functions).join(", ")}`);
       const shape: FunctionShape = functionShapes[name];
       const { properties, secretPaths } = readStruct(request.getArgs());
       const response = new InvokeResponse();
@@ -55,11 +55,11 @@ export function lookUpCalls(host: Host) {
         const context: LookUpContext = { ...connect(), clock, signal, secrets, progress: () => {} };
         return functions[name](properties, context);
       };
-      const told = await host.cancellation.run(run).catch((thrown: unknown) => {
+      const found = await host.cancellation.run(run).catch((thrown: unknown) => {
         throw new Error(createRedaction(secrets.values)(messageOf(thrown)));
       });
       // Answers of the service gain fields over time; programs get those that the schema names.
-      const known = Object.entries(told).filter(([key]) => key in shape.outputs.shape);
+      const known = Object.entries(found).filter(([key]) => key in shape.outputs.shape);
       response.setReturn(writeStruct(Object.fromEntries(known)));
       return response;
     },
@@ -69,9 +69,9 @@ export function lookUpCalls(host: Host) {
 function badArguments(name: string, { args, required }: FunctionShape, given: Properties): string[] {
   const unknown = Object.keys(given)
     .filter((key) => !(key in args))
-    .map((key) => `${name} takes no "${key}"; it takes ${Object.keys(args).join(", ")}`);
+    .map((key) => `${name}: unknown argument "${key}"; known are ${Object.keys(args).join(", ")}`);
   const missing = required
     .filter((key) => !hasUnknown(given[key]) && textOf(given[key]) === undefined)
-    .map((key) => `${name} needs "${key}", a text`);
+    .map((key) => `${name}: "${key}" is required and must be a string`);
   return [...unknown, ...missing];
 }

@@ -17,7 +17,7 @@ export function runBundle(bundle: string): object {
   const cachedData = readCache(places);
   const script = new Script(source, { filename: bundle, ...(cachedData ? { cachedData } : {}) });
   const run: unknown = script.runInThisContext();
-  if (typeof run !== "function") throw new Error(`${bundle} is no plugin`);
+  if (typeof run !== "function") throw new Error(`${bundle} is not a plugin bundle`);
   const module: { exports: object } = { exports: {} };
   run(module.exports, require, module, bundle, join(bundle, ".."));
   if (!cachedData || script.cachedDataRejected) {

@@ -13,7 +13,7 @@ export interface SecretArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** What a Secret tells once it is there: its inputs with every default filled in, and what the service made of it. */
+/** Outputs of a Secret: its inputs with every default filled in, and what the service made of it. */
 export interface SecretOutputs {
   readonly name: pulumi.Output<string>;
   readonly value: pulumi.Output<string>;
@@ -35,7 +35,7 @@ export interface NetworkVolumeArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** What a NetworkVolume tells once it is there: its inputs with every default filled in, and what the service made of it. */
+/** Outputs of a NetworkVolume: its inputs with every default filled in, and what the service made of it. */
 export interface NetworkVolumeOutputs {
   readonly name: pulumi.Output<string>;
   readonly size: pulumi.Output<number>;
@@ -55,7 +55,7 @@ export interface ContainerRegistryAuthArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** What a ContainerRegistryAuth tells once it is there: its inputs with every default filled in, and what the service made of it. */
+/** Outputs of a ContainerRegistryAuth: its inputs with every default filled in, and what the service made of it. */
 export interface ContainerRegistryAuthOutputs {
   readonly name: pulumi.Output<string>;
   readonly username: pulumi.Output<string>;
@@ -91,7 +91,7 @@ export interface TemplateArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** What a Template tells once it is there: its inputs with every default filled in, and what the service made of it. */
+/** Outputs of a Template: its inputs with every default filled in, and what the service made of it. */
 export interface TemplateOutputs {
   readonly name: pulumi.Output<string>;
   readonly imageName: pulumi.Output<string>;
@@ -153,7 +153,7 @@ export interface ServerlessEndpointArgs {
   adoptExisting?: pulumi.Input<boolean>;
 }
 
-/** What a ServerlessEndpoint tells once it is there: its inputs with every default filled in, and what the service made of it. */
+/** Outputs of a ServerlessEndpoint: its inputs with every default filled in, and what the service made of it. */
 export interface ServerlessEndpointOutputs {
   readonly name: pulumi.Output<string>;
   readonly templateId: pulumi.Output<string>;
@@ -217,7 +217,7 @@ export interface JobInvokeArgs {
   expect?: pulumi.Input<JobInvokeExpectArgs>;
 }
 
-/** What a JobInvoke tells once it is there: its inputs with every default filled in, and what the service made of it. */
+/** Outputs of a JobInvoke: its inputs with every default filled in, and what the service made of it. */
 export interface JobInvokeOutputs {
   readonly endpointId: pulumi.Output<string>;
   readonly input: pulumi.Output<Record<string, unknown>>;

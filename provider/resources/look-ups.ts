@@ -36,23 +36,23 @@ async function find<Found extends { id: string; name: string }>(
 ): Promise<Found> {
   const asked = id ?? name ?? "";
   if (asked === "" || (id !== undefined && name !== undefined))
-    throw new TypeError(`a look-up of a ${kind} needs either an id or a name, and one that is not empty`);
+    throw new TypeError(`a look-up of a ${kind} requires either an id or a name that is not empty`);
   const label = `${kind} "${asked}"`;
   try {
     if (id !== undefined) {
       const found = await source.one(id, context);
       if (found) return found;
-      throw new Error(`${label} does not exist: no object of the account has this id`);
+      throw new Error(`${label} does not exist: no object in the account has this id`);
     }
     const listing = await source.all(context);
     const [found, ...others] = listing.found.filter((one) => one.name === name);
     // One that cannot be read may be the one that is meant, or another one of its name.
     const suspect = listing.unreadable.find((one) => one.name === undefined || one.name === name);
     if (suspect) throw suspect.error;
-    if (!found) throw new Error(`${label} does not exist: no object of the account has this name`);
+    if (!found) throw new Error(`${label} does not exist: no object in the account has this name`);
     if (others.length === 0) return found;
     const ids = [found, ...others].map((one) => one.id).join(", ");
-    throw new Error(`${label} is not the only one of its name (${ids}): look it up by its id`);
+    throw new Error(`${label} is ambiguous, several objects have this name (${ids}): look it up by id`);
   } catch (error) {
     throw explained(error, { label, verb: "look up" });
   }

@@ -13,16 +13,16 @@ export interface FunctionShape {
   outputs: z.ZodObject;
 }
 
-/** What a look-up tells of an object: id, inputs and outputs, without what is secret or only matters at creation. */
+/** What a look-up returns of an object: id, inputs and outputs, without what is secret or only matters at creation. */
 function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
-  const told = Object.entries(inputs.shape).filter(([key, shape]) => {
+  const shown = Object.entries(inputs.shape).filter(([key, shape]) => {
     const { secret, onlyAtCreation } = traitsOf(shape);
     return key !== "name" && !secret && !onlyAtCreation;
   });
   return z.object({
     id: z.string().describe("Id of the object."),
     name: z.string().describe("Name of the object."),
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(shown),
     ...outputs.shape,
   });
 }

@@ -57,7 +57,7 @@ function properties(
   const schema = z.toJSONSchema(shape, {
     io,
     unrepresentable: "any",
-    // A default is what people may leave out; nothing to say of what is told.
+    // A default is what people may leave out; it means nothing in an output.
     override: ({ jsonSchema }) => {
       if (io === "output") delete jsonSchema.default;
     },
@@ -95,12 +95,12 @@ function functionSpec(
   { description, args, required, outputs }: FunctionShape,
   types: TypeSpecs,
 ): FunctionSpec {
-  const told = properties(outputs, "output", name.replace(/^get/, ""), types);
+  const results = properties(outputs, "output", name.replace(/^get/, ""), types);
   const texts = Object.entries(args).map(([arg, text]) => [arg, { type: "string", description: text }]);
   return {
     description,
     inputs: { properties: Object.fromEntries(texts), ...(required.length > 0 ? { required } : {}) },
-    outputs: { properties: told.specs, required: told.required },
+    outputs: { properties: results.specs, required: results.required },
   };
 }
 

@@ -34,7 +34,7 @@ export function badInputThrough(door: Door): void {
       const run = await previewOf('new sc.Template("chat", { imageNaem: "acme/chat:1", volumeInGb: 5, ports: "80" });');
       expect(run.code).not.toBe(0);
       expect(complaints(run, "Template chat")).toEqual([
-        'imageNaem: is no property here; did you mean "imageName"?',
+        'imageNaem: unknown property; did you mean "imageName"?',
         "imageName: is required",
         'ports: is "80"; must be a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
         "volumeInGb: is 5; must be 0 when isServerless is true",

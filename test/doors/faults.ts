@@ -28,7 +28,7 @@ export function faultsThrough(door: Door): void {
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
-        `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key may not do this. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key".`,
+        `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key".`,
       ),
     ]);
     expect(up.output).not.toContain("not-the-key");
@@ -49,7 +49,7 @@ export function faultsThrough(door: Door): void {
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
-        'Secret "token-dev": nothing answers at http://127.0.0.1:9. Start the local service ("npx serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
+        'Secret "token-dev": cannot connect to http://127.0.0.1:9: connection refused. Start the local service ("npx serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
       ),
     ]);
     expect(await stack.resources()).toEqual([]);

@@ -46,7 +46,7 @@ export function jobInvokeThrough(door: Door): void {
       const up = await deploy("fail", { input: { message: "no such model" } });
       expect(up.code).not.toBe(0);
       expect(complaint(up)).toMatch(
-        /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nThe endpoint's logs tell more\..*runs the job again\.$/,
+        /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nThe endpoint's logs have the details\..*runs the job again\.$/,
       );
     });
 

@@ -50,7 +50,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
     expect((await lifecycle.create(inputs, context)).id).toBe(id);
     for (const other of [context, bench.context({ inState: new Set([id]) })]) {
       const second = lifecycle.create(inputs, other);
-      if (unique) await expect(second).rejects.toThrow("the name is taken");
+      if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else expect((await second).id).not.toBe(id);
     }
   });
@@ -68,7 +68,8 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
     const name = freshName();
     const id = await byHand(name);
     const second = lifecycle.create(inputsOf(name), bench.context());
-    if (unique) await expect(second).rejects.toThrow(/the name is taken .*or set adoptExisting to take it over\./);
+    if (unique)
+      await expect(second).rejects.toThrow(/the name is already taken .*or set adoptExisting to take it over\./);
     else expect((await second).id).not.toBe(id);
   });
 });
@@ -133,7 +134,7 @@ describe("an object that is taken over", () => {
       create({ size: 50, dataCenterId: "US-KS-2" }, { paths: [["dataCenterId"]], values: [] }),
     ).rejects.toThrow(`the existing one (${id}) has dataCenterId [secret], which cannot change in place.`);
     await expect(create({ size: 10, dataCenterId: "EU-RO-1" })).rejects.toThrow(
-      `NetworkVolume "${name}": the service refused it: size: 10 is not allowed, a volume only grows: must be 50 or more`,
+      `NetworkVolume "${name}": the service rejected the request: size: 10 is not allowed, a volume only grows: must be 50 or more`,
     );
     expect((await bench.rest("GET", `/networkvolumes/${id}`)).json).toMatchObject({ size: 50 });
   });

@@ -37,7 +37,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
     const { progress } = context;
     context.progress = (text) => {
       progress(text);
-      if (text.includes("the answer got lost")) stop.abort(new Error("stopped"));
+      if (text.includes("the response was lost")) stop.abort(new Error("stopped"));
     };
     bench.proxy.inject(create, fault);
     const { id } = await lifecycle.create(lifecycle.check({}, news, name).inputs, context);

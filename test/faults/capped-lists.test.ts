@@ -36,7 +36,7 @@ describe.each(cases)(
       expect(failure).toContain(`${kind} "${name}": `);
       expect(failure).toContain(`The service lists ${cap} objects of its kind and may have more than it lists.`);
       expect(failure).toContain(
-        unique ? "Most likely an earlier request of this create" : "It is not known whether the service carried",
+        unique ? "Most likely an earlier request of this create" : "The service may or may not have carried",
       );
       expect(await idsOf(name)).toHaveLength(1);
     });

@@ -85,7 +85,7 @@ test("a volume that somebody enlarged cannot be made smaller: the check says so 
   expect(NetworkVolume.check(reading?.inputs ?? {}, bases.NetworkVolume, "grown-dev").failures).toEqual([
     {
       path: "size",
-      reason: "is 10, but it has 20 and can only grow; a smaller one must be a new one: change its resource name",
+      reason: "cannot shrink from 20 to 10; create a new volume under another resource name",
     },
   ]);
 });

@@ -34,13 +34,13 @@ describe.each(cases)("a $kind that a killed process left", ({ kind, news, create
   /** What the next process does about it: makes or takes one, answers its id; undefined when it was refused. */
   async function again(inputs: Properties, overrides: Partial<Context>): Promise<string | undefined> {
     const made = await lifecycle.create(inputs, bench.context(overrides)).catch((error: unknown) => {
-      expect(String(error)).toContain("the name is taken");
+      expect(String(error)).toContain("the name is already taken");
       return undefined;
     });
     return made?.id;
   }
 
-  /** It was left alone: a second one was made where names may be the same, else the name is taken. */
+  /** It was left alone: a second one was made where names may be the same, else the name is already taken. */
   async function expectLeftAlone(name: string, id: string, second: string | undefined): Promise<void> {
     expect(second).not.toBe(id);
     expect(second === undefined).toBe(unique);
@@ -80,7 +80,7 @@ describe.each(cases)("a $kind that a killed process left", ({ kind, news, create
       await lifecycle.delete(id, outputs, context);
       expect(await idsOf(name)).toEqual([id]);
       expect(context.warned).toEqual([
-        `${kind} "${name}" was kept, not replaced: the new one took it over. To replace it by force, set the resource option deleteBeforeReplace: true.`,
+        `${kind} "${name}" was kept, not replaced: the new one took it over. To force a replacement, set the resource option deleteBeforeReplace: true.`,
       ]);
     });
   }
@@ -110,11 +110,11 @@ describe.each(cases)("a $kind that a killed process left", ({ kind, news, create
 });
 
 const stopped = (kind: string, name: string, ids: string[]): string =>
-  `${kind} "${name}": an object with this name exists (${ids.join(", ")}), and this deployment does not know it; ` +
+  `${kind} "${name}": an object with this name exists (${ids.join(", ")}) that is not part of this deployment; ` +
   "an interrupted deployment may have left it. To use it, set adoptExisting: true or import it with " +
   '"pulumi import" (plugin only). To leave it alone, set another name. Else delete it.';
 const warned = (kind: string, name: string, ids: string[]): string =>
-  `another ${kind} named "${name}" exists (${ids.join(", ")}), and this deployment does not know it: ` +
+  `another ${kind} named "${name}" exists (${ids.join(", ")}) that is not part of this deployment: ` +
   "an interrupted deployment may have left it. Delete it unless it is in use.";
 
 describe("an object of the resource's name that is not taken over is told of", () => {

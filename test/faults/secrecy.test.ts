@@ -151,5 +151,5 @@ test("no secret is in what verbs tell, fail with or keep in plain, nor in the se
   // A template's environment is no secret of its own: it is where the service keeps templates, and nowhere else.
   expect(placesOf(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
   expect(placesOf(bench.addresses.apiKey)).toEqual([]);
-  expect(seen.get("error of Secret astray")).toMatch(/the service refused it: .*\[secret\]/);
+  expect(seen.get("error of Secret astray")).toMatch(/the service rejected the request: .*\[secret\]/);
 });

@@ -48,7 +48,7 @@ describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create, held
       const { message, took } = await timed(run);
       bench.proxy.clear();
       expect(message).toContain(`${kind} "`);
-      expect(message).toContain(`${verb} was not done within its time-out of 3 s (customTimeouts.${verb})`);
+      expect(message).toContain(`${verb} timed out after 3 s (customTimeouts.${verb})`);
       expect(took).toBeLessThanOrEqual(timeout);
     }
   });
@@ -86,6 +86,6 @@ test("a template's wait for its release ends with its time-out, and the template
   await ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
   const started = bench.clock.now();
   const failure = await Template.delete(made.id, made.outputs, bench.context({ timeout: 20_000 })).catch(String);
-  expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete was not done within its time-out of 20 s/);
+  expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete timed out after 20 s/);
   expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
 });

@@ -33,7 +33,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
     expect((await lifecycle.read(mine.id, mine.outputs, context))?.outputs).toEqual(mine.outputs);
     await lifecycle.delete(mine.id, mine.outputs, context);
     const told = context.shown.filter((text) => text.includes(`(id ${stranger.id})`));
-    expect(told).toEqual([expect.stringContaining('.name" of the answer does not fit')]);
+    expect(told).toEqual([expect.stringContaining('.name" in the response is invalid')]);
   });
 
   test("is an error for its own resource, or read by its id, and never taken for gone", async () => {
@@ -41,7 +41,10 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
     spoil(mine.id);
     const reading = lifecycle.read(mine.id, mine.outputs, bench.context());
     if (readById) expect((await reading)?.outputs).toEqual(mine.outputs);
-    else await expect(reading).rejects.toThrow(new RegExp(`^${kind} ".*": .*does not fit: .*name" of the answer`));
+    else
+      await expect(reading).rejects.toThrow(
+        new RegExp(`^${kind} ".*": .*unexpected response: .*name" in the response`),
+      );
   });
 
   test("is not made a second time when it may be what a lost create made", async () => {
@@ -62,5 +65,5 @@ test("a list of things that are no objects of the service reads as no answer, no
   const name = freshName();
   const { id, outputs } = await Secret.create(Secret.check({}, { value: "vvvv" }, name).inputs, bench.context());
   bench.proxy.alter(listMatch("secrets"), (answer) => withLists(answer, () => [{ hello: 1 }]));
-  await expect(Secret.read(id, outputs, bench.context())).rejects.toThrow("does not fit");
+  await expect(Secret.read(id, outputs, bench.context())).rejects.toThrow("in the response is invalid");
 });

@@ -77,6 +77,6 @@ it("a delete ends when its custom time-out is over, and keeps the resource", asy
   const destroy = await stack.destroy();
   expect(destroy.code).not.toBe(0);
   expect(destroy.output).toContain("is still in use after 2 s");
-  expect(destroy.output).toContain("delete was not done within its time-out of 3 s (customTimeouts.delete)");
+  expect(destroy.output).toContain("delete timed out after 3 s (customTimeouts.delete)");
   expect(await stack.resources()).toMatchObject([{ type: "serverless-compute:index:Template" }]);
 });

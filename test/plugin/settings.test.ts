@@ -75,7 +75,7 @@ describe("arguments of an explicit provider", () => {
     const preview = await stack.preview();
     expect(preview.code).not.toBe(0);
     expect(preview.output).toContain('serverless-compute:callLimit (or SERVERLESS_COMPUTE_CALL_LIMIT) is "0"');
-    expect(preview.output).toContain('maxInflight: is no setting; did you mean "maxInFlight"?');
+    expect(preview.output).toContain('maxInflight: unknown setting; did you mean "maxInFlight"?');
   });
 
   it("change without a replacement", async () => {

@@ -5,7 +5,7 @@ import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { traitsOf } from "../properties/traits";
 import { toProperties } from "../properties/values";
 import type { Creation, Findable, Named } from "./creation";
-import type { Held, Ledger } from "./ledger";
+import type { ExistingObject, Ledger } from "./ledger";
 
 /** Milliseconds that an object counts as made just now, by the service's own clock. */
 const justNow = 15 * 60_000;
@@ -17,7 +17,7 @@ const justNow = 15 * 60_000;
  */
 export async function takeOver<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,
-  before: Held[],
+  before: ExistingObject[],
   ledger: Ledger,
   context: Context,
 ): Promise<{ id: string; outputs: Outputs } | undefined> {
@@ -25,7 +25,7 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   // A default name carries the fingerprint of the resource's URN: nobody else's object has it.
   const named = inputs.name === context.defaultName;
   if (!inputs.adoptExisting && !named) return undefined;
-  const isFree = ({ id, name }: Held): boolean =>
+  const isFree = ({ id, name }: ExistingObject): boolean =>
     name === inputs.name && !ledger.claimed.has(id) && !ledger.inState.has(id) && !context.inState?.has(id);
   const free = new Set(before.filter(isFree).map(({ id }) => id));
   if (free.size === 0) return undefined;
@@ -39,10 +39,10 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
     return undefined;
   }
 
-  context.progress(`taking over the ${creation.kind} ${chosen.id} that is there already`);
+  context.progress(`taking over the existing ${creation.kind} ${chosen.id}`);
   ledger.claimed.add(chosen.id);
   const outputs = creation.outputs(chosen);
-  const olds = toProperties({ ...creation.told(chosen), ...outputs });
+  const olds = toProperties({ ...creation.actual(chosen), ...outputs });
   const changed = new Set(diffProperties(shape, olds, toProperties(inputs), rules).map(({ path }) => path[0]));
   try {
     const changes = { olds, news: inputs, changed: (key: string) => changed.has(key) };
@@ -59,13 +59,13 @@ const listed = (found: readonly Findable[]): string => found.map(({ id }) => id)
 
 /** What of an object differs from the inputs and cannot change in place: name → value that it has. */
 function fixedDifferences<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  { inputs, shape, rules, told }: Creation<Inputs, Outputs, Found>,
+  { inputs, shape, rules, actual }: Creation<Inputs, Outputs, Found>,
   one: Found,
 ): Map<string, unknown> {
-  const tells = toProperties(told(one));
-  const changes = diffProperties(shape, tells, toProperties(inputs), rules);
-  const fixed = changes.filter(({ path, replace }) => replace && (path[0] ?? "") in tells);
-  return new Map(fixed.map(({ path }) => [path[0] ?? "", tells[path[0] ?? ""]]));
+  const has = toProperties(actual(one));
+  const changes = diffProperties(shape, has, toProperties(inputs), rules);
+  const fixed = changes.filter(({ path, replace }) => replace && (path[0] ?? "") in has);
+  return new Map(fixed.map(({ path }) => [path[0] ?? "", has[path[0] ?? ""]]));
 }
 
 /** The one object that `adoptExisting` means; what cannot become what is asked for is refused. */
@@ -96,7 +96,7 @@ function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends 
 
 /** What an interrupted create of this very resource left; undefined unless everything speaks for it. */
 async function leftByInterruption<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  { inputs, shape, rules, told, leftover }: Creation<Inputs, Outputs, Found>,
+  { inputs, shape, rules, actual, leftover }: Creation<Inputs, Outputs, Found>,
   found: Found[],
   context: Context,
 ): Promise<Found | undefined> {
@@ -105,7 +105,7 @@ async function leftByInterruption<Inputs extends Named, Outputs extends object, 
   const isRecent = ({ createdAt }: Found): boolean =>
     createdAt !== undefined && now !== undefined && Math.abs(now - Date.parse(createdAt)) <= justNow;
   const [one, ...others] = found.filter(
-    (each) => (!leftover.onlyRecent || isRecent(each)) && agrees(shape, told(each), inputs, rules),
+    (each) => (!leftover.onlyRecent || isRecent(each)) && agrees(shape, actual(each), inputs, rules),
   );
   if (!one || others.length > 0) return undefined;
   // Something that cannot be read may use it.
@@ -118,7 +118,7 @@ async function leftByInterruption<Inputs extends Named, Outputs extends object, 
 }
 
 /**
- * Says what has the resource's own name and is not taken over, so that nothing is left that nobody is told of. It stops
+ * Says what has the resource's own name and is not taken over, so that nothing is left without a word. It stops
  * the create where a second one is impossible or data may be at stake; else it is a warning.
  */
 function refuseOrWarn<Inputs extends Named, Outputs extends object, Found extends Findable>(
@@ -131,15 +131,15 @@ function refuseOrWarn<Inputs extends Named, Outputs extends object, Found extend
   const inTheWay = found.filter((one) => nameIsUnique || (!leftover && fixedDifferences(creation, one).size === 0));
   if (inTheWay.length > 0) {
     throw new Error(
-      `${kind} "${inputs.name}": an object with this name exists (${listed(inTheWay)}), and this deployment does not ` +
-        "know it; an interrupted deployment may have left it. To use it, set adoptExisting: true or import it with " +
+      `${kind} "${inputs.name}": an object with this name exists (${listed(inTheWay)}) that is not part of this ` +
+        "deployment; an interrupted deployment may have left it. To use it, set adoptExisting: true or import it with " +
         '"pulumi import" (plugin only). To leave it alone, set another name. Else delete it. ' +
-        "To replace a resource by force, set its option deleteBeforeReplace: true.",
+        "To force a replacement, set the resource option deleteBeforeReplace: true.",
     );
   }
   if (found.length > 0) {
     context.warn(
-      `another ${kind} named "${inputs.name}" exists (${listed(found)}), and this deployment does not know it: ` +
+      `another ${kind} named "${inputs.name}" exists (${listed(found)}) that is not part of this deployment: ` +
         "an interrupted deployment may have left it. Delete it unless it is in use.",
     );
   }

@@ -5,7 +5,7 @@ import { type Listing, listAll } from "../listing";
 import { ExplainedError, explain, lostCreate, type Subject } from "../messages";
 import { agrees } from "../properties/diff";
 import { takeOver } from "./adoption";
-import { type Creation, type Findable, heldBefore, type Named } from "./creation";
+import { type Creation, existingBefore, type Findable, type Named } from "./creation";
 import { inTurn, ledgerOf } from "./ledger";
 
 /** Milliseconds before each look for what a lost answer may have made: a slow service needs a moment to show it. */
@@ -29,16 +29,16 @@ type Look<Found> = (options: CallOptions) => Promise<Seen<Found>>;
  * Makes one object and knows its id, also when answers get lost: what may have been made is looked for before anything
  * is sent again. An object is ours when it has our name and inputs, was not there before this process made its first
  * one of that kind, and no other create has it. That rule needs no clock and no creation time, which not every record
- * tells; it costs one list call per kind and process.
+ * has; it costs one list call per kind and process.
  */
 export async function createOnce<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,
   context: Context,
 ): Promise<{ id: string; outputs: Outputs }> {
   const ledger = ledgerOf(context.clients);
-  const { kind, inputs, shape, rules, told, remove } = creation;
+  const { kind, inputs, shape, rules, actual, remove } = creation;
   return inTurn(ledger, `${kind} ${inputs.name}`, async () => {
-    const before = await whileAllowed(heldBefore(creation, ledger, context), context.signal);
+    const before = await whileAllowed(existingBefore(creation, ledger, context), context.signal);
     const adopted = await takeOver(creation, before, ledger, context);
     if (adopted) return adopted;
     const old = new Set(before.map(({ id }) => id));
@@ -46,7 +46,7 @@ export async function createOnce<Inputs extends Named, Outputs extends object, F
       one.name === inputs.name &&
       !old.has(one.id) &&
       !ledger.claimed.has(one.id) &&
-      agrees(shape, told(one), inputs, rules);
+      agrees(shape, actual(one), inputs, rules);
     const look: Look<Found> = async (options) => {
       const listing = await listAll(creation.list, options);
       const ids = new Set(listing.found.map(({ id }) => id));
@@ -54,7 +54,7 @@ export async function createOnce<Inputs extends Named, Outputs extends object, F
     };
     const { made, sent } = await sendUntilKnown(creation, look, context);
     ledger.claimed.add(made.id);
-    if (sent > 1 && remove) await removeTwins(remove, made, look, context);
+    if (sent > 1 && remove) await removeDuplicates(remove, made, look, context);
     return { id: made.id, outputs: creation.outputs(made) };
   });
 }
@@ -78,9 +78,9 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
       const second = sent > 1 && isApiError(error) && error.code === "duplicate_name";
       const ambiguous = cutOff || (isApiError(error) && error.ambiguous);
       if (!ambiguous && !second) throw error;
-      context.progress("the answer got lost: looking whether the service made it");
+      context.progress("the response was lost; checking whether the service created it");
       const { ours, doubt } = await lookFor(look, context).catch(
-        // The failed look is not what is to be told, but it proves nothing.
+        // The failed look is not the failure to report, but it proves nothing.
         (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "It could not be looked up." }),
       );
       const [made] = ours;
@@ -111,36 +111,36 @@ async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen
 }
 
 /**
- * After a create that was sent more than once: a first one that was only slow must not stay. Doubles that cannot be
- * deleted now are kept in state, as `doubles`, for the next deployment.
+ * After a create that was sent more than once: a first one that was only slow must not stay. Duplicates that cannot be
+ * deleted now are kept in state, as `duplicates`, for the next deployment.
  */
-async function removeTwins<Found extends Findable>(
+async function removeDuplicates<Found extends Findable>(
   remove: (id: string, options: CallOptions) => Promise<void>,
   made: Found,
   look: Look<Found>,
   context: Context,
 ): Promise<void> {
-  const unfinished = (text: string, doubles: string[], cause: unknown): PartialFailure =>
-    new PartialFailure(`it was made, but ${text}`, made.id, doubles.length > 0 ? { doubles } : {}, { cause });
-  let twins: Found[] = [];
+  const unfinished = (text: string, left: string[], cause: unknown): PartialFailure =>
+    new PartialFailure(`it was created, but ${text}`, made.id, left.length > 0 ? { duplicates: left } : {}, { cause });
+  let duplicates: Found[] = [];
   for (let tried = 1; ; tried++) {
     try {
       const { ours, ids, doubt } = await look(callOptions(context));
       // A list that shows what was made last is not cut off before it.
       if (doubt !== undefined && !ids.has(made.id)) throw new Error(doubt);
-      twins = ours;
+      duplicates = ours;
       break;
     } catch (cause) {
-      const text = `a lost request may have made a second one named "${made.name}": look for it, and delete it by hand`;
+      const text = `a lost request may have created a duplicate named "${made.name}": look for it and delete it by hand`;
       if (tried === rounds || context.signal.aborted) throw unfinished(text, [], cause);
     }
   }
-  for (const [index, twin] of twins.entries()) {
+  for (const [index, duplicate] of duplicates.entries()) {
     try {
-      await remove(twin.id, callOptions(context));
+      await remove(duplicate.id, callOptions(context));
     } catch (cause) {
-      const left = twins.slice(index).map(({ id }) => id);
-      const text = `a lost request made a second one (${left.join(", ")}) that could not be deleted; the next deployment tries again`;
+      const left = duplicates.slice(index).map(({ id }) => id);
+      const text = `a lost request created a duplicate (${left.join(", ")}) that could not be deleted; the next deployment tries again`;
       throw unfinished(text, left, cause);
     }
   }
@@ -157,7 +157,7 @@ function whatHappened(cause: unknown, subject: Subject): string {
   if (!isApiError(cause)) return `${subject.label}: ${cause instanceof Error ? cause.message : cause}${lostCreate}`;
   const text = explain(cause, subject);
   if (cause.ambiguous) return text;
-  return `${text}\nMost likely an earlier request of this create, whose answer got lost, made the object that has it.`;
+  return `${text}\nMost likely an earlier request of this create, whose response was lost, created the object that has it.`;
 }
 
 /** Why a list that does not show an object does not prove that it is not there; undefined where it does. */

@@ -4,7 +4,7 @@ import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
 import { listAll } from "../listing";
 import type { DiffRules } from "../properties/diff";
-import type { Held, Ledger } from "./ledger";
+import type { ExistingObject, Ledger } from "./ledger";
 
 /** What an update gets: what was deployed, what is wanted, and which properties differ. */
 export interface Update<Inputs> {
@@ -21,14 +21,14 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   rules?: DiffRules;
   send(options: CallOptions): Promise<Found>;
   list(options: CallOptions): Promise<Found[]>;
-  /** The inputs as the service tells them of an object; what it does not tell is left out. */
-  told(found: Found): object;
+  /** The inputs as the service shows them of an object; what it does not show is left out. */
+  actual(found: Found): object;
   outputs(made: Found): Outputs;
   /** Changes an object that was taken over to the inputs. */
   change(id: string, update: Update<Inputs>): Promise<Outputs>;
   /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
   leftover?: Leftover<Found>;
-  /** Deletes a twin; for kinds whose names are not unique. */
+  /** Deletes a duplicate; for kinds whose names are not unique. */
   remove?(id: string, options: CallOptions): Promise<void>;
 }
 
@@ -40,8 +40,8 @@ export interface Leftover<Found> {
   unused(found: Found, options: CallOptions): Promise<boolean>;
 }
 
-/** What every kind of object tells of itself, as far as creations look at it. */
-export interface Findable extends Held {
+/** What every kind of object has, as far as creations look at it. */
+export interface Findable extends ExistingObject {
   createdAt?: string | undefined;
 }
 
@@ -52,11 +52,11 @@ export interface Named {
 }
 
 /** The objects of a kind that were there before this process made its first one: one list call per kind and process. */
-export function heldBefore<Inputs extends Named, Outputs extends object, Found extends Findable>(
+export function existingBefore<Inputs extends Named, Outputs extends object, Found extends Findable>(
   { kind, list }: Creation<Inputs, Outputs, Found>,
   ledger: Ledger,
   context: Context,
-): Promise<Held[]> {
+): Promise<ExistingObject[]> {
   const known = ledger.before.get(kind);
   if (known) return known;
   // What cannot be read was there too, and is nobody's to take over.

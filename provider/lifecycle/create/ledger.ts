@@ -1,7 +1,7 @@
 import type { Clients } from "serverless-compute-api";
 
-/** An object as every list tells it. */
-export interface Held {
+/** An object as every list shows it. */
+export interface ExistingObject {
   id: string;
   name: string;
 }
@@ -9,7 +9,7 @@ export interface Held {
 /** What this process knows of the objects it dealt with: kept per clients, so for as long as one deployment runs. */
 export interface Ledger {
   /** The objects of each kind that were there before this process made its first one. */
-  before: Map<string, Promise<Held[]>>;
+  before: Map<string, Promise<ExistingObject[]>>;
   /** Ids that a create of this process has answered with. */
   claimed: Set<string>;
   /** Ids of those among them that were there before and were taken over. */

@@ -56,7 +56,7 @@ function checkObject(shape: z.ZodObject, given: Properties, at: Place, failures:
     const meant = closest(key, keys);
     failures.push({
       path: [...at.path, key].join("."),
-      reason: `is no property here; ${meant ? `did you mean "${meant}"?` : `there are ${keys.join(", ")}`}`,
+      reason: `unknown property; ${meant ? `did you mean "${meant}"?` : `known are ${keys.join(", ")}`}`,
     });
   }
   const checked: Properties = {};
@@ -143,9 +143,9 @@ function shrinking(shape: z.ZodObject, olds: Properties, news: Properties, secre
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     const was = olds[key];
     const is = news[key];
-    if (!traitsOf(schema).growsOnly || typeof was !== "number" || typeof is !== "number" || is >= was) return [];
-    const [more, now] = isSecretAt([key], secrets) ? ["is less than it has", ""] : [`is ${is}`, `, but it has ${was}`];
-    const reason = `${more}${now} and can only grow; a smaller one must be a new one: change its resource name`;
-    return [{ path: key, reason }];
+    const { growsOnly: remedy } = traitsOf(schema);
+    if (remedy === undefined || typeof was !== "number" || typeof is !== "number" || is >= was) return [];
+    const sizes = isSecretAt([key], secrets) ? "" : ` from ${was} to ${is}`;
+    return [{ path: key, reason: `cannot shrink${sizes}; ${remedy}` }];
   });
 }

@@ -25,10 +25,10 @@ export function diffProperties(
   return Object.keys(shape.shape).flatMap((key) => diffProperty(shape, key, olds[key], news[key], rules));
 }
 
-/** Whether what the service tells agrees with `inputs`; what it does not tell (a key left out) is not looked at. */
-export function agrees(shape: z.ZodObject, told: object, inputs: object, rules: DiffRules = {}): boolean {
-  const [found, wanted] = [toProperties(told), toProperties(inputs)];
-  return Object.keys(told).every((key) => diffProperty(shape, key, found[key], wanted[key], rules).length === 0);
+/** Whether what the service shows agrees with `inputs`; what it does not show (a key left out) is not looked at. */
+export function agrees(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
+  const [found, wanted] = [toProperties(actual), toProperties(inputs)];
+  return Object.keys(actual).every((key) => diffProperty(shape, key, found[key], wanted[key], rules).length === 0);
 }
 
 /** What differs in one property of the shape. */

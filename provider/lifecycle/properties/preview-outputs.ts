@@ -11,7 +11,7 @@ export interface PreviewPlace {
   serverlessUrl?: string | undefined;
 }
 
-/** An output that inputs and place decide; undefined where they do not tell enough. Gets the inputs without unknown values. */
+/** An output that inputs and place decide; undefined where they are not enough. Gets the inputs without unknown values. */
 export type Derived = (inputs: Properties, place: PreviewPlace) => Value | undefined;
 
 /**

@@ -8,8 +8,8 @@ export interface Traits {
   secretWith?: readonly string[];
   /** A change cannot be made in place: the object is replaced. */
   replaces?: true;
-  /** A number that can be raised in place and never lowered. */
-  growsOnly?: true;
+  /** A number that can be raised in place and never lowered; what to do instead, as the end of a message. */
+  growsOnly?: string;
   /** No two objects of the account may share it: a replacement that keeps it has to wait until the old one is deleted. */
   unique?: true;
   /** A list whose order means nothing. */

@@ -4,8 +4,8 @@ import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { defineLifecycle, type Told } from "../../lifecycle/define";
-import { removeOnce } from "../../lifecycle/deletion";
+import { type Actual, defineLifecycle } from "../../lifecycle/define";
+import { deleteIfPresent } from "../../lifecycle/deletion";
 import { createReads } from "../../lifecycle/reads";
 import { type Inputs, registryAuthInputs, resolvedInputs } from "./inputs";
 
@@ -14,8 +14,8 @@ export const registryAuthReads = createReads(({ listRegistryAuths }) => ({ list:
 
 type Outputs = Record<never, never>;
 
-/** User name and password are never told: what was deployed last is kept. */
-const toldBy = ({ name }: RegistryAuthRecord): Told<Inputs, Outputs> => ({ inputs: { name }, outputs: {} });
+/** User name and password are never shown: what was deployed last is kept. */
+const fromRecord = ({ name }: RegistryAuthRecord): Actual<Inputs, Outputs> => ({ inputs: { name }, outputs: {} });
 
 async function update(
   id: string,
@@ -48,7 +48,7 @@ export const containerRegistryAuth = defineLifecycle<Inputs, Outputs>({
         ...{ kind: "ContainerRegistryAuth", inputs, shape: registryAuthInputs },
         send: (options) => management.createRegistryAuth({ name, username, password }, options),
         list: management.listRegistryAuths,
-        told: (found) => toldBy(found).inputs,
+        actual: (found) => fromRecord(found).inputs,
         outputs: () => ({}),
         change: (id, changes) => update(id, changes, context),
       },
@@ -58,7 +58,7 @@ export const containerRegistryAuth = defineLifecycle<Inputs, Outputs>({
 
   async read(id, _olds, context) {
     const record = await registryAuthReads(context).one(id, context);
-    return record && toldBy(record);
+    return record && fromRecord(record);
   },
 
   update,
@@ -66,6 +66,6 @@ export const containerRegistryAuth = defineLifecycle<Inputs, Outputs>({
   async delete(id, _olds, context) {
     const { management } = context.clients;
     const calls = { remove: management.deleteRegistryAuth, list: management.listRegistryAuths };
-    await removeOnce(id, calls, context);
+    await deleteIfPresent(id, calls, context);
   },
 });

@@ -51,11 +51,11 @@ export type JobInvokeOutputs = z.output<typeof jobInvokeOutputs>;
 /** One job to run and what counts as success. */
 export type JobOrder = z.output<typeof jobInvokeInputs>;
 
-/** The same as a person writes it: what has a default may be left out. */
-export type JobInvokeOptions = z.input<typeof jobInvokeInputs>;
+/** The same as a script writes it, without anything that only a deployment knows: what has a default may be left out. */
+export type InvokeJobArgs = z.input<typeof jobInvokeInputs>;
 
-/** Checks an order and fills in its defaults; throws a line for each property that does not do. */
-export function jobOrder(written: JobInvokeOptions): JobOrder {
+/** Checks what a person wrote and fills in its defaults; throws a line for each property that is wrong. */
+export function jobOrder(written: InvokeJobArgs): JobOrder {
   const { inputs, failures } = checkInputs(jobInvokeInputs, {}, toProperties(written), undefined);
   if (failures.length > 0) throw new TypeError(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
   return jobInvokeInputs.parse(inputs);

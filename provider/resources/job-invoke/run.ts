@@ -123,7 +123,7 @@ async function look(endpointId: string, jobId: string, context: JobContext): Pro
   }
 }
 
-/** Cancels a job; answers the state it is left in, undefined when that cannot be told. */
+/** Cancels a job; returns the state it is left in, undefined when that is not known. */
 async function cancel(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord | undefined> {
   const { clients } = context;
   try {

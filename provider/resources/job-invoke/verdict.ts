@@ -3,7 +3,7 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { tidyingOptions } from "../../lifecycle/calls";
 import { explained } from "../../lifecycle/messages";
-import { type JobInvokeOptions, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
+import { type InvokeJobArgs, type JobInvokeOutputs, type JobOrder, jobOrder } from "./inputs";
 import { mismatches, mismatchLines } from "./output-match";
 import { type JobContext, JobGone, JobTimeout, runJob, workerProblem } from "./run";
 
@@ -27,9 +27,10 @@ const errorLength = 4000;
 const remedies: Record<JobStatus, string> = {
   IN_QUEUE:
     "No worker took it. Raise workersMax, or timeout if its workers start slowly, and check the endpoint's health.",
-  IN_PROGRESS: "It needs longer. Raise timeout, or look into the endpoint's logs for what holds it up.",
+  IN_PROGRESS: "It needs more time. Raise timeout, or check the endpoint's logs for what delays it.",
   COMPLETED: "Correct the handler, or what is expected of it.",
-  FAILED: "The endpoint's logs tell more. Correct the handler or the input; the next deployment runs the job again.",
+  FAILED:
+    "The endpoint's logs have the details. Correct the handler or the input; the next deployment runs the job again.",
   CANCELLED: "Somebody cancelled it. The next deployment runs it again.",
   TIMED_OUT:
     "It ran longer than its execution time-out. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
@@ -82,8 +83,8 @@ async function unfinished(error: unknown, endpointId: string, context: JobContex
     return new JobFailure([`job ${jobId} ${on} is gone`, remedy], endpointId, jobId, { cause: error });
   }
   if (isApiError(error) && error.ambiguous) {
-    const title = `the answer to the job's submission ${on} got lost (${error.message})`;
-    const remedy = "It may run or not, so it was not sent again. The next deployment runs it.";
+    const title = `the response to the job's submission ${on} was lost (${error.message})`;
+    const remedy = "It may or may not be running, so it was not sent again. The next deployment runs it.";
     return new JobFailure([title, remedy], endpointId, undefined, { cause: error });
   }
   if (isApiError(error, "missing")) {
@@ -134,7 +135,7 @@ function healthText({ jobs, workers }: EndpointHealth): string {
   return `jobs ${ofJobs}; workers ${ofWorkers}`;
 }
 
-/** What a finished job tells. */
+/** The outputs of a finished job. */
 export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobRecord): JobInvokeOutputs => ({
   jobId: id,
   status,
@@ -144,7 +145,7 @@ export const outcomeOf = ({ id, status, output, delayTime, executionTime }: JobR
 });
 
 /** Runs one job from a script: rejects when it does not end as expected, and with a line for each argument that is wrong. */
-export async function invokeJob(args: JobInvokeOptions, context: JobContext): Promise<JobInvokeOutputs> {
+export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promise<JobInvokeOutputs> {
   const order = jobOrder(args);
   try {
     return outcomeOf(await runExpected(order, context));

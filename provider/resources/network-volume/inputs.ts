@@ -6,7 +6,7 @@ import { adoptExisting } from "../adopt-existing";
 /** Inputs of a NetworkVolume resource as people write them (interface: Network volume). */
 export const networkVolumeInputs = z.strictObject({
   name: fields.name.optional(),
-  size: fields.size.register(traits, { growsOnly: true }),
+  size: fields.size.register(traits, { growsOnly: "create a new volume under another resource name" }),
   dataCenterId: fields.dataCenterId.register(traits, {
     replaces: true,
     warns: "a replaced volume loses its data",

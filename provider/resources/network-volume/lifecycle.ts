@@ -4,8 +4,8 @@ import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { defineLifecycle, type Told } from "../../lifecycle/define";
-import { removeOnce } from "../../lifecycle/deletion";
+import { type Actual, defineLifecycle } from "../../lifecycle/define";
+import { deleteIfPresent } from "../../lifecycle/deletion";
 import { createReads } from "../../lifecycle/reads";
 import { type Inputs, networkVolumeInputs, resolvedInputs } from "./inputs";
 
@@ -17,7 +17,7 @@ export const networkVolumeReads = createReads(({ listNetworkVolumes, readNetwork
 
 type Outputs = Record<never, never>;
 
-const toldBy = ({ name, size, dataCenterId }: NetworkVolumeRecord): Told<Inputs, Outputs> => ({
+const fromRecord = ({ name, size, dataCenterId }: NetworkVolumeRecord): Actual<Inputs, Outputs> => ({
   inputs: { name, size, dataCenterId },
   outputs: {},
 });
@@ -53,7 +53,7 @@ export const networkVolume = defineLifecycle<Inputs, Outputs>({
         ...{ kind: "NetworkVolume", inputs, shape: networkVolumeInputs },
         send: (options) => management.createNetworkVolume({ name, size, dataCenterId }, options),
         list: management.listNetworkVolumes,
-        told: (found) => toldBy(found).inputs,
+        actual: (found) => fromRecord(found).inputs,
         outputs: () => ({}),
         change: (id, changes) => update(id, changes, context),
         remove: management.deleteNetworkVolume,
@@ -64,7 +64,7 @@ export const networkVolume = defineLifecycle<Inputs, Outputs>({
 
   async read(id, _olds, context) {
     const record = await networkVolumeReads(context).one(id, context);
-    return record && toldBy(record);
+    return record && fromRecord(record);
   },
 
   update,
@@ -72,6 +72,6 @@ export const networkVolume = defineLifecycle<Inputs, Outputs>({
   async delete(id, _olds, context) {
     const { management } = context.clients;
     const calls = { remove: management.deleteNetworkVolume, list: management.listNetworkVolumes };
-    await removeOnce(id, calls, context);
+    await deleteIfPresent(id, calls, context);
   },
 });

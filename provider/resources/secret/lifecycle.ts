@@ -4,16 +4,16 @@ import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { defineLifecycle, type Told } from "../../lifecycle/define";
-import { removeOnce } from "../../lifecycle/deletion";
+import { type Actual, defineLifecycle } from "../../lifecycle/define";
+import { deleteIfPresent } from "../../lifecycle/deletion";
 import { createReads } from "../../lifecycle/reads";
 import { type Inputs, type Outputs, resolvedInputs, secretInputs, secretOutputs } from "./inputs";
 
 /** Reads of secrets. */
 export const secretReads = createReads(({ listSecrets }) => ({ list: listSecrets }));
 
-/** The value is never told: what was deployed last is kept. */
-const toldBy = ({ name, description }: SecretRecord): Told<Inputs, Outputs> => ({
+/** The value is never shown: what was deployed last is kept. */
+const fromRecord = ({ name, description }: SecretRecord): Actual<Inputs, Outputs> => ({
   inputs: { name, description },
   outputs: { reference: secretReference(name) },
 });
@@ -57,7 +57,7 @@ export const secret = defineLifecycle<Inputs, Outputs>({
         ...{ kind: "Secret", inputs, shape: secretInputs },
         send: (options) => management.createSecret({ name, value, description }, options),
         list: management.listSecrets,
-        told: (found) => toldBy(found).inputs,
+        actual: (found) => fromRecord(found).inputs,
         outputs: () => ({ reference: secretReference(name) }),
         change: (id, changes) => update(id, changes, context),
         leftover: { onlyRecent: true, unused: (found, options) => unused(found, context, options) },
@@ -68,13 +68,13 @@ export const secret = defineLifecycle<Inputs, Outputs>({
 
   async read(id, _olds, context) {
     const record = await secretReads(context).one(id, context);
-    return record && toldBy(record);
+    return record && fromRecord(record);
   },
 
   update,
 
   async delete(id, _olds, context) {
     const { management } = context.clients;
-    await removeOnce(id, { remove: management.deleteSecret, list: management.listSecrets }, context);
+    await deleteIfPresent(id, { remove: management.deleteSecret, list: management.listSecrets }, context);
   },
 });

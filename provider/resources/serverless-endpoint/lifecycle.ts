@@ -11,8 +11,8 @@ import { callOptions } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { defineLifecycle, type Told } from "../../lifecycle/define";
-import { removeOnce } from "../../lifecycle/deletion";
+import { type Actual, defineLifecycle } from "../../lifecycle/define";
+import { deleteIfPresent } from "../../lifecycle/deletion";
 import type { DiffRules } from "../../lifecycle/properties/diff";
 import { toProperties } from "../../lifecycle/properties/values";
 import { createReads } from "../../lifecycle/reads";
@@ -43,17 +43,17 @@ const rules: DiffRules = { implied, same: { name: (was, is) => bareName(was) ===
 const deleteTries = 20;
 const deleteInterval = 500;
 
-function toldBy(record: ServerlessEndpointRecord, wanted: Properties, url: string): Told<Inputs, Outputs> {
+function fromRecord(record: ServerlessEndpointRecord, wanted: Properties, url: string): Actual<Inputs, Outputs> {
   const { name, templateId, gpuTypeIds, dataCenterIds, allowedCudaVersions, cpuFlavorIds } = record;
   const { vcpuCount, minCudaVersion, networkVolumeId, networkVolumeIds, executionTimeoutMs } = record;
   const { computeType, gpuCount, idleTimeout, flashboot, scalerType, scalerValue, workersMin, workersMax } = record;
   const lists = { gpuTypeIds, dataCenterIds, allowedCudaVersions, cpuFlavorIds };
-  const inputs: Told<Inputs, Outputs>["inputs"] = {
+  const inputs: Actual<Inputs, Outputs>["inputs"] = {
     ...{ name, templateId, ...lists, vcpuCount, minCudaVersion, executionTimeoutMs, networkVolumeId, networkVolumeIds },
-    // These always have a value: one that is missing was not told.
+    // These always have a value: one that is missing is not shown.
     ...toProperties({ computeType, gpuCount, idleTimeout, flashboot, scalerType, scalerValue, workersMin, workersMax }),
   };
-  // A volume may be told under both names, whichever of them it was given by.
+  // A volume may be shown under both names, whichever of them it was given by.
   const wantedList = Array.isArray(wanted["networkVolumeIds"]) ? wanted["networkVolumeIds"] : [];
   const onlyInList = !wanted["networkVolumeId"] && networkVolumeId && wantedList.includes(networkVolumeId);
   const onlySingle = wantedList.length === 0 && networkVolumeIds.join() === networkVolumeId;
@@ -99,7 +99,7 @@ async function deleteEndpoint(id: string, context: Context): Promise<void> {
   let scaled = false;
   for (let tried = 1; ; tried++) {
     try {
-      return await removeOnce(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
+      return await deleteIfPresent(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
     } catch (error) {
       if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || tried === deleteTries) throw error;
     }
@@ -158,7 +158,7 @@ export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
         ...{ kind: "ServerlessEndpoint", inputs, shape: serverlessEndpointInputs, rules },
         send: (options) => management.createEndpoint(bodyOf(inputs), options),
         list: async (options) => (await management.listEndpoints(options)).map(named),
-        told: (found) => toldBy(found, toProperties(inputs), "").inputs,
+        actual: (found) => fromRecord(found, toProperties(inputs), "").inputs,
         outputs: ({ id, version }) => ({ url: jobs.url(id), version: version ?? 0 }),
         change: (id, changes) => update(id, changes, context),
         leftover: { onlyRecent: true, unused: (found, options) => unused(found, context, options) },
@@ -170,7 +170,7 @@ export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
 
   async read(id, olds, context) {
     const record = await endpointReads(context).one(id, context);
-    return record && toldBy(record, olds, context.clients.jobs.url(id));
+    return record && fromRecord(record, olds, context.clients.jobs.url(id));
   },
 
   update,

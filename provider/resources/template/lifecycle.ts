@@ -3,7 +3,7 @@ import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { defineLifecycle, type Told } from "../../lifecycle/define";
+import { type Actual, defineLifecycle } from "../../lifecycle/define";
 import type { DiffRules } from "../../lifecycle/properties/diff";
 import { createReads } from "../../lifecycle/reads";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs } from "./inputs";
@@ -28,7 +28,7 @@ const contentShape = resolvedInputs.pick({
 
 const rules: DiffRules = { same: { ports: (was, is) => packedPorts(was) === packedPorts(is) } };
 
-function toldBy(record: TemplateRecord): Told<Inputs, Outputs> {
+function fromRecord(record: TemplateRecord): Actual<Inputs, Outputs> {
   const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = record;
   const { volumeMountPath, isServerless, containerRegistryAuthId } = record;
   const inputs = { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme };
@@ -88,7 +88,7 @@ export const template = defineLifecycle<Inputs, Outputs>({
         ...{ kind: "Template", inputs, shape: templateInputs, rules },
         send: (options) => management.saveTemplate(saved(inputs), options),
         list: management.listTemplates,
-        told: (found) => toldBy(found).inputs,
+        actual: (found) => fromRecord(found).inputs,
         outputs: () => ({ revision: revisionOf(inputs) }),
         change: (id, changes) => update(id, changes, context),
         leftover: { onlyRecent: false, unused: (found, options) => unused(found, context, options) },
@@ -99,7 +99,7 @@ export const template = defineLifecycle<Inputs, Outputs>({
 
   async read(id, _olds, context) {
     const record = await templateReads(context).one(id, context);
-    return record && toldBy(record);
+    return record && fromRecord(record);
   },
 
   update,

@@ -1,4 +1,4 @@
-/** What another resource or look-up of the example tells: `template.id`. */
+/** What another resource or look-up of the example has: `template.id`. */
 export interface Reference {
   variable: string;
   property: string[];

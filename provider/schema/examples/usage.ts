@@ -8,7 +8,7 @@ import { type TypedProgram, typedProgram, type Vocabulary } from "./typed-progra
 import { typescriptText } from "./typescript";
 import { yamlText } from "./yaml";
 
-/** How each language tells an example, by the name that Pulumi's documentation has for it. */
+/** How each language writes an example, by the name that Pulumi's documentation has for it. */
 export const renderers = {
   typescript: (program) => typescriptText(program, sdkNames.nodejs),
   python: (program) => pythonText(program, sdkNames.python),

@@ -31,7 +31,7 @@ test("a call's own deadline also shortens a try that hangs", async () => {
   const { clients, failure, seen } = await startRig([{ does: "hang" }], { attemptTimeout: 10_000 });
   const error = await failure(clients.management.listEndpoints({ deadline: 30 }));
   expect(error).toMatchObject({ category: "timeout", code: "answer_timeout", ambiguous: false });
-  expect(error.message).toBe("no answer within 0.03 s");
+  expect(error.message).toBe("no response within 0.03 s");
   expect(seen.length).toBeLessThanOrEqual(2);
 });
 

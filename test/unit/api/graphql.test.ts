@@ -145,9 +145,9 @@ describe("a refusal in the answer", () => {
 
 describe("an answer that is no answer", () => {
   test.each([
-    ["a page", { does: "answer", status: 200, body: "<html></html>" } as const, "no GraphQL answer"],
-    ["half a JSON text", { does: "answer", status: 200, body: '{"data":{"pod' } as const, "no GraphQL answer"],
-    ["null", json(null), "no GraphQL answer"],
+    ["a page", { does: "answer", status: 200, body: "<html></html>" } as const, "not a GraphQL response"],
+    ["half a JSON text", { does: "answer", status: 200, body: '{"data":{"pod' } as const, "not a GraphQL response"],
+    ["null", json(null), "not a GraphQL response"],
     ["data null without a reason", json({ data: null }), "expected object"],
     ["a template without an id", data({ saveTemplate: { name: "x" } }), '"saveTemplate.id"'],
     ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],

@@ -147,9 +147,9 @@ describe("a template that the service does not know yet", () => {
 
 describe("an answer that does not fit", () => {
   const cases: [string, Parameters<typeof startRig>[0], string][] = [
-    ["is half of a JSON text", [{ does: "answer", status: 200, body: '{"id":"a' }], "no JSON"],
-    ["is empty", [{ does: "answer", status: 200 }], "no JSON"],
-    ["is a page", [{ does: "answer", status: 200, body: "<html></html>" }], "no JSON"],
+    ["is half of a JSON text", [{ does: "answer", status: 200, body: '{"id":"a' }], "not valid JSON"],
+    ["is empty", [{ does: "answer", status: 200 }], "not valid JSON"],
+    ["is a page", [{ does: "answer", status: 200, body: "<html></html>" }], "not valid JSON"],
     ["lacks a field", [json({ name: "v", size: 1, dataCenterId: "EU" })], '"id"'],
     ["has a field of another type", [json(volumeAnswer({ size: "big" }))], '"size"'],
     ["is null", [json(null)], "expected object"],

@@ -16,7 +16,7 @@ describe("a check", () => {
       },
     });
     const { failures } = await provider.check({}, { ...internal });
-    expect(failures).toEqual([{ property: "", reason: "failed without saying why" }]);
+    expect(failures).toEqual([{ property: "", reason: "unknown error" }]);
   });
 
   it("refuses a time-out that is no duration", async () => {

@@ -93,18 +93,18 @@ describe("a typo is an error that knows what was meant", () => {
     ["imagename", 'did you mean "imageName"?'],
     ["dockerArg", 'did you mean "dockerArgs"?'],
   ])("%s", (typo, hint) => {
-    expect(linesOf(templateInputs, { imageName: "a", [typo]: "x" })).toEqual([`${typo}: is no property here; ${hint}`]);
+    expect(linesOf(templateInputs, { imageName: "a", [typo]: "x" })).toEqual([`${typo}: unknown property; ${hint}`]);
   });
 
   test("a word that is like none gets the list", () => {
     expect(linesOf(networkVolumeInputs, { size: 1, dataCenterId: "a", colour: "red" })).toEqual([
-      "colour: is no property here; there are name, size, dataCenterId, adoptExisting",
+      "colour: unknown property; known are name, size, dataCenterId, adoptExisting",
     ]);
   });
 
   test("inside a nested object too", () => {
     expect(linesOf(jobInvokeInputs, { endpointId: "e", input: {}, expect: { outptu: {} } })).toEqual([
-      'expect.outptu: is no property here; did you mean "output"?',
+      'expect.outptu: unknown property; did you mean "output"?',
     ]);
   });
 });
@@ -154,8 +154,8 @@ describe("no message shows a value at a path that the program made secret", () =
     const [olds, news] = [20, 10].map((size) => ({ name: "a", dataCenterId: "d", size }));
     const reasons = (secrets: Path[]): string[] =>
       checkInputs(networkVolumeInputs, olds ?? {}, news ?? {}, "chat", secrets).failures.map(({ reason }) => reason);
-    expect(reasons([])).toEqual([expect.stringMatching(/^is 10, but it has 20 and can only grow; /)]);
-    expect(reasons([["size"]])).toEqual([expect.stringMatching(/^is less than it has and can only grow; /)]);
+    expect(reasons([])).toEqual([expect.stringMatching(/^cannot shrink from 20 to 10; /)]);
+    expect(reasons([["size"]])).toEqual([expect.stringMatching(/^cannot shrink; /)]);
   });
 });
 
@@ -261,7 +261,7 @@ describe("a volume's size", () => {
   const olds = { name: "chat-dev", size: 100, dataCenterId: "EU-RO-1" };
   test("never shrinks: the message names both sizes and the way out", () => {
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "EU-RO-1" }, olds)).toEqual([
-      "size: is 50, but it has 100 and can only grow; a smaller one must be a new one: change its resource name",
+      "size: cannot shrink from 100 to 50; create a new volume under another resource name",
     ]);
   });
   test("may be anything where the volume is replaced", () => {

@@ -78,7 +78,7 @@ test("a service that is down: its address and how to start the local one", async
     NetworkVolume.create(volume, bench.context({ clients: clientsOf(`http://127.0.0.1:${port}`) })),
   );
   expect(failure.message).toMatch(
-    /^NetworkVolume "models-dev": nothing answers at http:\/\/127\.0\.0\.1:\d+\. Start the local service \("npx serverless-compute-local start"\), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl/,
+    /^NetworkVolume "models-dev": cannot connect to http:\/\/127\.0\.0\.1:\d+: connection refused\. Start the local service \("npx serverless-compute-local start"\), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl/,
   );
   expectShort(failure);
 });
@@ -89,13 +89,18 @@ describe("what a service may answer, told in a line or two that name the object"
       "a limit",
       400,
       { message: "quota of volumes exceeded: limit reached" },
-      /the account's limit is reached: .*have the limit raised/,
+      /the account's limit is reached: .*ask for a higher limit/,
     ],
-    ["a refusal", 400, { message: "size: too small" }, /the service refused it: size: too small$/],
-    ["too many requests", 429, { message: "slow down" }, /takes no more requests at the moment.*Try again later/],
-    ["not available", 503, { message: "maintenance" }, /is not available at the moment.*maintenance/],
-    ["an internal error", 500, { message: "oops" }, /failed \(HTTP 500\): oops\. Try again; its logs tell the cause\./],
-    ["an answer of another kind", 200, { hello: 1 }, /answered something that does not fit/],
+    ["a refusal", 400, { message: "size: too small" }, /the service rejected the request: size: too small$/],
+    ["too many requests", 429, { message: "slow down" }, /still rate limited by .* after retries. Try again later/],
+    ["not available", 503, { message: "maintenance" }, /is still unavailable after retries: maintenance/],
+    [
+      "an internal error",
+      500,
+      { message: "oops" },
+      /failed with HTTP 500: oops\. Try again; the service's logs have the cause\./,
+    ],
+    ["an answer of another kind", 200, { hello: 1 }, /sent an unexpected response/],
   ])("%s", async (_, status, body, text) => {
     const server = await startFaultyServer((request) => (request.method === "GET" ? json([]) : json(body, status)));
     onTestFinished(() => server.close());

@@ -40,7 +40,7 @@ describe.each([
     const lifecycle = kinds[kind];
     const olds = lifecycle.check({}, news, "chat-dev").inputs;
     const clear = new RegExp(
-      `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is no address of the service .*Check serverless-compute:baseUrl`,
+      `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is not an address of the service .*Check serverless-compute:baseUrl`,
     );
 
     test("fails a refresh instead of taking the object for gone", async () => {

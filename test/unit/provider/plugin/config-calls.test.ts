@@ -44,10 +44,10 @@ test.each<[string, object, string | RegExp]>([
     /maxInFlight .* is "0.5": must be a whole number, 1 or more/,
   ],
   ["a list", { callLimit: [1] }, "callLimit: is [1]; must be a number"],
-  ["a number for a text", { baseUrl: 7337 }, "baseUrl: is 7337; must be a text"],
-  ["a number for the key", { apiKey: 1234567 }, "apiKey: must be a text"],
+  ["a number for a text", { baseUrl: 7337 }, "baseUrl: is 7337; must be a string"],
+  ["a number for the key", { apiKey: 1234567 }, "apiKey: must be a string"],
   ["an address without a host", { serverlessUrl: "localhost" }, /serverlessUrl .* is "localhost": it must be a URL/],
-  ["a misspelt setting", { maxInflight: 4 }, 'maxInflight: is no setting; did you mean "maxInFlight"?'],
+  ["a misspelt setting", { maxInflight: 4 }, 'maxInflight: unknown setting; did you mean "maxInFlight"?'],
 ])("%s is refused, in a sentence that names the setting", (_, settings, reason) => {
   expect(check(settings).reasons).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
 });

@@ -58,7 +58,7 @@ test("a verb's message shows none, however the service repeats it", async () => 
   request.setUrn(urnOf("NetworkVolume"));
   request.setProperties(writeStruct({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" }));
   const message = await failureOf(calls.create(request));
-  expect(message).toMatch(/^NetworkVolume "\[secret\]\s": the service refused it: no "\[secret\](\\n)?"$/);
+  expect(message).toMatch(/^NetworkVolume "\[secret\]\s": the service rejected the request: no "\[secret\](\\n)?"$/);
 });
 
 test("a look-up's message shows none", async () => {

@@ -13,12 +13,12 @@ const inputsOf = (name: string, news: Properties = {}): Properties =>
   ContainerRegistryAuth.check({}, { username: "robot", password, ...news }, name).inputs;
 
 describe("credentials that cannot be made or deleted", () => {
-  test("name the way out when the name is taken, never the password", async () => {
+  test("name the way out when the name is already taken, never the password", async () => {
     await ContainerRegistryAuth.create(inputsOf("taken-dev"), bench.context());
     const failure: unknown = await ContainerRegistryAuth.create(inputsOf("taken-dev"), bench.context()).catch(
       (error: unknown) => error,
     );
-    expect(String(failure)).toMatch(/ContainerRegistryAuth "taken-dev": the name is taken in this account/);
+    expect(String(failure)).toMatch(/ContainerRegistryAuth "taken-dev": the name is already taken in this account/);
     expect(inspect(failure, { depth: 9 })).not.toContain(password);
   });
 

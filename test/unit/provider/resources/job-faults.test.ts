@@ -128,7 +128,7 @@ describe("a submission whose answer is lost is not sent again", () => {
     for (const mode of ["async", "sync"]) {
       const { context, calls } = await startJobApi({ run: () => behaviour, runsync: () => behaviour });
       const message = await failureOf(JobInvoke.create(inputsOf({ mode }), context));
-      expect(message).toMatch(/^the answer to the job's submission on endpoint "e1" got lost[\s\S]*not sent again/);
+      expect(message).toMatch(/^the response to the job's submission on endpoint "e1" was lost[\s\S]*not sent again/);
       expect(calls).toEqual([mode === "sync" ? "runsync" : "run"]);
     }
   });
@@ -182,7 +182,7 @@ describe("a job that is not over in time", () => {
       health,
     });
     const message = await failureOf(JobInvoke.create(inputsOf(), { ...api.context, timeout: 5000 }));
-    expect(message).toMatch(/still IN_PROGRESS after 4 s; it was cancelled[\s\S]*create was not done within .* 5 s/);
+    expect(message).toMatch(/still IN_PROGRESS after 4 s; it was cancelled[\s\S]*create timed out after 5 s/);
   });
 
   test("but ends while it is being cancelled: its end counts", async () => {

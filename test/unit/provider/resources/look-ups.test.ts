@@ -62,17 +62,17 @@ describe("a look-up that finds nothing says what it looked for", () => {
   ];
   test.each(kinds)("%s", async (kind, get) => {
     await expect(get({ name: "nobody" })).rejects.toThrow(
-      `${kind} "nobody" does not exist: no object of the account has this name`,
+      `${kind} "nobody" does not exist: no object in the account has this name`,
     );
     await expect(get({ id: "aaaaaaaaa1" })).rejects.toThrow(
-      `${kind} "aaaaaaaaa1" does not exist: no object of the account has this id`,
+      `${kind} "aaaaaaaaa1" does not exist: no object in the account has this id`,
     );
     await expect(get({ id: "" })).rejects.toThrow(`a look-up of a ${kind} needs either an id or a name`);
   });
 
   test("a name that several have: the ids to choose from", async () => {
     const ids = [1, 2].map(() => made("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
-    const told = `NetworkVolume "twins" is not the only one of its name (${(await Promise.all(ids)).sort().join(", ")})`;
+    const told = `NetworkVolume "twins" is ambiguous, several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
     const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
       (error: unknown) => error,
     );

@@ -34,7 +34,7 @@ describe("a volume that cannot be deleted or changed", () => {
   test("is gone: an update says so, a delete is content", async () => {
     const olds = inputsOf("gone-dev");
     await expect(NetworkVolume.update("aaaaaaaaaa", olds, { ...olds, size: 20 }, bench.context())).rejects.toThrow(
-      /^NetworkVolume "gone-dev": it is gone/,
+      /^NetworkVolume "gone-dev": it no longer exists/,
     );
     await NetworkVolume.delete("aaaaaaaaaa", olds, bench.context());
   });

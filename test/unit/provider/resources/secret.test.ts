@@ -13,19 +13,19 @@ const heldSecret = async (id: string): Promise<unknown> =>
   (await bench.held("secrets")).find((one) => JSON.stringify(one).includes(`"${id}"`));
 
 describe("a secret that cannot be made or changed", () => {
-  test("names the way out when the name is taken, never the value", async () => {
+  test("names the way out when the name is already taken, never the value", async () => {
     await Secret.create(inputsOf("taken"), bench.context());
     const failure: unknown = await Secret.create(inputsOf("taken", { value: `${value}-2` }), bench.context()).catch(
       (error: unknown) => error,
     );
-    expect(String(failure)).toMatch(/Secret "taken": the name is taken in this account .*Set another name/);
+    expect(String(failure)).toMatch(/Secret "taken": the name is already taken in this account .*Set another name/);
     expect(inspect(failure, { depth: 9 })).not.toContain(value);
   });
 
   test("is gone: an update says so, a delete is content", async () => {
     const olds = inputsOf("gone");
     await expect(Secret.update("aaaaaaaaaa", olds, { ...olds, description: "x" }, bench.context())).rejects.toThrow(
-      /^Secret "gone": it is gone/,
+      /^Secret "gone": it no longer exists/,
     );
     await Secret.delete("aaaaaaaaaa", olds, bench.context());
   });

@@ -57,7 +57,7 @@ describe("an endpoint that cannot be made or changed", () => {
     const olds = inputsOf("gone-dev");
     const news = { ...olds, workersMax: 1 };
     await expect(ServerlessEndpoint.update("aaaaaaaaaaaaaa", olds, news, bench.context())).rejects.toThrow(
-      /^ServerlessEndpoint "gone-dev": it is gone: .*pulumi refresh/,
+      /^ServerlessEndpoint "gone-dev": it no longer exists: .*pulumi refresh/,
     );
   });
 });

@@ -87,9 +87,7 @@ describe("a template that was in use", () => {
     const context = bench.context({ timeout: 5000 });
     const { id, outputs } = await makeTemplate("custom-dev", context);
     await bench.rest("DELETE", `/endpoints/${await foreignEndpoint(id, "gone")}`);
-    await expect(Template.delete(id, outputs, context)).rejects.toThrow(
-      "delete was not done within its time-out of 5 s",
-    );
+    await expect(Template.delete(id, outputs, context)).rejects.toThrow("delete timed out after 5 s");
   });
 
   test("a cancellation ends the wait at once with its own reason", async () => {
@@ -186,7 +184,7 @@ test("another fault than being in use is no reason to wait", async () => {
   const { id, outputs } = await makeTemplate("faulty-dev", context);
   bench.proxy.inject({ body: /deleteTemplate/ }, { kind: "status", status: 500 }, 20);
   const failure = await Template.delete(id, outputs, context).catch((error: Error) => error);
-  expect(failure?.message).toMatch(/^Template "faulty-dev": .* failed \(HTTP 500\)/);
+  expect(failure?.message).toMatch(/^Template "faulty-dev": .* failed with HTTP 500/);
   expect(isApiError(failure?.cause, "server")).toBe(true);
 });
 

@@ -13,11 +13,11 @@ const heldTemplate = async (id: string): Promise<Properties> =>
   propertiesIn((await bench.rest("GET", `/templates/${id}`)).json);
 
 describe("a template that cannot be made", () => {
-  test("names the object and the way out when the name is taken", async () => {
+  test("names the object and the way out when the name is already taken", async () => {
     const context = bench.context();
     await Template.create(inputsOf("taken-dev"), context);
     await expect(Template.create(inputsOf("taken-dev"), bench.context())).rejects.toThrow(
-      /^Template "taken-dev": the name is taken in this account .*Set another name/,
+      /^Template "taken-dev": the name is already taken in this account .*Set another name/,
     );
     const held = (await bench.held("templates")).map((one) => propertiesIn(one)["name"]);
     expect(held.filter((name) => name === "taken-dev")).toHaveLength(1);
@@ -31,7 +31,7 @@ describe("a template that cannot be made", () => {
   test("an update of one that is gone says so", async () => {
     const olds = inputsOf("gone-dev");
     await expect(Template.update("aaaaaaaaaa", olds, { ...olds, readme: "x" }, bench.context())).rejects.toThrow(
-      /^Template "gone-dev": it is gone: .*pulumi refresh/,
+      /^Template "gone-dev": it no longer exists: .*pulumi refresh/,
     );
   });
 });
