@@ -1,4 +1,4 @@
-import { badInputThrough } from "../doors/bad-input";
-import { dynamicDoor } from "./door";
+import { badInputThrough } from "../ways/bad-input";
+import { dynamicWay } from "./way";
 
-badInputThrough(dynamicDoor);
+badInputThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { cancellationThrough } from "../doors/cancellation";
-import { dynamicDoor } from "./door";
+import { cancellationThrough } from "../ways/cancellation";
+import { dynamicWay } from "./way";
 
-cancellationThrough(dynamicDoor);
+cancellationThrough(dynamicWay);

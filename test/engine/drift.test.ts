@@ -1,4 +1,4 @@
-import { driftThrough } from "../doors/drift";
-import { dynamicDoor } from "./door";
+import { driftThrough } from "../ways/drift";
+import { dynamicWay } from "./way";
 
-driftThrough(dynamicDoor);
+driftThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { faultSchedulesThrough } from "../doors/fault-schedules";
-import { dynamicDoor } from "./door";
+import { faultSchedulesThrough } from "../ways/fault-schedules";
+import { dynamicWay } from "./way";
 
-faultSchedulesThrough(dynamicDoor);
+faultSchedulesThrough(dynamicWay);

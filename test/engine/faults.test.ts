@@ -1,4 +1,4 @@
-import { faultsThrough } from "../doors/faults";
-import { dynamicDoor } from "./door";
+import { faultsThrough } from "../ways/faults";
+import { dynamicWay } from "./way";
 
-faultsThrough(dynamicDoor);
+faultsThrough(dynamicWay);

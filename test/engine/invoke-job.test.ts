@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { dynamicDoor as door } from "./door";
+import { dynamicWay as way } from "./way";
 
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
-  stack = await door.createStack(service.environment);
+  stack = await way.createStack(service.environment);
 });
 afterAll(() => stack.remove());
 
 it("invokeJob in a program that is deployed fails with its message alone", async () => {
   await stack.program(`
-    const { invokeJob } = require("${door.module}");
+    const { invokeJob } = require("${way.module}");
     module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
   `);
   const up = await stack.up();
@@ -24,7 +24,7 @@ it("invokeJob in a program that is deployed fails with its message alone", async
 });
 
 it("invokeJob reads the stack's config, as look-ups and resources do", async () => {
-  const own = await door.createStack({});
+  const own = await way.createStack({});
   try {
     const { serverlessUrl, apiKey } = service.service;
     const config = { serverlessUrl, baseUrl: "http://service.invalid/v1" };
@@ -32,7 +32,7 @@ it("invokeJob reads the stack's config, as look-ups and resources do", async () 
     for (const [name, value] of Object.entries(config))
       await own.command(["config", "set", `serverless-compute:${name}`, value]);
     await own.program(`
-      const { invokeJob } = require("${door.module}");
+      const { invokeJob } = require("${way.module}");
       module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
     `);
     const up = await own.up();

@@ -1,4 +1,4 @@
-import { jobInvokeThrough } from "../doors/job-invoke";
-import { dynamicDoor } from "./door";
+import { jobInvokeThrough } from "../ways/job-invoke";
+import { dynamicWay } from "./way";
 
-jobInvokeThrough(dynamicDoor);
+jobInvokeThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { keptNamesThrough } from "../doors/kept-names";
-import { dynamicDoor } from "./door";
+import { keptNamesThrough } from "../ways/kept-names";
+import { dynamicWay } from "./way";
 
-keptNamesThrough(dynamicDoor);
+keptNamesThrough(dynamicWay);

@@ -1,7 +1,7 @@
-import { keyRotationThrough } from "../doors/key-rotation";
-import { dynamicDoor } from "./door";
+import { keyRotationThrough } from "../ways/key-rotation";
+import { dynamicWay } from "./way";
 
 keyRotationThrough(
-  dynamicDoor,
+  dynamicWay,
   'new pulumi.ProviderResource("pulumi-nodejs", "own", { "serverless-compute:apiKey": key })',
 );

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
-import { killedEngineThrough } from "../doors/killed-engine";
-import { dynamicDoor } from "./door";
+import { killedEngineThrough } from "../ways/killed-engine";
+import { dynamicWay } from "./way";
 
 // Only /proc tells which processes a command has left.
-describe.runIf(existsSync("/proc/self"))("a killed engine", () => killedEngineThrough(dynamicDoor));
+describe.runIf(existsSync("/proc/self"))("a killed engine", () => killedEngineThrough(dynamicWay));

@@ -1,4 +1,4 @@
-import { lifecycleThrough } from "../doors/lifecycle";
-import { dynamicDoor } from "./door";
+import { lifecycleThrough } from "../ways/lifecycle";
+import { dynamicWay } from "./way";
 
-lifecycleThrough(dynamicDoor);
+lifecycleThrough(dynamicWay);

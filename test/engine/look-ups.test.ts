@@ -1,4 +1,4 @@
-import { lookUpsThrough } from "../doors/look-ups";
-import { dynamicDoor } from "./door";
+import { lookUpsThrough } from "../ways/look-ups";
+import { dynamicWay } from "./way";
 
-lookUpsThrough(dynamicDoor, (id) => id);
+lookUpsThrough(dynamicWay, (id) => id);

@@ -1,4 +1,4 @@
-import { parallelThrough } from "../doors/parallel";
-import { dynamicDoor } from "./door";
+import { parallelThrough } from "../ways/parallel";
+import { dynamicWay } from "./way";
 
-parallelThrough(dynamicDoor);
+parallelThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { proxiesThrough } from "../doors/proxies";
-import { dynamicDoor } from "./door";
+import { proxiesThrough } from "../ways/proxies";
+import { dynamicWay } from "./way";
 
-proxiesThrough(dynamicDoor);
+proxiesThrough(dynamicWay);

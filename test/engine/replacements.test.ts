@@ -1,4 +1,4 @@
-import { replacementsThrough } from "../doors/replacements";
-import { dynamicDoor } from "./door";
+import { replacementsThrough } from "../ways/replacements";
+import { dynamicWay } from "./way";
 
-replacementsThrough(dynamicDoor);
+replacementsThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { secrecyThrough } from "../doors/secrecy";
-import { dynamicDoor } from "./door";
+import { secrecyThrough } from "../ways/secrecy";
+import { dynamicWay } from "./way";
 
-secrecyThrough(dynamicDoor);
+secrecyThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { templateReleaseThrough } from "../doors/template-release";
-import { dynamicDoor } from "./door";
+import { templateReleaseThrough } from "../ways/template-release";
+import { dynamicWay } from "./way";
 
-templateReleaseThrough(dynamicDoor);
+templateReleaseThrough(dynamicWay);

@@ -1,4 +1,4 @@
-import { templateReplacementThrough } from "../doors/template-replacement";
-import { dynamicDoor } from "./door";
+import { templateReplacementThrough } from "../ways/template-replacement";
+import { dynamicWay } from "./way";
 
-templateReplacementThrough(dynamicDoor);
+templateReplacementThrough(dynamicWay);

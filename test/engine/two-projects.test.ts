@@ -1,4 +1,4 @@
-import { twoProjectsThrough } from "../doors/two-projects";
-import { dynamicDoor } from "./door";
+import { twoProjectsThrough } from "../ways/two-projects";
+import { dynamicWay } from "./way";
 
-twoProjectsThrough(dynamicDoor);
+twoProjectsThrough(dynamicWay);

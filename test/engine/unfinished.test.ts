@@ -1,4 +1,4 @@
-import { unfinishedThrough } from "../doors/unfinished";
-import { dynamicDoor } from "./door";
+import { unfinishedThrough } from "../ways/unfinished";
+import { dynamicWay } from "./way";
 
-unfinishedThrough(dynamicDoor);
+unfinishedThrough(dynamicWay);

@@ -65,12 +65,12 @@ async function stables(kind: string, id: string, olds: Properties, news: Propert
  * Every property is the very same but for those that were unknown: exactly these may be. What will be absent is null in a
  * preview, for programs take what a preview leaves out for unknown.
  */
-function expectForeseen(foreseen: Properties, real: Properties, unknown: string[]): void {
-  const open = Object.keys(foreseen).filter((key) => hasUnknown(foreseen[key]));
+function expectPreviewed(previewed: Properties, real: Properties, unknown: string[]): void {
+  const open = Object.keys(previewed).filter((key) => hasUnknown(previewed[key]));
   expect(open.sort()).toEqual([...unknown].sort());
   const part = (all: Properties) =>
     Object.fromEntries(Object.entries(all).filter(([key, value]) => value !== null && !unknown.includes(key)));
-  expect(part(foreseen)).toEqual(part(real));
+  expect(part(previewed)).toEqual(part(real));
 }
 
 /** What only the service can tell. */
@@ -95,9 +95,9 @@ describe("the outputs of the plugin's previews are those of the calls that follo
     const inputsOf = (more: Properties): Properties =>
       kinds[kind].check({}, { ...bases[kind], ...along, ...more }, "subject-dev").inputs;
     const [olds, news] = [inputsOf(was), inputsOf(is)];
-    const foreseen = await create(kind, olds, true);
+    const previewed = await create(kind, olds, true);
     made = { kind, ...(await create(kind, olds, false)) };
-    expectForeseen(foreseen.outputs, made.outputs, told[kind].create);
+    expectPreviewed(previewed.outputs, made.outputs, told[kind].create);
 
     const { id, outputs } = made;
     const changes = kinds[kind].diff(outputs, news);
@@ -106,7 +106,7 @@ describe("the outputs of the plugin's previews are those of the calls that follo
     const stable = await stables(kind, id, outputs, news);
     const after = await update(kind, id, outputs, news, false);
     made = { kind, id, outputs: after };
-    expectForeseen(before, after, told[kind].update);
+    expectPreviewed(before, after, told[kind].update);
     for (const key of stable) expect(after[key], key).toEqual(outputs[key]);
     if (input !== "name") expect(stable).toContain("name");
   });
@@ -116,11 +116,11 @@ test("what is unknown within a map stays there alone, and makes unknown only wha
   const news = { ...bases.Template, env: { A: "1", B: Unknown.value } };
   const { inputs } = kinds.Template.check({}, news, "subject-dev");
   const { outputs } = await create("Template", inputs, true);
-  expectForeseen(outputs, { ...inputs }, ["env", "revision"]);
+  expectPreviewed(outputs, { ...inputs }, ["env", "revision"]);
   expect(outputs["env"]).toEqual({ A: "1", B: Unknown.value });
 });
 
-test("the version of an endpoint is not foreseen: a change of its template counts too", async () => {
+test("the version of an endpoint is not previewed: a change of its template counts too", async () => {
   const templateId = stringAt(
     await bench.rest("POST", "/templates", { name: "counted", imageName: "a:1", isServerless: true }),
     "id",
@@ -129,9 +129,9 @@ test("the version of an endpoint is not foreseen: a change of its template count
   const { id, outputs } = await create("ServerlessEndpoint", inputs, false);
   await bench.rest("PATCH", `/templates/${templateId}`, { env: { A: "2" } });
   const news = { ...inputs, idleTimeout: 9 };
-  const foreseen = await update("ServerlessEndpoint", id, outputs, news, true);
+  const previewed = await update("ServerlessEndpoint", id, outputs, news, true);
   const real = await update("ServerlessEndpoint", id, outputs, news, false);
-  expect([outputs["version"], foreseen["version"], real["version"]]).toEqual([1, Unknown.value, 2]);
+  expect([outputs["version"], previewed["version"], real["version"]]).toEqual([1, Unknown.value, 2]);
   await kinds.ServerlessEndpoint.delete(id, real, bench.context());
 });
 
@@ -144,8 +144,8 @@ test("a double that an update deletes is not in its preview", async () => {
   );
   const olds = { ...made.outputs, doubles: [double] };
   const news = { ...inputs, size: 11 };
-  const foreseen = await update("NetworkVolume", made.id, olds, news, true);
-  expectForeseen(foreseen, await update("NetworkVolume", made.id, olds, news, false), []);
+  const previewed = await update("NetworkVolume", made.id, olds, news, true);
+  expectPreviewed(previewed, await update("NetworkVolume", made.id, olds, news, false), []);
 });
 
 describe("JobInvoke", async () => {
@@ -165,7 +165,7 @@ describe("JobInvoke", async () => {
     const { JobInvoke } = kinds;
     const [full, bare] = [more, less].map((one) => JobInvoke.check({}, { ...base, ...one }, undefined).inputs);
     if (!full || !bare) throw new Error("unreachable");
-    const foreseen = await create("JobInvoke", full, true);
+    const previewed = await create("JobInvoke", full, true);
     const { clients, settings } = bench.context();
     const context = bench.context({
       clients,
@@ -173,8 +173,8 @@ describe("JobInvoke", async () => {
       clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))) },
     });
     const first = await JobInvoke.create(full, context);
-    expectForeseen(foreseen.outputs, first.outputs, outcome);
+    expectPreviewed(previewed.outputs, first.outputs, outcome);
     const before = await update("JobInvoke", first.id, first.outputs, bare, true);
-    expectForeseen(before, await JobInvoke.update(first.id, first.outputs, bare, context), outcome);
+    expectPreviewed(before, await JobInvoke.update(first.id, first.outputs, bare, context), outcome);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { type Stack, shown } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 /** Two accounts, each a service of its own. */
 let east: EngineService;
@@ -11,7 +11,7 @@ let stack: Stack;
 beforeAll(async () => {
   east = await useEngineService();
   west = await useEngineService();
-  stack = await pluginDoor.createStack({});
+  stack = await pluginWay.createStack({});
 });
 afterAll(() => stack.remove());
 
@@ -24,7 +24,7 @@ const account = ({ service, proxy }: EngineService, apiKey = service.apiKey) => 
 });
 
 const program = (eastern: object, western: object): string => `
-  const { getTemplate, NetworkVolume, Provider, Template } = require("${pluginDoor.module}");
+  const { getTemplate, NetworkVolume, Provider, Template } = require("${pluginWay.module}");
   const east = new Provider("east", ${JSON.stringify(eastern)});
   const west = new Provider("west", ${JSON.stringify(western)});
   for (const [name, provider] of Object.entries({ east, west })) {

@@ -5,7 +5,7 @@ import { archivePlugin } from "../../scripts/archive-plugin.mjs";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 let service: EngineService;
 let stack: Stack;
@@ -27,7 +27,7 @@ it("the archive installs with Pulumi's own command, and programs need no line in
   const installed = await stack.command(install);
   expect(installed.code, installed.output).toBe(0);
   await stack.program(`
-    const { NetworkVolume } = require("${pluginDoor.module}");
+    const { NetworkVolume } = require("${pluginWay.module}");
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
   `);
   const up = await stack.up();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
-import { pluginDoor, pluginFolder } from "./support/door";
+import { pluginFolder, pluginWay } from "./support/way";
 
 let service: EngineService;
 let stack: Stack;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 it("one process under a debugger serves one command after the other, progress included", async () => {
   await stack.program(`
-    const { ServerlessEndpoint, Template } = require("${pluginDoor.module}");
+    const { ServerlessEndpoint, Template } = require("${pluginWay.module}");
     const template = new Template("chat", { imageName: "acme/chat:1" });
     new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
   `);

@@ -1,4 +1,4 @@
-import { badInputThrough } from "../doors/bad-input";
-import { pluginDoor } from "./support/door";
+import { badInputThrough } from "../ways/bad-input";
+import { pluginWay } from "./support/way";
 
-badInputThrough(pluginDoor);
+badInputThrough(pluginWay);

@@ -1,4 +1,4 @@
-import { cancellationThrough } from "../doors/cancellation";
-import { pluginDoor } from "./support/door";
+import { cancellationThrough } from "../ways/cancellation";
+import { pluginWay } from "./support/way";
 
-cancellationThrough(pluginDoor);
+cancellationThrough(pluginWay);

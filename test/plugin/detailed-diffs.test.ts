@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 let service: EngineService;
 let stack: Stack;
 const program = (template: object, endpoint: object): string => `
-  const { ServerlessEndpoint, Template } = require("${pluginDoor.module}");
+  const { ServerlessEndpoint, Template } = require("${pluginWay.module}");
   const template = new Template("chat", ${JSON.stringify({ imageName: "acme/chat:1", ...template })});
   new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0, ...${JSON.stringify(endpoint)} });
 `;
 beforeAll(async () => {
   service = await useEngineService();
-  stack = await pluginDoor.createStack(service.environment);
+  stack = await pluginWay.createStack(service.environment);
   await stack.program(program({ env: { A: "1", B: "2", "with.dot": "x" } }, { gpuTypeIds: ["NVIDIA L4"] }));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);

@@ -1,4 +1,4 @@
-import { driftThrough } from "../doors/drift";
-import { pluginDoor } from "./support/door";
+import { driftThrough } from "../ways/drift";
+import { pluginWay } from "./support/way";
 
-driftThrough(pluginDoor);
+driftThrough(pluginWay);

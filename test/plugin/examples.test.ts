@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { exampleTexts } from "../support/example-texts";
 import { createStack, type Stack } from "../support/pulumi";
-import { pluginFolder } from "./support/door";
+import { pluginFolder } from "./support/way";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();

@@ -1,4 +1,4 @@
-import { faultSchedulesThrough } from "../doors/fault-schedules";
-import { pluginDoor } from "./support/door";
+import { faultSchedulesThrough } from "../ways/fault-schedules";
+import { pluginWay } from "./support/way";
 
-faultSchedulesThrough(pluginDoor);
+faultSchedulesThrough(pluginWay);

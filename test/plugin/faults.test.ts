@@ -1,4 +1,4 @@
-import { faultsThrough } from "../doors/faults";
-import { pluginDoor } from "./support/door";
+import { faultsThrough } from "../ways/faults";
+import { pluginWay } from "./support/way";
 
-faultsThrough(pluginDoor);
+faultsThrough(pluginWay);

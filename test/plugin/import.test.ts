@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 /** The values that nobody may see when an object that has them is imported. */
 const secrets = { value: "sesame-1f0a", password: "whisper-22cb" };
@@ -13,7 +13,7 @@ let stack: Stack;
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   service = await useEngineService();
-  stack = await pluginDoor.createStack(service.environment);
+  stack = await pluginWay.createStack(service.environment);
   const made = async (kind: string, path: string, body: object): Promise<string> => {
     const { id } = z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body));
     ids[kind] = id;
@@ -87,7 +87,7 @@ it("says that a job is no object", async () => {
 it("finds nothing to change in a program that says what was imported, but what cannot be read", async () => {
   const of = (kind: string): string => JSON.stringify(inputs[kind]);
   await stack.program(`
-    const sc = require("${pluginDoor.module}");
+    const sc = require("${pluginWay.module}");
     new sc.NetworkVolume("mine", ${of("NetworkVolume")});
     const auth = new sc.ContainerRegistryAuth("mine", { ...${of("ContainerRegistryAuth")}, username: "me", password: "other" }, { protect: true });
     const template = new sc.Template("mine", { ...${of("Template")}, containerRegistryAuthId: "${ids["ContainerRegistryAuth"]}" });

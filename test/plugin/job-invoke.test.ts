@@ -1,4 +1,4 @@
-import { jobInvokeThrough } from "../doors/job-invoke";
-import { pluginDoor } from "./support/door";
+import { jobInvokeThrough } from "../ways/job-invoke";
+import { pluginWay } from "./support/way";
 
-jobInvokeThrough(pluginDoor);
+jobInvokeThrough(pluginWay);

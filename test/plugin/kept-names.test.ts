@@ -1,4 +1,4 @@
-import { keptNamesThrough } from "../doors/kept-names";
-import { pluginDoor } from "./support/door";
+import { keptNamesThrough } from "../ways/kept-names";
+import { pluginWay } from "./support/way";
 
-keptNamesThrough(pluginDoor);
+keptNamesThrough(pluginWay);

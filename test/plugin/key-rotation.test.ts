@@ -1,4 +1,4 @@
-import { keyRotationThrough } from "../doors/key-rotation";
-import { pluginDoor } from "./support/door";
+import { keyRotationThrough } from "../ways/key-rotation";
+import { pluginWay } from "./support/way";
 
-keyRotationThrough(pluginDoor, 'new Provider("own", { apiKey: key })');
+keyRotationThrough(pluginWay, 'new Provider("own", { apiKey: key })');

@@ -1,4 +1,4 @@
-import { lifecycleThrough } from "../doors/lifecycle";
-import { pluginDoor } from "./support/door";
+import { lifecycleThrough } from "../ways/lifecycle";
+import { pluginWay } from "./support/way";
 
-lifecycleThrough(pluginDoor);
+lifecycleThrough(pluginWay);

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { lookUpsThrough } from "../doors/look-ups";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { lookUpsThrough } from "../ways/look-ups";
+import { pluginWay } from "./support/way";
 
-lookUpsThrough(pluginDoor, (id) => `{ endpointId: ${id} }`);
+lookUpsThrough(pluginWay, (id) => `{ endpointId: ${id} }`);
 
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
-  stack = await pluginDoor.createStack(service.environment);
+  stack = await pluginWay.createStack(service.environment);
 });
 afterAll(() => stack.remove());
 
@@ -19,7 +19,7 @@ it.each([
   ["getEndpointHealth", { endpointId: "nowhere" }, 'endpoint "nowhere" is unknown to the service'],
 ])("%s of %j says what is wrong", async (name, args, message) => {
   await stack.program(
-    `module.exports = require("${pluginDoor.module}").${name}(${JSON.stringify(args)}).then((found) => ({ found }));`,
+    `module.exports = require("${pluginWay.module}").${name}(${JSON.stringify(args)}).then((found) => ({ found }));`,
   );
   const preview = await stack.preview();
   expect(preview.code).not.toBe(0);

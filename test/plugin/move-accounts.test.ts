@@ -5,7 +5,7 @@ import { run } from "../../scripts/child.mjs";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
-import { pluginDoor, pluginFolder } from "./support/door";
+import { pluginFolder, pluginWay } from "./support/way";
 
 /** The account of the environment, and the one of an explicit provider. */
 let east: EngineService;
@@ -70,7 +70,7 @@ it("they move to a provider of the plugin with the same name and settings, and n
   const imported = await stack.command(["stack", "import", "--file", moved]);
   expect(imported.code, imported.output).toBe(0);
 
-  await stack.program(program(pluginDoor.module, `new Provider("west", ${settings("")})`));
+  await stack.program(program(pluginWay.module, `new Provider("west", ${settings("")})`));
   const preview = await stack.preview({ args: ["--expect-no-changes"] });
   expect(preview.code, preview.output).toBe(0);
   const up = await stack.up();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
-import { pluginDoor, pluginFolder } from "./support/door";
+import { pluginFolder, pluginWay } from "./support/way";
 
 let service: EngineService;
 let stack: Stack;
@@ -49,7 +49,7 @@ it("a stack of dynamic resources moves to the plugin: nothing changes, and nobod
   const imported = await stack.command(["stack", "import", "--file", moved]);
   expect(imported.code, imported.output).toBe(0);
 
-  await stack.program(program(pluginDoor.module));
+  await stack.program(program(pluginWay.module));
   const preview = await stack.preview({ args: ["--expect-no-changes"] });
   expect(preview.code, preview.output).toBe(0);
   const up = await stack.up();

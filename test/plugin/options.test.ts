@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService({ templateRelease: 60_000 });
-  stack = await pluginDoor.createStack(service.environment);
+  stack = await pluginWay.createStack(service.environment);
 });
 afterAll(() => stack.remove());
 
 const program = (options: object): string => `
-  const { ServerlessEndpoint, Template } = require("${pluginDoor.module}");
+  const { ServerlessEndpoint, Template } = require("${pluginWay.module}");
   const template = new Template("chat", { imageName: "${image("echo")}" }, ${JSON.stringify(options)});
   new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
 `;
@@ -36,7 +36,7 @@ it("where autonaming is off, a name must be given", async () => {
   const set = await stack.command(["config", "set", "--path", "pulumi:autonaming.mode", "disabled"]);
   expect(set.code, set.output).toBe(0);
   await stack.program(`
-    const { Template } = require("${pluginDoor.module}");
+    const { Template } = require("${pluginWay.module}");
     new Template("other", { imageName: "acme/other:1" });
   `);
   const preview = await stack.preview();
@@ -48,7 +48,7 @@ it("where autonaming is off, a name must be given", async () => {
 it("a create and an update end when their custom time-outs are over, and the next deployment does them", async () => {
   const options = { customTimeouts: { create: "1s", update: "2s" } };
   const withVolume = (size: number): string => `${program({ customTimeouts: { delete: "3s" } })}
-    const { NetworkVolume } = require("${pluginDoor.module}");
+    const { NetworkVolume } = require("${pluginWay.module}");
     new NetworkVolume("models", { size: ${size}, dataCenterId: "EU-RO-1" }, ${JSON.stringify(options)});
   `;
   const steps = [

@@ -1,4 +1,4 @@
-import { parallelThrough } from "../doors/parallel";
-import { pluginDoor } from "./support/door";
+import { parallelThrough } from "../ways/parallel";
+import { pluginWay } from "./support/way";
 
-parallelThrough(pluginDoor);
+parallelThrough(pluginWay);

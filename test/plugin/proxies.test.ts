@@ -1,4 +1,4 @@
-import { proxiesThrough } from "../doors/proxies";
-import { pluginDoor } from "./support/door";
+import { proxiesThrough } from "../ways/proxies";
+import { pluginWay } from "./support/way";
 
-proxiesThrough(pluginDoor);
+proxiesThrough(pluginWay);

@@ -1,4 +1,4 @@
-import { replacementsThrough } from "../doors/replacements";
-import { pluginDoor } from "./support/door";
+import { replacementsThrough } from "../ways/replacements";
+import { pluginWay } from "./support/way";
 
-replacementsThrough(pluginDoor);
+replacementsThrough(pluginWay);

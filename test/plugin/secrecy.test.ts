@@ -1,4 +1,4 @@
-import { secrecyThrough } from "../doors/secrecy";
-import { pluginDoor } from "./support/door";
+import { secrecyThrough } from "../ways/secrecy";
+import { pluginWay } from "./support/way";
 
-secrecyThrough(pluginDoor);
+secrecyThrough(pluginWay);

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 let service: EngineService;
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
-  stack = await pluginDoor.createStack(service.environment);
+  stack = await pluginWay.createStack(service.environment);
 });
 afterAll(() => stack.remove());
 
 const volumes = 6;
 /** Volumes of the default provider, or of an explicit one with `settings`. */
 const program = (settings?: object): string => `
-  const { NetworkVolume, Provider } = require("${pluginDoor.module}");
+  const { NetworkVolume, Provider } = require("${pluginWay.module}");
   const provider = ${settings ? `new Provider("own", ${JSON.stringify(settings)})` : "undefined"};
   for (let i = 0; i < ${volumes}; i++) {
     new NetworkVolume("models-" + i, { size: 10, dataCenterId: "EU-RO-1" }, { provider });

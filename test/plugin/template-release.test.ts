@@ -1,4 +1,4 @@
-import { templateReleaseThrough } from "../doors/template-release";
-import { pluginDoor } from "./support/door";
+import { templateReleaseThrough } from "../ways/template-release";
+import { pluginWay } from "./support/way";
 
-templateReleaseThrough(pluginDoor);
+templateReleaseThrough(pluginWay);

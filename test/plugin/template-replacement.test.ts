@@ -1,4 +1,4 @@
-import { templateReplacementThrough } from "../doors/template-replacement";
-import { pluginDoor } from "./support/door";
+import { templateReplacementThrough } from "../ways/template-replacement";
+import { pluginWay } from "./support/way";
 
-templateReplacementThrough(pluginDoor);
+templateReplacementThrough(pluginWay);

@@ -1,4 +1,4 @@
-import { twoProjectsThrough } from "../doors/two-projects";
-import { pluginDoor } from "./support/door";
+import { twoProjectsThrough } from "../ways/two-projects";
+import { pluginWay } from "./support/way";
 
-twoProjectsThrough(pluginDoor);
+twoProjectsThrough(pluginWay);

@@ -1,4 +1,4 @@
-import { unfinishedThrough } from "../doors/unfinished";
-import { pluginDoor } from "./support/door";
+import { unfinishedThrough } from "../ways/unfinished";
+import { pluginWay } from "./support/way";
 
-unfinishedThrough(pluginDoor);
+unfinishedThrough(pluginWay);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginDoor } from "./support/door";
+import { pluginWay } from "./support/way";
 
 /**
  * What version 0.1.0 left: `state.json` is the `pulumi stack export` of program.cjs (source positions removed, secrets
@@ -27,9 +27,9 @@ beforeAll(async () => {
   const dataFolder = await mkdtemp(join(tmpdir(), "plugin-0.1.0-"));
   for (const file of ["service.db", "api-key"]) await cp(join(fixture, file), join(dataFolder, file));
   service = await useEngineService({ dataFolder });
-  stack = await pluginDoor.createStack(service.environment);
+  stack = await pluginWay.createStack(service.environment);
   const program = JSON.stringify(join(fixture, "program.cjs"));
-  await stack.program(`module.exports = require(${program})(require(${JSON.stringify(pluginDoor.module)}));`);
+  await stack.program(`module.exports = require(${program})(require(${JSON.stringify(pluginWay.module)}));`);
   const state = await readFile(join(fixture, "state.json"), "utf8");
   const file = join(stack.folder, "state.json");
   await writeFile(file, state.replaceAll("http://127.0.0.1:59999", service.proxy.origin));
@@ -77,7 +77,7 @@ it("finds nothing that drifted at a refresh", async () => {
 it("changes in place what was made then", async () => {
   const program = await readFile(join(fixture, "program.cjs"), "utf8");
   const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
-  const module = JSON.stringify(pluginDoor.module);
+  const module = JSON.stringify(pluginWay.module);
   await stack.program(`${changed}\nmodule.exports = module.exports(require(${module}));`);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
-import { pluginFolder } from "./support/door";
+import { pluginFolder } from "./support/way";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();

@@ -23,6 +23,6 @@ export async function stackProcesses(folder: string): Promise<StackProcess[]> {
 /** The engine itself. */
 export const isEngine = ({ command }: StackProcess): boolean => /(^|\/)pulumi$/.test(command[0] ?? "");
 
-/** The processes that run our code for the engine, behind either door. */
+/** The processes that run our code for the engine, either way. */
 export const isProvider = ({ command }: StackProcess): boolean =>
   command.some((word) => /pulumi-resource-serverless-compute$|dynamic-provider/.test(word));

@@ -181,8 +181,8 @@ describe("what a preview says of changes", () => {
       output: null,
     };
     const unknownOf = (kind: keyof typeof kinds, olds: Properties, change: Properties): string[] => {
-      const foreseen = kinds[kind].previewOutputs({ ...outputs, ...olds }, { ...olds, ...change }, {});
-      return Object.keys(foreseen).filter((key) => foreseen[key] === unknown);
+      const previewed = kinds[kind].previewOutputs({ ...outputs, ...olds }, { ...olds, ...change }, {});
+      return Object.keys(previewed).filter((key) => previewed[key] === unknown);
     };
     expect(unknownOf("Template", template, { readme: "x" })).toEqual([]);
     expect(unknownOf("Template", template, { env: { A: "2" } })).toEqual([]);

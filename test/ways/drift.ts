@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** What somebody changed behind our back. */
-export function driftThrough(door: Door): void {
+export function driftThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
     await stack.program(`
-    const { NetworkVolume, ServerlessEndpoint, Template } = require("${door.module}");
+    const { NetworkVolume, ServerlessEndpoint, Template } = require("${way.module}");
     const template = new Template("chat", { imageName: "acme/chat:1", env: { A: "1", B: "2" } });
     new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0, idleTimeout: 5 });
     new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });

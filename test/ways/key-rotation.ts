@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Run, Stack } from "../support/pulumi";
 import { noteSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /**
  * What happens when the service gets another key. `provider` is how a program makes an explicit provider of the key in
  * `key`: the engine keeps its arguments, and the config that the default provider was made with, until the next `up`.
  */
-export function keyRotationThrough(door: Door, provider: string): void {
+export function keyRotationThrough(way: Way, provider: string): void {
   let dataFolder: string;
   let service: Service;
   let stack: Stack;
@@ -42,7 +42,7 @@ export function keyRotationThrough(door: Door, provider: string): void {
   beforeAll(async () => {
     dataFolder = await mkdtemp(join(tmpdir(), "key-rotation-"));
     await start(0);
-    stack = await door.createStack({
+    stack = await way.createStack({
       SERVERLESS_COMPUTE_BASE_URL: service.baseUrl,
       SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl,
       SERVERLESS_COMPUTE_SERVERLESS_URL: service.serverlessUrl,
@@ -50,7 +50,7 @@ export function keyRotationThrough(door: Door, provider: string): void {
     await useKey();
     await stack.program(`
       const pulumi = require("@pulumi/pulumi");
-      const { NetworkVolume, Provider } = require("${door.module}");
+      const { NetworkVolume, Provider } = require("${way.module}");
       const key = new pulumi.Config("serverless-compute").requireSecret("apiKey");
       const args = { size: 10, dataCenterId: "EU-RO-1" };
       new NetworkVolume("default", args);

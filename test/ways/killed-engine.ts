@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { isEngine, isProvider, stackProcesses } from "../support/stack-processes";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** The engine is killed and says nothing to what it started. */
-export function killedEngineThrough(door: Door): void {
+export function killedEngineThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(async () => {
     // What Pulumi itself leaves behind: the host of the language, the program.
@@ -19,7 +19,7 @@ export function killedEngineThrough(door: Door): void {
   });
 
   const program = (ms: number): string => `
-  const { JobInvoke, ServerlessEndpoint, Template } = require("${door.module}");
+  const { JobInvoke, ServerlessEndpoint, Template } = require("${way.module}");
   const template = new Template("slow", { imageName: "${image("slow")}" });
   const endpoint = new ServerlessEndpoint("slow", { templateId: template.id, workersMax: 1 });
   new JobInvoke("long", { endpointId: endpoint.id, input: { ms: ${ms} }, timeout: 300 });

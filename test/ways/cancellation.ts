@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** One Ctrl-C while something waits. */
-export function cancellationThrough(door: Door): void {
+export function cancellationThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService({ templateRelease: 60_000 });
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
@@ -36,7 +36,7 @@ export function cancellationThrough(door: Door): void {
   }
 
   const program = (job: string): string => `
-  const { JobInvoke, ServerlessEndpoint, Template } = require("${door.module}");
+  const { JobInvoke, ServerlessEndpoint, Template } = require("${way.module}");
   const template = new Template("slow", { imageName: "${image("slow")}" });
   const endpoint = new ServerlessEndpoint("slow", { templateId: template.id, workersMax: 1 });
   ${job}

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** A template that an endpoint uses and that cannot be changed in place. */
-export function templateReplacementThrough(door: Door): void {
+export function templateReplacementThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
   const program = (worker: object): string => `
-  const { ServerlessEndpoint, Template } = require("${door.module}");
+  const { ServerlessEndpoint, Template } = require("${way.module}");
   const worker = new Template("worker", { imageName: "${image("echo")}", ...${JSON.stringify(worker)} });
   new ServerlessEndpoint("api", { templateId: worker.id, workersMax: 0 });
 `;

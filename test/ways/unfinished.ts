@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** An object that was made but not finished. */
-export function unfinishedThrough(door: Door): void {
+export function unfinishedThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
     await stack.program(`
-    const { NetworkVolume } = require("${door.module}");
+    const { NetworkVolume } = require("${way.module}");
     exports.size = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" }).size;
   `);
   });

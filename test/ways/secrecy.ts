@@ -5,7 +5,7 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import { longSecrets } from "../support/long-secrets";
 import { type Stack, shown } from "../support/pulumi";
 import { formsOf } from "../support/secret-scan";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 const long = longSecrets();
 const open = longSecrets();
@@ -24,7 +24,7 @@ const secrets = {
 const planted = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
 
 /** Nothing that anybody can read has a key or a secret value. */
-export function secrecyThrough(door: Door): void {
+export function secrecyThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   /** Everything that any command printed or reported. */
@@ -32,7 +32,7 @@ export function secrecyThrough(door: Door): void {
   beforeAll(async () => {
     service = await useEngineService();
     const { SERVERLESS_COMPUTE_API_KEY: _key, ...environment } = service.environment;
-    stack = await door.createStack(environment);
+    stack = await way.createStack(environment);
   });
   afterAll(() => stack.remove());
 
@@ -52,7 +52,7 @@ export function secrecyThrough(door: Door): void {
 
   const program = (job: string): string => `
   const pulumi = require("@pulumi/pulumi");
-  const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+  const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${way.module}");
   const config = new pulumi.Config();
   const open = (key) => config.require(key).slice(1);
   const hidden = (key) => config.requireSecret(key).apply((value) => value.slice(1));

@@ -7,7 +7,7 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import type { Fault, Match } from "../support/recording-proxy";
 import { isProvider, stackProcesses } from "../support/stack-processes";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** Schedules that are drawn: many with FULL=1 (`npm run test:full`), one otherwise; FAULT_SEED=n begins with that one. */
 const rounds = process.env["FULL"] ? 30 : 1;
@@ -79,18 +79,18 @@ const always: [title: string, Schedule][] = [
 ];
 
 /** What goes wrong in a deployment leaves nothing behind that the next one does not put right. */
-export function faultSchedulesThrough(door: Door): void {
+export function faultSchedulesThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   let deployed = false;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
   const program = (count: number, volume: object = {}): string => `
-  const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+  const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
   const token = new Secret("token", { value: "sesame-${count}" });
   const volume = new NetworkVolume("models", { size: ${10 + count}, dataCenterId: "EU-RO-1", ...${JSON.stringify(volume)} });
   const template = new Template("worker", {

@@ -2,24 +2,24 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 const listed = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 
 /** Replacements of objects whose names are unique in the account: forced ones, and those that failed half-way. */
-export function replacementsThrough(door: Door): void {
+export function replacementsThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
   type Part = "Template" | "Secret" | "ContainerRegistryAuth";
 
   const program = (args: Partial<Record<Part, object>>, options: object = {}): string => `
-  const { ContainerRegistryAuth, Secret, Template } = require("${door.module}");
+  const { ContainerRegistryAuth, Secret, Template } = require("${way.module}");
   const { Template: template, Secret: secret, ContainerRegistryAuth: auth } = ${JSON.stringify(args)};
   if (template) new Template("worker", { imageName: "acme/worker:1", ...template }, ${JSON.stringify(options)});
   if (secret) new Secret("token", { value: "sesame-5a1b", ...secret }, ${JSON.stringify(options)});

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** Two projects on one account whose stacks and resources are called the same. */
-export function twoProjectsThrough(door: Door): void {
+export function twoProjectsThrough(way: Way): void {
   let service: EngineService;
   let shop: Stack;
   let office: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    shop = await door.createStack(service.environment, { name: "shop" });
-    office = await door.createStack(service.environment, { name: "office" });
+    shop = await way.createStack(service.environment, { name: "shop" });
+    office = await way.createStack(service.environment, { name: "office" });
   });
   afterAll(async () => {
     await shop.remove();
@@ -20,7 +20,7 @@ export function twoProjectsThrough(door: Door): void {
   });
 
   const program = (value: string): string => `
-  const { ContainerRegistryAuth, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+  const { ContainerRegistryAuth, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
   const token = new Secret("token", { value: "${value}" });
   const registry = new ContainerRegistryAuth("registry", { username: "robot", password: "${value}" });
   const volume = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Run, Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** What a preview says about bad input. */
-export function badInputThrough(door: Door): void {
+export function badInputThrough(way: Way): void {
   let stack: Stack;
   beforeAll(async () => {
     // Nothing listens there: bad input has to be found without asking anybody.
     const nowhere = "http://127.0.0.1:9";
-    stack = await door.createStack({
+    stack = await way.createStack({
       SERVERLESS_COMPUTE_API_KEY: "any",
       SERVERLESS_COMPUTE_BASE_URL: `${nowhere}/v1`,
       SERVERLESS_COMPUTE_GRAPHQL_URL: `${nowhere}/graphql`,
@@ -18,7 +18,7 @@ export function badInputThrough(door: Door): void {
   afterAll(() => stack.remove());
 
   async function previewOf(text: string): Promise<Run> {
-    await stack.program(`const sc = require("${door.module}");\n${text}`);
+    await stack.program(`const sc = require("${way.module}");\n${text}`);
     return stack.preview();
   }
 
@@ -77,7 +77,7 @@ export function badInputThrough(door: Door): void {
 
   it("good input passes, with nobody there to ask and without a key", async () => {
     await stack.program(`
-      const sc = require("${door.module}");
+      const sc = require("${way.module}");
       const template = new sc.Template("chat", { imageName: "acme/chat:1" });
       new sc.ServerlessEndpoint("chat", { templateId: template.id });
     `);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 const stateShape = z.looseObject({ inputs: z.looseObject({ env: z.unknown().optional() }).optional() });
 const planShape = z.looseObject({
@@ -29,12 +29,12 @@ export async function deployedEnv(stack: Stack): Promise<unknown> {
 }
 
 /** What a preview knows of outputs that a change does not touch, and of those it decides. */
-export function foresightThrough(door: Door): void {
+export function previewOutputsThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
@@ -42,7 +42,7 @@ export function foresightThrough(door: Door): void {
 
   /** `watcher` depends on every output that the service or the provider makes up. */
   const program = (parts: Partial<Record<Part, object>> = {}): string => `
-  const { Secret, ServerlessEndpoint, Template } = require("${door.module}");
+  const { Secret, ServerlessEndpoint, Template } = require("${way.module}");
   const parts = ${JSON.stringify(parts)};
   const token = new Secret("token", { value: "sesame", ...parts.secret });
   const worker = new Template("worker", {
@@ -69,9 +69,9 @@ export function foresightThrough(door: Door): void {
     await stack.program(
       program({ secret: { value: "open" }, template: { readme: "of the worker" }, endpoint: { idleTimeout: 9 } }),
     );
-    const foreseen = await plan(stack);
-    expect(foreseen.steps).toEqual({ token: "update", worker: "update", api: "update", watcher: "same" });
-    expect(foreseen.env).toEqual(before);
+    const previewed = await plan(stack);
+    expect(previewed.steps).toEqual({ token: "update", worker: "update", api: "update", watcher: "same" });
+    expect(previewed.env).toEqual(before);
     // It lists the outputs of the stack that change, or that it does not know.
     expect((await stack.preview()).output).not.toContain("Outputs:");
     const up = await stack.up();
@@ -90,9 +90,9 @@ export function foresightThrough(door: Door): void {
   it("a replaced endpoint has another address", async () => {
     await stack.program(program({ template: { dockerArgs: "--fast" }, endpoint: { computeType: "CPU" } }));
     const before = await deployedEnv(stack);
-    const foreseen = await plan(stack);
-    expect(foreseen.steps).toMatchObject({ watcher: "update" });
-    expect(foreseen.env).not.toEqual(before);
+    const previewed = await plan(stack);
+    expect(previewed.steps).toMatchObject({ watcher: "update" });
+    expect(previewed.env).not.toEqual(before);
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
   });

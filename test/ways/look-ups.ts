@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
-/** What exists already, found by programs; `health` writes the argument of getEndpointHealth, of which each door has its own. */
-export function lookUpsThrough(door: Door, health: (id: string) => string): void {
+/** What exists already, found by programs; `health` writes the argument of getEndpointHealth, of which each way has its own. */
+export function lookUpsThrough(way: Way, health: (id: string) => string): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
     await service.rest("POST", "/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
     const template = { name: "chat", imageName: image("echo"), isServerless: true, volumeInGb: 0, env: { A: "1" } };
     const made = await service.rest("POST", "/templates", template);
@@ -21,7 +21,7 @@ export function lookUpsThrough(door: Door, health: (id: string) => string): void
 
   it("finds each kind of object by its name, and an endpoint's health by its id", async () => {
     await stack.program(`
-    const sc = require("${door.module}");
+    const sc = require("${way.module}");
     module.exports = (async () => {
       const template = await sc.getTemplate({ name: "chat" });
       const endpoint = await sc.getServerlessEndpoint({ name: "chat" });
@@ -52,9 +52,7 @@ export function lookUpsThrough(door: Door, health: (id: string) => string): void
     ["nobody", '{ name: "nobody" }', 'Template "nobody" does not exist'],
     ["nothing", "{}", "needs either an id or a name"],
   ])("says what is wrong with a look-up of %s", async (_what, args, message) => {
-    await stack.program(
-      `module.exports = require("${door.module}").getTemplate(${args}).then((found) => ({ found }));`,
-    );
+    await stack.program(`module.exports = require("${way.module}").getTemplate(${args}).then((found) => ({ found }));`);
     const preview = await stack.preview();
     expect(preview.code).not.toBe(0);
     expect(preview.output).toContain(message);

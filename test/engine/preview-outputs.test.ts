@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deployedEnv, foresightThrough, plan } from "../doors/foresight";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { dynamicDoor } from "./door";
+import { deployedEnv, plan, previewOutputsThrough } from "../ways/preview-outputs";
+import { dynamicWay } from "./way";
 
-foresightThrough(dynamicDoor);
+previewOutputsThrough(dynamicWay);
 
 describe("what the classes tell before the provider does", () => {
   let service: EngineService;
@@ -12,13 +12,13 @@ describe("what the classes tell before the provider does", () => {
   beforeAll(async () => {
     service = await useEngineService();
     const { SERVERLESS_COMPUTE_SERVERLESS_URL: _own, ...environment } = service.environment;
-    stack = await dynamicDoor.createStack(environment);
+    stack = await dynamicWay.createStack(environment);
   });
   afterAll(() => stack.remove());
 
   const program = (parts: { args?: object; idle?: number; options?: string } = {}): string => `
   const pulumi = require("@pulumi/pulumi");
-  const { ServerlessEndpoint, Template } = require("${dynamicDoor.module}");
+  const { ServerlessEndpoint, Template } = require("${dynamicWay.module}");
   class Account extends pulumi.ProviderResource {
     constructor(name, settings) {
       // What an explicit provider of dynamic resources is given is in the state as it is given.

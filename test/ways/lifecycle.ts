@@ -3,17 +3,17 @@ import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { giveAway } from "../support/secret-scan";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** One stack through its life: every step stands on the one before. */
-export function lifecycleThrough(door: Door): void {
+export function lifecycleThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     // The job's handler answers with it, to show that the worker got it.
     giveAway("sesame");
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
@@ -22,7 +22,7 @@ export function lifecycleThrough(door: Door): void {
   /** One of each kind, most of it under a component, and a template of pods; `parts` are what a step changes. */
   const program = (parts: Partial<Record<Part, object>> = {}): string => `
   const pulumi = require("@pulumi/pulumi");
-  const { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+  const { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
   const parts = ${JSON.stringify(parts)};
   class Worker extends pulumi.ComponentResource {
     constructor(name) {
@@ -89,8 +89,8 @@ export function lifecycleThrough(door: Door): void {
     expect(service.proxy.requests).toEqual([]);
   });
 
-  // Only the dynamic door keeps a text in state that leads to the package's version.
-  const { upgrade } = door;
+  // Only the dynamic way keeps a text in state that leads to the package's version.
+  const { upgrade } = way;
   if (upgrade) {
     it("changes nothing under a new version of the package", async () => {
       await upgrade(stack);
@@ -189,7 +189,7 @@ export function lifecycleThrough(door: Door): void {
   it("reads an object that exists by its id, and says when there is none", async () => {
     const known = (await service.holdings()).templates.find(({ name }) => name.startsWith("worker-dev-"));
     const lookUp = (id: string) => `
-    const { Template } = require("${door.module}");
+    const { Template } = require("${way.module}");
     exports.image = new Template("known", { imageName: "" }, { id: "${id}" }).imageName;
   `;
     await stack.program(lookUp(known?.id ?? ""));

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** Names in state: default names of version 0.1.0 had no fingerprint. */
-export function keptNamesThrough(door: Door): void {
+export function keptNamesThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
@@ -33,7 +33,7 @@ export function keptNamesThrough(door: Door): void {
     } = parts;
     const name = (text: string): string => (named ? `name: "${text}",` : "");
     return `
-  const { NetworkVolume, Secret, Template } = require("${door.module}");
+  const { NetworkVolume, Secret, Template } = require("${way.module}");
   const token = new Secret("token", { ${name("token-dev")} value: "${value}" });
   new NetworkVolume("${volume}", { ${name("models-dev")} size: 10, dataCenterId: "${dataCenterId}" }, { aliases: [{ name: "${alias}" }] });
   new Template("worker", {

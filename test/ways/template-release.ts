@@ -2,19 +2,19 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** The wait for a template that was in use. */
-export function templateReleaseThrough(door: Door): void {
+export function templateReleaseThrough(way: Way): void {
   /** The issue's 20 s in a full run, a shorter release otherwise. */
   const release = process.env["FULL"] ? 20_000 : 3000;
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService({ templateRelease: release });
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
     await stack.program(`
-    const { ServerlessEndpoint, Template } = require("${door.module}");
+    const { ServerlessEndpoint, Template } = require("${way.module}");
     const template = new Template("chat", { imageName: "${image("echo")}" });
     new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
   `);

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** A wrong key, no key, no service. */
-export function faultsThrough(door: Door): void {
+export function faultsThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
     await stack.program(`
-    const { Secret, Template } = require("${door.module}");
+    const { Secret, Template } = require("${way.module}");
     const token = new Secret("token", { value: "sesame" });
     new Template("worker", { imageName: "acme/worker:1", env: { TOKEN: token.reference } });
   `);

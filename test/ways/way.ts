@@ -1,10 +1,10 @@
 import type { Stack } from "../support/pulumi";
 
 /** A way in which programs reach the lifecycles; what holds for all of them is tested through each. */
-export interface Door {
-  /** What a program requires to get the resource classes; they have the same names behind every door. */
+export interface Way {
+  /** What a program requires to get the resource classes; they have the same names each way. */
   module: string;
-  /** Makes a stack whose programs use this door; its project is called "shop" unless another name is given. */
+  /** Makes a stack whose programs go this way; its project is called "shop" unless another name is given. */
   createStack(environment: Record<string, string>, project?: { name: string }): Promise<Stack>;
   /** Makes a newer version of the package out of the one that a stack uses, where the stack can have one of its own. */
   upgrade?(stack: Stack): Promise<void>;

@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** Jobs that go well and wrong. */
-export function jobInvokeThrough(door: Door): void {
+export function jobInvokeThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   /** Endpoint ids by handler. */
   const endpoints: Record<string, string> = {};
   beforeAll(async () => {
     service = await useEngineService();
-    stack = await door.createStack(service.environment);
+    stack = await way.createStack(service.environment);
     for (const handler of ["echo", "fail", "slow"] as const) {
       const created = z.looseObject({ id: z.string() });
       const template = { name: handler, imageName: image(handler), isServerless: true, volumeInGb: 0 };
@@ -27,7 +27,7 @@ export function jobInvokeThrough(door: Door): void {
   async function deploy(handler: string, args: object, command: "up" | "preview" = "up"): Promise<Run> {
     const all = { endpointId: endpoints[handler] ?? handler, ...args };
     await stack.program(`
-    const { JobInvoke } = require("${door.module}");
+    const { JobInvoke } = require("${way.module}");
     exports.output = new JobInvoke("smoke", ${JSON.stringify(all)}).output;
   `);
     service.proxy.clear();

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ConnectProxy, startConnectProxy } from "../support/connect-proxy";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** A service that only a proxy leads to, by addresses that are not encrypted. */
-export function proxiesThrough(door: Door): void {
+export function proxiesThrough(way: Way): void {
   let service: EngineService;
   let proxy: ConnectProxy;
   let stack: Stack;
@@ -16,9 +16,9 @@ export function proxiesThrough(door: Door): void {
       name,
       value.replace(service.proxy.origin, "http://service.test:8080"),
     ]);
-    stack = await door.createStack({ ...Object.fromEntries(remote), HTTP_PROXY: proxy.origin });
+    stack = await way.createStack({ ...Object.fromEntries(remote), HTTP_PROXY: proxy.origin });
     await stack.program(`
-    const { NetworkVolume } = require("${door.module}");
+    const { NetworkVolume } = require("${way.module}");
     for (const name of ["a", "b"]) new NetworkVolume(name, { size: 10, dataCenterId: "EU-RO-1" });
   `);
   });

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Door } from "../doors/door";
 import { createStack } from "../support/pulumi";
+import type { Way } from "../ways/way";
 
 /** Dynamic resources: the npm package alone. */
-export const dynamicDoor: Door = {
+export const dynamicWay: Way = {
   module: "pulumi-serverless-compute",
   createStack,
   upgrade: (stack) =>

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
-import type { Door } from "../../doors/door";
 import { createStack } from "../../support/pulumi";
+import type { Way } from "../../ways/way";
 
 /** The folder that programs name in Pulumi.yaml: that of the installed package. */
 export const pluginFolder = (): string => join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin");
 
 /** The plugin, which the engine starts by itself. */
-export const pluginDoor: Door = {
+export const pluginWay: Way = {
   module: fileURLToPath(new URL("resources.cjs", import.meta.url)),
   createStack: (environment, project) => createStack(environment, { ...project, plugin: pluginFolder() }),
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import type { Door } from "./door";
+import type { Way } from "./way";
 
 /** Resources of each of the four kinds. */
 const each = 20;
@@ -9,15 +9,15 @@ const each = 20;
 const inFlight = 8;
 
 /** Eighty resources with everything the engine may do at once. */
-export function parallelThrough(door: Door): void {
+export function parallelThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
     service = await useEngineService();
     const limit = { SERVERLESS_COMPUTE_MAX_IN_FLIGHT: String(inFlight) };
-    stack = await door.createStack({ ...service.environment, ...limit });
+    stack = await way.createStack({ ...service.environment, ...limit });
     await stack.program(`
-    const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${door.module}");
+    const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
     for (let i = 0; i < ${each}; i++) {
       const template = new Template("t" + i, { imageName: "${image("echo")}" });
       new ServerlessEndpoint("e" + i, { templateId: template.id, workersMax: 0 });

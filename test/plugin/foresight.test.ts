@@ -1,4 +1,0 @@
-import { foresightThrough } from "../doors/foresight";
-import { pluginDoor } from "./support/door";
-
-foresightThrough(pluginDoor);

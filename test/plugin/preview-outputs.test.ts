@@ -1,0 +1,4 @@
+import { previewOutputsThrough } from "../ways/preview-outputs";
+import { pluginWay } from "./support/way";
+
+previewOutputsThrough(pluginWay);
