@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { isOlder } from "./cli-folder.mjs";
+import { isOlder } from "./cli/folder.mjs";
 
 /**
  * A skip that CI accepts.

@@ -15,7 +15,7 @@ await runScript(async () => {
     { name: "Types of the packages", args: [tsc, "-b"] },
     ...projects().map((folder) => ({ name: `Types of ${folder}`, args: [tsc, "-p", folder, "--noEmit"] })),
     { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
-    ...generators().map((script) => ({ name: `Up to date: ${script}`, args: [script, "--check"] })),
+    { name: "Generated files", args: [join("scripts", "generate", "generate.mjs"), "--check"] },
   ];
   let failed = 0;
   for (const { name, args } of checks) {
@@ -34,10 +34,4 @@ function projects() {
     .filter((name) => name !== "typescript-plugin")
     .map((name) => join("examples", name));
   return ["test", "scripts", ...examples].filter((folder) => existsSync(join(root, folder, "tsconfig.json")));
-}
-
-/** Scripts that write files into the repository; with `--check` each says whether its files are current. */
-function generators() {
-  const names = readdirSync(join(root, "scripts")).filter((name) => /^write-.*\.mjs$/.test(name));
-  return names.map((name) => join("scripts", name));
 }

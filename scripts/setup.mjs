@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
-import { findCli } from "./cli.mjs";
-import { isOlder } from "./cli-folder.mjs";
+import { findCli } from "./cli/cli.mjs";
+import { isOlder } from "./cli/folder.mjs";
 import { root, runScript } from "./entry.mjs";
 import { createProgress } from "./progress.mjs";
 import { prepareWorkspace } from "./workspace.mjs";
@@ -12,7 +12,7 @@ const lowestNode = "20.19.0";
  * Makes a clean clone ready to work: npm packages, compiled sources and, unless it is not needed, the Pulumi CLI.
  * @param {object} [options]
  * @param {import("./progress.mjs").Progress} [options.progress]
- * @returns {Promise<import("./cli-folder.mjs").Cli>}
+ * @returns {Promise<import("./cli/folder.mjs").Cli>}
  */
 export async function setUp({ progress = createProgress() } = {}) {
   await setUpWithoutCli({ progress });

@@ -21,7 +21,7 @@ export function engineTests(args) {
  * What can be done about tests on a machine without a Pulumi CLI: all others, and at their end a text that says which
  * did not run and why. Where the CLI is not absent but could not be made, that is a failure of the run.
  * @param {readonly string[]} args vitest's arguments, which select everything.
- * @param {import("./cli.mjs").CliMissing} missing
+ * @param {import("./cli/cli.mjs").CliMissing} missing
  */
 export function withoutEngine(args, missing) {
   const folders = withEngine.map((name) => `test/${name}`);

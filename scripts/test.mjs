@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { handOver } from "./child.mjs";
-import { CliMissing } from "./cli.mjs";
+import { CliMissing } from "./cli/cli.mjs";
 import { root, runScript } from "./entry.mjs";
 import { setUp, setUpWithoutCli } from "./setup.mjs";
 import { engineTests, withoutEngine } from "./test-selection.mjs";

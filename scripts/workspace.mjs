@@ -80,7 +80,7 @@ async function build(root, mark, progress) {
   const step = progress.start("Compiling the packages");
   const node = (/** @type {string[]} */ args) => run(process.execPath, args, { cwd: root });
   const compiled = await node([join(root, "node_modules", "typescript", "bin", "tsc"), "-b"]);
-  const bundled = compiled.code === 0 ? await node([join(root, "scripts", "bundle-plugin.mjs")]) : undefined;
+  const bundled = compiled.code === 0 ? await node([join(root, "scripts", "release", "bundle-plugin.mjs")]) : undefined;
   step.done();
   if (compiled.code !== 0) throw new Error(`The packages could not be compiled.\n${compiled.stdout}`);
   if (bundled?.code !== 0) throw new Error(`The plugin could not be bundled.\n${bundled?.stderr}`);

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { packageSchema } from "../provider/schema/package-schema";
-import { reference } from "../scripts/reference.mjs";
+import { reference } from "../scripts/generate/reference.mjs";
 
 const repository = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const { version } = JSON.parse(readFileSync(repository("provider/package.json"), "utf8"));
 const schema = packageSchema(version);
 
 describe("schema.json", () => {
-  it("is what the shapes say (npm run build && node scripts/write-schema.mjs)", () => {
+  it("is what the shapes say (npm run build && npm run generate)", () => {
     expect(JSON.parse(readFileSync(repository("schema.json"), "utf8"))).toEqual(JSON.parse(JSON.stringify(schema)));
   });
 

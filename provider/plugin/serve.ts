@@ -6,7 +6,7 @@ import { createHost } from "../engine/host";
 import { kinds } from "../resources";
 import { resourceProviderService } from "./service";
 
-/** Version and schema of the package, put in when the plugin is bundled (scripts/bundle-plugin.mjs). */
+/** Version and schema of the package, put in when the plugin is bundled (scripts/release/bundle-plugin.mjs). */
 declare const packageVersion: string;
 declare const packageSchemaText: string;
 

@@ -1,4 +1,4 @@
-// Written by scripts/write-args.mjs from the inputs.ts of each resource: change those, not this file.
+// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.
 import type * as pulumi from "@pulumi/pulumi";
 
 /** Inputs of a {@link Secret}. */

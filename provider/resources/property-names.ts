@@ -1,4 +1,4 @@
-// Written by scripts/write-args.mjs from the inputs.ts of each resource: change those, not this file.
+// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.
 
 /** Every property of each kind: the outputs that a class has to ask the engine for. */
 export const propertyNames = {

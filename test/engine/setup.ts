@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { run } from "../../scripts/child.mjs";
-import { type Cli, findCli } from "../../scripts/cli.mjs";
+import { type Cli, findCli } from "../../scripts/cli/cli.mjs";
 
 declare module "vitest" {
   export interface ProvidedContext {

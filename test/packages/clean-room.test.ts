@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { lastLines } from "../../scripts/child.mjs";
-import { startProcess } from "../../scripts/service-process.mjs";
+import { startProcess } from "../../scripts/quickstart/service-process.mjs";
 import { repository } from "../plugin/support/sdk";
 import { noteSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { lastLines, run } from "../../scripts/child.mjs";
-import { findCli } from "../../scripts/cli.mjs";
+import { findCli } from "../../scripts/cli/cli.mjs";
 import { repository } from "../plugin/support/sdk";
 
 declare module "vitest" {

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
-import { archivePlugin } from "../../scripts/archive-plugin.mjs";
+import { archivePlugin } from "../../scripts/release/archive-plugin.mjs";
 import { fingerprinted } from "../support/default-names";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
-import { generateSdk, type SdkLanguage } from "../../scripts/sdk-generator.mjs";
+import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
 import { exampleTexts } from "../support/example-texts";
 import { typeFaults } from "../support/type-check";
 import { missingGo } from "./support/sdk";

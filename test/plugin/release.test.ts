@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
-import { makeReleaseAssets } from "../../scripts/release-assets.mjs";
+import { makeReleaseAssets } from "../../scripts/release/assets.mjs";
 import { listenOnLoopback, shut } from "../support/loopback";
 
 const { version }: { version: string } = createRequire(import.meta.url)("../../provider/package.json");

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { inject } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
-import { withCliOnPath } from "../../scripts/cli.mjs";
+import { withCliOnPath } from "../../scripts/cli/cli.mjs";
 import { type Events, readEvents } from "./engine-events";
 import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
 

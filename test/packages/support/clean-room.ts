@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { inject } from "vitest";
 import { type Finished, run } from "../../../scripts/child.mjs";
-import { withCliOnPath } from "../../../scripts/cli.mjs";
+import { withCliOnPath } from "../../../scripts/cli/cli.mjs";
 import { repository } from "../../plugin/support/sdk";
 
 /** An empty folder outside the repository, and commands that find one version of Node and nothing of the repository. */

@@ -2,9 +2,9 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, inject } from "vitest";
 import { ToolMissing } from "../../../scripts/child.mjs";
-import { findHost } from "../../../scripts/cli-hosts.mjs";
+import { findHost } from "../../../scripts/cli/hosts.mjs";
+import type { GeneratedSdk } from "../../../scripts/generate/sdks.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
-import type { GeneratedSdk } from "../../../scripts/sdk-generator.mjs";
 import { pythonWith, succeed } from "../../support/python-environment";
 import { repository } from "./sdk";
 

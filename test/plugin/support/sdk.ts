@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, inject } from "vitest";
 import { ToolMissing } from "../../../scripts/child.mjs";
-import { checkGo } from "../../../scripts/cli-build.mjs";
+import { checkGo } from "../../../scripts/cli/build.mjs";
+import { type GeneratedSdk, generateSdk, type SdkLanguage } from "../../../scripts/generate/sdks.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
-import { type GeneratedSdk, generateSdk, type SdkLanguage } from "../../../scripts/sdk-generator.mjs";
 
 /** Folder of the repository. */
 export const repository = fileURLToPath(new URL("../../..", import.meta.url));

@@ -1,6 +1,6 @@
 import { delimiter } from "node:path";
 import { inject } from "vitest";
-import { findHost } from "../../../scripts/cli-hosts.mjs";
+import { findHost } from "../../../scripts/cli/hosts.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
 
 /** What runs programs in YAML. */

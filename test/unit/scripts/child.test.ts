@@ -104,7 +104,7 @@ test("a process with the parent watch stops in order when its starter is killed"
   );
   const starter = start(
     `import { spawn } from "node:child_process";
-     const flags = ["--import", ${JSON.stringify(script("parent-watch.mjs"))}, ${JSON.stringify(watched)}];
+     const flags = ["--import", ${JSON.stringify(script("quickstart/parent-watch.mjs"))}, ${JSON.stringify(watched)}];
      spawn(process.execPath, flags, { detached: true, stdio: ["ignore", "inherit", "inherit", "ipc"] });`,
   );
   if (starter.stdout === null) throw new Error("the starter has no output");

@@ -1,8 +1,8 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import type { Cli } from "../../../scripts/cli.mjs";
-import { findHost } from "../../../scripts/cli-hosts.mjs";
+import type { Cli } from "../../../scripts/cli/cli.mjs";
+import { findHost } from "../../../scripts/cli/hosts.mjs";
 import { temporaryFolder, writeCli, writeExecutable } from "./fake-cli";
 
 // These start processes, which takes its time on a busy machine.

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { CliMissing, findCli } from "../../../scripts/cli.mjs";
+import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
 import {
   serve,
   serveRelease,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { isAlive } from "../../../scripts/child.mjs";
-import { findService, holdings, startService } from "../../../scripts/local-service.mjs";
+import { findService, holdings, startService } from "../../../scripts/quickstart/local-service.mjs";
 import { serve, temporaryFolder } from "./fake-cli";
 
 // These start processes, which takes its time on a busy machine.

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import type { Cli } from "../../../scripts/cli.mjs";
-import { generateSdk } from "../../../scripts/sdk-generator.mjs";
+import type { Cli } from "../../../scripts/cli/cli.mjs";
+import { generateSdk } from "../../../scripts/generate/sdks.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
 // These start processes, which takes its time on a busy machine.

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { CliMissing } from "../../../scripts/cli.mjs";
+import { CliMissing } from "../../../scripts/cli/cli.mjs";
 import { engineTests, withoutEngine } from "../../../scripts/test-selection.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));

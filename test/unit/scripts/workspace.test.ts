@@ -26,7 +26,7 @@ function repository() {
   write("calls");
   write("package-lock.json", locked("1.0.0"));
   write("tsconfig.base.json", "{}");
-  write("scripts/bundle-plugin.mjs");
+  write("scripts/release/bundle-plugin.mjs");
   for (const name of ["api", "provider", "service"]) write(`${name}/index.ts`);
   const compiler = `
     const fs = require("node:fs");
@@ -128,9 +128,9 @@ test("a compiler error is shown, and shown again, until it is gone", async () =>
 
 test("a plugin that cannot be bundled is an error too", async () => {
   const { prepare, write } = repository();
-  write("scripts/bundle-plugin.mjs", 'throw new Error("no such entry point")');
+  write("scripts/release/bundle-plugin.mjs", 'throw new Error("no such entry point")');
   await expect(prepare()).rejects.toThrow(/^The plugin could not be bundled\.\n[\s\S]*no such entry point/);
-  write("scripts/bundle-plugin.mjs");
+  write("scripts/release/bundle-plugin.mjs");
   await prepare();
 });
 

@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { traitsOf } from "../../../../provider/lifecycle/properties/traits";
 import { kinds } from "../../../../provider/resources";
-import { argsText, propertyNamesText } from "../../../../scripts/write-args.mjs";
+import { argsText, propertyNamesText } from "../../../../scripts/generate/args.mjs";
 
 const written = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../provider/resources/${path}`, import.meta.url)), "utf8");
 
-it("provider/resources/args.ts is what the shapes say (npm run build && node scripts/write-args.mjs)", () => {
+it("provider/resources/args.ts is what the shapes say (npm run build && npm run generate)", () => {
   expect(written("args.ts")).toBe(argsText(kinds, traitsOf));
 });
 

@@ -1,12 +1,5 @@
-/**
- * Writes provider/resources/args.ts, the inputs and outputs of every resource as TypeScript that people read in their
- * editor, and provider/resources/property-names.ts, both taken from the shapes. Run it after a change of a shape and a build.
- * `--check` only says whether they are current.
- */
-import { fileURLToPath } from "node:url";
+// The inputs and outputs of every resource as TypeScript that people read in their editor, made of the shapes.
 import { z } from "zod";
-import { root } from "./entry.mjs";
-import { writeOrCheck } from "./generated-files.mjs";
 
 /**
  * The part of JSON Schema that the shapes use.
@@ -23,9 +16,9 @@ import { writeOrCheck } from "./generated-files.mjs";
  * @property {Json | undefined} [additionalProperties]
  * @property {Record<string, Json> | undefined} [properties]
  */
-/** @typedef {Readonly<Record<string, import("../provider/dist/lifecycle/define.js").ResourceShapes>>} Kinds */
+/** @typedef {Readonly<Record<string, import("../../provider/dist/lifecycle/define.js").ResourceShapes>>} Kinds */
 /** @typedef {(shape: z.core.$ZodType) => Traits} TraitsOf */
-/** @typedef {import("../provider/dist/lifecycle/properties/traits.js").Traits} Traits */
+/** @typedef {import("../../provider/dist/lifecycle/properties/traits.js").Traits} Traits */
 /** @typedef {(type: string) => string} Wrap How one level of a type is wrapped: as an input, or as plain data. */
 
 /** @type {z.ZodType<Json>} */
@@ -147,8 +140,7 @@ function outputsInterface(kind, inputs, outputs) {
   return `\n/** Outputs of a ${kind}: its inputs with every default filled in, and what the service made of it. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
 }
 
-const origin =
-  "// Written by scripts/write-args.mjs from the inputs.ts of each resource: change those, not this file.\n";
+const origin = "// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.\n";
 
 /**
  * @param {z.ZodType} shape
@@ -187,13 +179,4 @@ export function propertyNamesText(kinds) {
     return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
   });
   return `${origin}\n/** Every property of each kind: the outputs that a class has to ask the engine for. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { kinds } = await import("../provider/dist/resources/index.js");
-  const { traitsOf } = await import("../provider/dist/lifecycle/properties/traits.js");
-  writeOrCheck(root, {
-    "provider/resources/args.ts": argsText(kinds, traitsOf),
-    "provider/resources/property-names.ts": propertyNamesText(kinds),
-  });
 }

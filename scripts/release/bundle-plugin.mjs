@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const require = createRequire(import.meta.url);
 /** @param {string} path */
-const inRepository = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const inRepository = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const folder = inRepository("provider/dist");
 
@@ -61,8 +61,8 @@ const littleZod = {
 export async function bundlePlugin() {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
   const { build } = require("esbuild");
-  const { packageSchema } = require("../provider/dist/schema/package-schema.js");
-  const { version } = require("../provider/package.json");
+  const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
+  const { version } = require("../../provider/package.json");
   /** @satisfies {import("esbuild").BuildOptions} */
   const options = {
     bundle: true,

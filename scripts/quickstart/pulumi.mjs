@@ -1,9 +1,9 @@
-import { handOver } from "./child.mjs";
-import { root, runScript } from "./entry.mjs";
+import { handOver } from "../child.mjs";
+import { root, runScript } from "../entry.mjs";
+import { createProgress } from "../progress.mjs";
+import { setUp } from "../setup.mjs";
 import { findService } from "./local-service.mjs";
-import { createProgress } from "./progress.mjs";
-import { makePlaces, places, quickstartEnvironment } from "./quickstart-places.mjs";
-import { setUp } from "./setup.mjs";
+import { makePlaces, places, quickstartEnvironment } from "./places.mjs";
 
 /** `npm run pulumi -- <args>`: the Pulumi CLI, looking at the quickstart's stack and service. */
 await runScript(async () => {

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { lastLines, run } from "../child.mjs";
+import { root, runScript } from "../entry.mjs";
 import { archivePlugin } from "./archive-plugin.mjs";
-import { lastLines, run } from "./child.mjs";
-import { root, runScript } from "./entry.mjs";
 
 /** The three packages; all have the version of the release. */
 const packages = ["api", "provider", "service"];
@@ -25,14 +25,14 @@ const checksums = "SHA256SUMS";
  * @param {string} target An empty or missing folder.
  * @param {object} [options]
  * @param {string} [options.tag] The release's tag, `v<version>`; another version in a package is refused.
- * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/sdks.mjs), each packed to an archive.
+ * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/generate/sdks.mjs), each packed to an archive.
  * @returns {Promise<string[]>} The names of the files in it.
  */
 export async function makeReleaseAssets(target, { tag, sdks } = {}) {
   const require = createRequire(import.meta.url);
-  const { version } = require("../provider/package.json");
+  const { version } = require("../../provider/package.json");
   for (const name of packages) {
-    const own = require(`../${name}/package.json`).version;
+    const own = require(`../../${name}/package.json`).version;
     const expected = tag ?? `v${version}`;
     if (expected !== `v${own}`) {
       throw new Error(`the release is ${expected}, but ${name}/package.json has version ${own}`);
@@ -71,7 +71,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     });
     const [target] = positionals;
     if (target === undefined || positionals.length > 1) {
-      throw new Error("Usage: node scripts/release-assets.mjs <folder> [--tag v<version>] [--sdks <folder>]");
+      throw new Error("Usage: node scripts/release/assets.mjs <folder> [--tag v<version>] [--sdks <folder>]");
     }
     for (const name of await makeReleaseAssets(resolve(target), values)) console.log(name);
     return 0;

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { ToolMissing } from "./child.mjs";
-import { buildCli } from "./cli-build.mjs";
-import { downloadCli } from "./cli-download.mjs";
-import { folderOnPath, inspectCli, parts } from "./cli-folder.mjs";
-import { withLock } from "./lock.mjs";
-import { silent } from "./progress.mjs";
+import { delimiter, join } from "node:path";
+import { ToolMissing } from "../child.mjs";
+import { root } from "../entry.mjs";
+import { withLock } from "../lock.mjs";
+import { silent } from "../progress.mjs";
+import { buildCli } from "./build.mjs";
+import { downloadCli } from "./download.mjs";
+import { folderOnPath, inspectCli, parts } from "./folder.mjs";
 
-/** @typedef {import("./cli-folder.mjs").Cli} Cli */
+/** @typedef {import("./folder.mjs").Cli} Cli */
 
 /** The CLI that is set up where none is found; every test here ran with it. */
 const pinned = "3.250.0";
@@ -29,7 +29,7 @@ const lowest = "3.200.0";
  * @property {string} [go] The `go` command.
  * @property {NodeJS.ProcessEnv} [env] Environment for `go`.
  * @property {string} [dynamicProvider] The file of Pulumi's npm package that serves dynamic resources.
- * @property {import("./progress.mjs").Progress} [progress]
+ * @property {import("../progress.mjs").Progress} [progress]
  */
 
 /** No CLI was found and none could be made; the message lists what was tried and what to install. */
@@ -82,7 +82,7 @@ export async function findCli(options = {}) {
   } catch (error) {
     throw new CliMissing([...tried, `cache: it cannot be made (${messageOf(error)})`], false);
   }
-  /** @type {import("./progress.mjs").Step | undefined} */
+  /** @type {import("../progress.mjs").Step | undefined} */
   let waiting;
   const work = async () => {
     waiting?.done();
@@ -195,7 +195,6 @@ function messageOf(error) {
 
 /** @param {CliOptions} options */
 function resolve(options) {
-  const root = dirname(dirname(fileURLToPath(import.meta.url)));
   const { env = process.env } = options;
   return {
     version: options.version ?? pinned,

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withCliOnPath } from "./cli.mjs";
-import { root } from "./entry.mjs";
+import { withCliOnPath } from "../cli/cli.mjs";
+import { root } from "../entry.mjs";
 
 const folder = join(root, ".serverless-compute", "quickstart");
 
@@ -35,7 +35,7 @@ export async function makePlaces() {
 /**
  * The environment in which the CLI sees the quickstart's stack and service, and nothing of the user's: none of their
  * Pulumi settings, and no address or key of another service.
- * @param {import("./cli-folder.mjs").Cli} cli
+ * @param {import("../cli/folder.mjs").Cli} cli
  * @param {{ addresses: import("./local-service.mjs").ServiceAddresses, apiKey: string } | undefined} service
  * @returns {NodeJS.ProcessEnv}
  */

@@ -78,7 +78,7 @@ export function reference(schema) {
   );
   return [
     "# Resources",
-    "Made from the shapes by `scripts/write-schema.mjs`; do not edit. `name` may be left out everywhere: a new\nresource is then called `<resource name>-<stack>-<fingerprint>`, the same in every preview and run and no other resource's\nname ([drift and faults](drift-and-faults.md#names)), and a deployed one keeps the name it has. The examples are programs\nfor the plugin in YAML; `schema.json`, and so every generated SDK, has them in TypeScript, Python, Go, C# and Java too.",
+    "Made from the shapes by `npm run generate`; do not edit. `name` may be left out everywhere: a new\nresource is then called `<resource name>-<stack>-<fingerprint>`, the same in every preview and run and no other resource's\nname ([drift and faults](drift-and-faults.md#names)), and a deployed one keeps the name it has. The examples are programs\nfor the plugin in YAML; `schema.json`, and so every generated SDK, has them in TypeScript, Python, Go, C# and Java too.",
     ...resources,
     "## Look-ups",
     "For objects that exist already, made by hand or by another stack.",

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isAlive } from "./child.mjs";
+import { isAlive } from "../child.mjs";
 import { startProcess } from "./service-process.mjs";
 
 /**
@@ -38,7 +38,7 @@ import { startProcess } from "./service-process.mjs";
  */
 
 /** The command line's build. */
-const built = fileURLToPath(new URL("../service/bin/serverless-compute-local.js", import.meta.url));
+const built = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
 
 /** The port that clients try when they are told no address. */
 const defaultPort = 7337;

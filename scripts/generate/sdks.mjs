@@ -2,14 +2,16 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lastLines, run, ToolMissing } from "./child.mjs";
-import { withCliOnPath } from "./cli.mjs";
-import { engineReplacements, installExecutable } from "./cli-build.mjs";
-import { root } from "./entry.mjs";
-import { withLock } from "./lock.mjs";
-import { silent } from "./progress.mjs";
+import { lastLines, run, ToolMissing } from "../child.mjs";
+import { engineReplacements, installExecutable } from "../cli/build.mjs";
+import { findCli, withCliOnPath } from "../cli/cli.mjs";
+import { root, runScript } from "../entry.mjs";
+import { withLock } from "../lock.mjs";
+import { createProgress, silent } from "../progress.mjs";
+
+// Generates the SDKs from schema.json; as a script (`npm run sdks [-- <folder>]`), all of them.
 
 /** @typedef {"nodejs" | "python" | "go"} SdkLanguage */
 
@@ -35,10 +37,10 @@ const hasNoGenerator = /no language plugin|not implemented/i;
  * @param {object} request
  * @param {string} request.schema Path of the package schema.
  * @param {string} request.target Folder for the SDKs; the SDK is in its folder of the language's name, made anew.
- * @param {import("./cli-folder.mjs").Cli} request.cli
+ * @param {import("../cli/folder.mjs").Cli} request.cli
  * @param {string} [request.go] The `go` command.
  * @param {NodeJS.ProcessEnv} [request.env]
- * @param {import("./progress.mjs").Progress} [request.progress]
+ * @param {import("../progress.mjs").Progress} [request.progress]
  * @returns {Promise<GeneratedSdk>}
  */
 export async function generateSdk(language, { schema, target, cli, go = "go", env = process.env, progress = silent }) {
@@ -93,9 +95,9 @@ async function completeGoModule(folder, schema) {
 }
 
 /**
- * The path of the generator that is built from scripts/sdk-codegen. Its name has the checksum of what it is built from.
- * @param {import("./cli-folder.mjs").Cli} cli
- * @param {{ go: string, env: NodeJS.ProcessEnv, progress: import("./progress.mjs").Progress }} options
+ * The path of the generator that is built from sdk-codegen. Its name has the checksum of what it is built from.
+ * @param {import("../cli/folder.mjs").Cli} cli
+ * @param {{ go: string, env: NodeJS.ProcessEnv, progress: import("../progress.mjs").Progress }} options
  * @returns {Promise<string>}
  */
 async function findGenerator(cli, { go, env, progress }) {
@@ -114,5 +116,19 @@ async function findGenerator(cli, { go, env, progress }) {
     const recipe = { executable, module, version: generatorVersion, source, replace: engineReplacements };
     await installExecutable(recipe, { label: "the SDK generator", folder: keep, beside: keep, go, env, progress });
     return path;
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    const progress = createProgress();
+    const target = resolve(process.argv[2] ?? join(root, ".serverless-compute", "sdks"));
+    const cli = await findCli({ progress });
+    for (const language of sdkLanguages) {
+      const made = await generateSdk(language, { schema: join(root, "schema.json"), target, cli, progress });
+      if ("reason" in made) throw new Error(made.reason);
+      console.log(`${language}: ${made.folder}`);
+    }
+    return 0;
   });
 }

@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { lastLines, run } from "./child.mjs";
+import { lastLines, run } from "../child.mjs";
 
 /** The file names of what a usable CLI consists of: the engine, the host that runs Node programs, dynamic resources. */
 export const parts = {

@@ -1,13 +1,13 @@
 import { rm } from "node:fs/promises";
 import { relative } from "node:path";
-import { root, runScript } from "./entry.mjs";
+import { root, runScript } from "../entry.mjs";
+import { LockTaken, withLock } from "../lock.mjs";
+import { createProgress } from "../progress.mjs";
+import { setUp } from "../setup.mjs";
 import { holdings, startService } from "./local-service.mjs";
-import { LockTaken, withLock } from "./lock.mjs";
-import { createProgress } from "./progress.mjs";
-import { makePlaces, places, quickstartEnvironment } from "./quickstart-places.mjs";
-import { createStack } from "./quickstart-stack.mjs";
-import { showAnswer, showNext, showOutputs } from "./quickstart-text.mjs";
-import { setUp } from "./setup.mjs";
+import { makePlaces, places, quickstartEnvironment } from "./places.mjs";
+import { createStack } from "./stack.mjs";
+import { showAnswer, showNext, showOutputs } from "./text.mjs";
 
 /** @typedef {ReturnType<typeof createStack>} Stack */
 

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { lastLines, run } from "./child.mjs";
+import { lastLines, run } from "../child.mjs";
 
-const provider = fileURLToPath(new URL("../provider", import.meta.url));
+const provider = fileURLToPath(new URL("../../provider", import.meta.url));
 const executable = "pulumi-resource-serverless-compute";
 
 /** On Windows Pulumi starts nothing but .exe and .cmd files. */
@@ -25,7 +25,7 @@ const windowsLauncher = `@echo off\r\nnode "%~dp0${executable}" %*\r\n`;
  * @returns {Promise<string>} Path of the archive.
  */
 export async function archivePlugin(target, platform) {
-  const { version } = createRequire(import.meta.url)("../provider/package.json");
+  const { version } = createRequire(import.meta.url)("../../provider/package.json");
   const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
   try {
     const launcher = await readFile(join(provider, "bin", executable), "utf8");

@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isNotFound, lastLines, run, ToolMissing } from "./child.mjs";
-import { isOlder, parts } from "./cli-folder.mjs";
+import { isNotFound, lastLines, run, ToolMissing } from "../child.mjs";
+import { isOlder, parts } from "./folder.mjs";
 
 /**
  * One executable of the CLI and the Go module it is built from.
@@ -91,7 +91,7 @@ export const installHost = (runtime, request) => installExecutable(moreHosts[run
  * @property {string} beside A folder of the same disk for what is half made.
  * @property {string} go The `go` command.
  * @property {NodeJS.ProcessEnv} env
- * @property {import("./progress.mjs").Progress} progress
+ * @property {import("../progress.mjs").Progress} progress
  */
 
 /**

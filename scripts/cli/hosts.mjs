@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
-import { ToolMissing } from "./child.mjs";
-import { hostExecutable, installHost } from "./cli-build.mjs";
-import { folderOnPath } from "./cli-folder.mjs";
-import { withLock } from "./lock.mjs";
-import { silent } from "./progress.mjs";
+import { ToolMissing } from "../child.mjs";
+import { withLock } from "../lock.mjs";
+import { silent } from "../progress.mjs";
+import { hostExecutable, installHost } from "./build.mjs";
+import { folderOnPath } from "./folder.mjs";
 
 /**
  * A language host, or the tool that this machine lacks to make one.
@@ -13,12 +13,12 @@ import { silent } from "./progress.mjs";
 /**
  * Finds the host of a language that not every CLI brings along: beside the CLI, then on PATH, then built from its
  * published Go module and kept beside the CLI; a build that fails is an error. Safe under several processes at once.
- * @param {import("./cli-build.mjs").MoreHosts} runtime
- * @param {import("./cli-folder.mjs").Cli} cli
+ * @param {import("./build.mjs").MoreHosts} runtime
+ * @param {import("./folder.mjs").Cli} cli
  * @param {object} [options]
  * @param {string} [options.go] The `go` command.
  * @param {NodeJS.ProcessEnv} [options.env]
- * @param {import("./progress.mjs").Progress} [options.progress]
+ * @param {import("../progress.mjs").Progress} [options.progress]
  * @returns {Promise<FoundHost>}
  */
 export async function findHost(runtime, cli, { go = "go", env = process.env, progress = silent } = {}) {

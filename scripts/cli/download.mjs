@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { lastLines, run, ToolMissing } from "./child.mjs";
+import { lastLines, run, ToolMissing } from "../child.mjs";
 
 /**
  * Downloads the official release of the CLI into `folder`, which then holds `pulumi` and all its language hosts. Fails

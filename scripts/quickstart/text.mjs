@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { inspect } from "node:util";
-import { root } from "./entry.mjs";
-import { places } from "./quickstart-places.mjs";
+import { root } from "../entry.mjs";
+import { places } from "./places.mjs";
 
 /** @param {string} text */
 const say = (text) => process.stdout.write(`${text}\n`);

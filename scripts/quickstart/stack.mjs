@@ -3,9 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive, lastLines, run } from "./child.mjs";
-import { root } from "./entry.mjs";
-import { places, stackName } from "./quickstart-places.mjs";
+import { isAlive, lastLines, run } from "../child.mjs";
+import { root } from "../entry.mjs";
+import { places, stackName } from "./places.mjs";
 
 /** Name of the secret in the stack's configuration. */
 const secretName = "hubToken";

@@ -1,0 +1,55 @@
+/**
+ * Writes everything that is made from the shapes of the resources: the argument types, the package schema and the reference
+ * page. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root, runScript } from "../entry.mjs";
+import { argsText, propertyNamesText } from "./args.mjs";
+import { reference } from "./reference.mjs";
+
+await runScript(async () => {
+  const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
+  let stale = 0;
+  for (const [path, text] of Object.entries(generatedFiles())) {
+    if (!check) {
+      writeFileSync(join(root, path), text);
+      console.log(`${path} is written.`);
+    } else if (textOf(join(root, path)) !== text) {
+      console.error(`${path} is out of date. Run: npm run build && npm run generate`);
+      stale += 1;
+    }
+  }
+  return stale === 0 ? 0 : 1;
+});
+
+/** Texts by path. @returns {Record<string, string>} */
+function generatedFiles() {
+  const require = createRequire(import.meta.url);
+  const { kinds } = require("../../provider/dist/resources/index.js");
+  const { traitsOf } = require("../../provider/dist/lifecycle/properties/traits.js");
+  const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
+  const { version } = require("../../provider/package.json");
+  const schema = packageSchema(version);
+  return {
+    "provider/resources/args.ts": argsText(kinds, traitsOf),
+    "provider/resources/property-names.ts": propertyNamesText(kinds),
+    "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
+    "docs/resources.md": reference(schema),
+  };
+}
+
+/**
+ * A file's text; undefined when there is no such file.
+ * @param {string} path
+ */
+function textOf(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
