@@ -69,7 +69,7 @@ export function lookUpCalls(host: Host) {
 function badArguments(name: string, { args, required }: FunctionShape, given: Properties): string[] {
   const unknown = Object.keys(given)
     .filter((key) => !(key in args))
-    .map((key) => `${name}: unknown argument "${key}"; known are ${Object.keys(args).join(", ")}`);
+    .map((key) => `${name}: unknown argument "${key}"; expected one of ${Object.keys(args).join(", ")}`);
   const missing = required
     .filter((key) => !hasUnknown(given[key]) && textOf(given[key]) === undefined)
     .map((key) => `${name}: "${key}" is required and must be a string`);

@@ -80,7 +80,7 @@ describe("a cancellation ends at once, with its reason,", () => {
           inputs,
           bench.context({ signal, clock: systemClock, progress: (text) => shown.push(text) }),
         ),
-      () => shown.some((text) => text.includes("try 2")),
+      () => shown.some((text) => text.includes("attempt 2")),
     );
     expect(took).toBeLessThan(1000);
     expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));

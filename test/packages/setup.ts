@@ -23,7 +23,7 @@ async function succeed(command: string, args: string[]): Promise<string> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   project.provide("cli", await findCli());
   await succeed(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"]);
-  await succeed(process.execPath, [join("scripts", "bundle-plugin.mjs")]);
+  await succeed(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")]);
   const folder = await mkdtemp(join(tmpdir(), "packed-"));
   const tarballs: string[] = [];
   for (const name of ["api", "provider", "service"]) {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stack.remove());
 
 it.each([
-  ["getSecret", { nmae: "token" }, 'getSecret: unknown argument "nmae"; known are id, name'],
+  ["getSecret", { nmae: "token" }, 'getSecret: unknown argument "nmae"; expected one of id, name'],
   ["getEndpointHealth", { endpointId: "nowhere" }, 'endpoint "nowhere" is unknown to the service'],
 ])("%s of %j says what is wrong", async (name, args, message) => {
   await stack.program(

@@ -7,7 +7,10 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Before the plugin's tests: compiles and bundles it, and installs the packages from their tarballs as for the engine's. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  for (const args of [["node_modules/typescript/bin/tsc", "-b", "api", "provider"], ["scripts/bundle-plugin.mjs"]]) {
+  for (const args of [
+    ["node_modules/typescript/bin/tsc", "-b", "api", "provider"],
+    ["scripts/release/bundle-plugin.mjs"],
+  ]) {
     const { code, stdout, stderr } = await run(process.execPath, args, { cwd: root, timeout: 120_000 });
     if (code !== 0) throw new Error(`node ${args.join(" ")} failed:\n${stdout}${stderr}`);
   }

@@ -50,7 +50,7 @@ export function lookUpsThrough(way: Way, health: (id: string) => string): void {
 
   it.each([
     ["nobody", '{ name: "nobody" }', 'Template "nobody" does not exist'],
-    ["nothing", "{}", "needs either an id or a name"],
+    ["nothing", "{}", "requires either an id or a name"],
   ])("says what is wrong with a look-up of %s", async (_what, args, message) => {
     await stack.program(`module.exports = require("${way.module}").getTemplate(${args}).then((found) => ({ found }));`);
     const preview = await stack.preview();

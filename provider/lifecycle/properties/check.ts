@@ -56,7 +56,7 @@ function checkObject(shape: z.ZodObject, given: Properties, at: Place, failures:
     const meant = closest(key, keys);
     failures.push({
       path: [...at.path, key].join("."),
-      reason: `unknown property; ${meant ? `did you mean "${meant}"?` : `known are ${keys.join(", ")}`}`,
+      reason: `unknown property; ${meant ? `did you mean "${meant}"?` : `expected one of ${keys.join(", ")}`}`,
     });
   }
   const checked: Properties = {};

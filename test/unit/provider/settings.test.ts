@@ -99,7 +99,7 @@ describe("an address that cannot be one", () => {
   test.each([
     ["baseUrl", "localhost/v1", "must be a URL such as http://127.0.0.1:7337"],
     ["graphqlUrl", "ftp://localhost/graphql", "must start with http:// or https://"],
-    ["serverlessUrl", "http://localhost/?a=b", "must hold no user name, no query and no fragment"],
+    ["serverlessUrl", "http://localhost/?a=b", "must not contain a user name, a query or a fragment"],
   ])("%s of %j is refused, by either name", (name, value, allowed) => {
     expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
       new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is ".*": it ${allowed}`),

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
@@ -50,20 +50,16 @@ describe("generate --check", () => {
 
   test("fails on each stale or missing file, and writes none", () => {
     const { folder, paths } = written();
-    for (const path of paths) {
-      const file = join(folder, path);
-      const text = readFileSync(file, "utf8");
-      writeFileSync(file, `${text}\n`);
-      utimesSync(file, 1, 1);
-      const stale = run(folder, "--check");
-      expect(stale).toMatchObject({ status: 1, stdout: "" });
-      expect(stale.stderr).toContain(`${path} is out of date. Run: npm run build && npm run generate`);
-      expect(readFileSync(file, "utf8")).toBe(`${text}\n`);
-      rmSync(file);
-      expect(run(folder, "--check").status).toBe(1);
-      expect(() => readFileSync(file)).toThrow("ENOENT");
-      writeFileSync(file, text);
-    }
+    const texts = paths.map((path) => readFileSync(join(folder, path), "utf8"));
+    for (const [index, path] of paths.entries()) writeFileSync(join(folder, path), `${texts[index]}\n`);
+    const stale = run(folder, "--check");
+    expect(stale).toMatchObject({ status: 1, stdout: "" });
+    const complaint = (path: string): string => `${path} is out of date. Run: npm run build && npm run generate\n`;
+    expect(stale.stderr).toBe(paths.map(complaint).join(""));
+    expect(paths.map((path) => readFileSync(join(folder, path), "utf8"))).toEqual(texts.map((text) => `${text}\n`));
+    for (const path of paths) rmSync(join(folder, path));
+    expect(run(folder, "--check")).toMatchObject({ status: 1, stderr: stale.stderr });
+    for (const path of paths) expect(() => readFileSync(join(folder, path))).toThrow("ENOENT");
   });
 
   test("takes no other argument: a mistyped --check must not write", () => {

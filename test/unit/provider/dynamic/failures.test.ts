@@ -56,7 +56,7 @@ describe("a failing verb", () => {
   it("that answers no id says so", async () => {
     const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
     expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(
-      "the service made the Box but answered without its id",
+      "the service made the Box but returned no id",
     );
   });
 

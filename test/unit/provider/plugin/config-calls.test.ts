@@ -28,7 +28,7 @@ test("numbers are taken as numbers and as texts, and are handed back as they cam
     { callLimit: 12.5, maxInFlight: 4, templateReleaseLimit: 20 },
     { callLimit: "12.5", maxInFlight: "4", templateReleaseLimit: "20" },
   ]) {
-    expect(check(settings)).toEqual({ reasons: [], inputs: { properties: settings, secrets: [] } });
+    expect(check(settings)).toEqual({ reasons: [], inputs: { properties: settings, secretPaths: [] } });
   }
 });
 

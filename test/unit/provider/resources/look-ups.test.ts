@@ -67,7 +67,7 @@ describe("a look-up that finds nothing says what it looked for", () => {
     await expect(get({ id: "aaaaaaaaa1" })).rejects.toThrow(
       `${kind} "aaaaaaaaa1" does not exist: no object in the account has this id`,
     );
-    await expect(get({ id: "" })).rejects.toThrow(`a look-up of a ${kind} needs either an id or a name`);
+    await expect(get({ id: "" })).rejects.toThrow(`a look-up of a ${kind} requires either an id or a name`);
   });
 
   test("a name that several have: the ids to choose from", async () => {
