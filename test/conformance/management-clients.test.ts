@@ -147,7 +147,7 @@ describe("Clients of the hosted service: what they send", () => {
     expectAnswer(await account.rest("GET", "/endpoints?includeTemplate=maybe"), 400);
   });
 
-  test.each(["endpoints", "networkvolumes", "pods"])("GET /billing/%s answers a list", async (what) => {
+  test.each(["endpoints", "networkvolumes", "pods"])("GET /billing/%s returns a list", async (what) => {
     const answer = await account.rest("GET", `/billing/${what}?bucketSize=day`);
     expectAnswer(answer, 200);
     expect(Array.isArray(answer.json)).toBe(true);
