@@ -3,8 +3,8 @@ import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { account } from "../resources";
+import { type cpuFlavors, gpuIdsOf, gpuTypes, gpuTypesOf, splitList } from "../resources/catalog";
 import type { EndpointRow, EndpointValues } from "../resources/endpoints";
-import { gpuIdsOf, gpuTypesOf, splitList } from "../resources/gpu-pools";
 import type { SecretRow } from "../resources/secrets";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
 import { parseInput } from "../validation";
@@ -162,6 +162,31 @@ export const endpointRecord = (endpoint: EndpointRow) => ({
   flashBootType: flashBootType(endpoint),
   env: envEntries(endpoint.env),
 });
+
+/** Everything in the catalog is there, and costs nothing. */
+const stockStatus = "High";
+const prices = { minimumBidPrice: 0, uninterruptablePrice: 0 };
+const available = { secureCloud: true, communityCloud: true, securePrice: 0, communityPrice: 0 };
+
+/** A GPU type as GraphQL shows it. */
+export const gpuTypeRecord = (type: (typeof gpuTypes)[number]) => ({
+  ...type,
+  ...available,
+  ...{ secureSpotPrice: 0, communitySpotPrice: 0 },
+  lowestPrice: { ...prices, stockStatus },
+});
+
+/** A CPU flavour as GraphQL shows it. */
+export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number]) => ({
+  ...flavor,
+  displayName: flavor.groupName,
+  groupId: flavor.id,
+});
+
+/** What each data centre has. */
+export const gpuAvailability = gpuTypes.map(({ id, displayName }) => ({
+  ...{ gpuTypeId: id, gpuTypeDisplayName: displayName, available: true, stockStatus },
+}));
 
 /** A secret as GraphQL shows it, never with its value. */
 export const secretRecord = (secret: SecretRow) => ({

@@ -177,6 +177,54 @@ export const graphqlSchema = /* GraphQL */ `
   input UpdateRegistryAuthInput { id: String! username: String! password: String! }
 
   type GpuPool { id: String gpuTypeIds: [String] }
+  type GpuType {
+    id: String
+    displayName: String
+    manufacturer: String
+    memoryInGb: Int
+    cudaCores: Int
+    maxGpuCount: Int
+    secureCloud: Boolean
+    communityCloud: Boolean
+    securePrice: Float
+    communityPrice: Float
+    secureSpotPrice: Float
+    communitySpotPrice: Float
+    oneWeekPrice: Float
+    oneMonthPrice: Float
+    threeMonthPrice: Float
+    sixMonthPrice: Float
+    lowestPrice(input: GpuLowestPriceInput): LowestPrice
+  }
+  input GpuTypeFilter { id: String ids: [String] }
+  type LowestPrice {
+    minimumBidPrice: Float
+    uninterruptablePrice: Float
+    minVcpu: Int
+    minMemory: Int
+    stockStatus: String
+    compliance: [String]
+    maxUnreservedGpuCount: Int
+  }
+  input GpuLowestPriceInput {
+    gpuCount: Int
+    minDisk: Int
+    minMemoryInGb: Int
+    minVcpuCount: Int
+    secureCloud: Boolean
+    compliance: [String]
+    dataCenterId: String
+    globalNetwork: Boolean
+  }
+  type CpuFlavor { id: String groupId: String groupName: String displayName: String ramMultiplier: Float }
+  input CpuFlavorInput { id: String }
+  type DataCenter { id: String name: String location: String gpuAvailability: [GpuAvailability] }
+  type GpuAvailability {
+    available: Boolean
+    stockStatus: String
+    gpuTypeId: String
+    gpuTypeDisplayName: String
+  }
 
   type User {
     id: ID
@@ -200,6 +248,9 @@ export const graphqlSchema = /* GraphQL */ `
     myself: User
     podTemplate(id: String!): PodTemplate
     serverlessGpuPools: [GpuPool]
+    gpuTypes(input: GpuTypeFilter): [GpuType]
+    cpuFlavors(input: CpuFlavorInput): [CpuFlavor]
+    dataCenters: [DataCenter]
   }
 
   type Mutation {

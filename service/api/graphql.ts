@@ -3,15 +3,18 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
+import { cpuFlavors, dataCenterIds, gpuPools, gpuTypes } from "../resources/catalog";
 import type { EndpointRow } from "../resources/endpoints";
-import { gpuPools } from "../resources/gpu-pools";
 import { withChanges } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { parseInput } from "../validation";
 import {
   accountRecord,
+  cpuFlavorRecord,
   endpointRecord,
   endpointValues,
+  gpuAvailability,
+  gpuTypeRecord,
   newServerlessTemplate,
   readEndpointInput,
   secretRecord,
@@ -62,6 +65,7 @@ async function run(resources: Resources, body: unknown): Promise<{ data?: unknow
 /** Arguments as the schema let them through; the resources check them by their shapes. */
 type Input<Fields = unknown> = { input?: Fields | null };
 type ById = { id: string };
+type Filter = Input<{ id?: string | null; ids?: (string | null)[] | null }>;
 
 /** What the fields of queries and mutations do in one request, by name. */
 function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transaction }: Resources) {
@@ -110,6 +114,9 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
     }),
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
+    gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map(gpuTypeRecord),
+    cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map(cpuFlavorRecord),
+    dataCenters: () => dataCenterIds.map((id) => ({ id, name: id, gpuAvailability: () => counted(gpuAvailability) })),
 
     saveTemplate: ({ input }: Input) => templateRecord(saveTemplate(input)),
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
@@ -140,6 +147,12 @@ function given<Value>(name: string, value: Value | null | undefined, kind = "an 
     throw new ServiceError("invalid", `${name}: is required, must be ${kind}`);
   return value;
 }
+
+/** The members of a list in the catalog that a filter lets through. */
+const chosen = <Member extends ById>(list: readonly Member[], filter: Filter["input"]): Member[] => {
+  const ids = filter?.ids ?? (filter?.id ? [filter.id] : undefined);
+  return list.filter(({ id }) => !ids || ids.includes(id));
+};
 
 /** Absent objects are null in GraphQL. */
 const orNull = <Row, Record>(row: Row | undefined, record: (row: Row) => Record): Record | null =>

@@ -7,10 +7,9 @@ import {
 } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { account, type Resources } from "../resources";
+import { splitList } from "../resources/catalog";
 import type { EndpointRow } from "../resources/endpoints";
-import { splitList } from "../resources/gpu-pools";
-import { commandLineOf, startCommandOf } from "../resources/start-command";
-import type { TemplateChanges, TemplateRow } from "../resources/templates";
+import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow } from "../resources/templates";
 import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";

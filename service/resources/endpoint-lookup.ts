@@ -1,8 +1,7 @@
 import { notFound, ServiceError } from "../errors";
 import type { EndpointTable } from "./endpoints";
 import type { Secrets } from "./secrets";
-import { commandLineOf, startCommandOf } from "./start-command";
-import type { TemplateTable } from "./templates";
+import { commandLineOf, startCommandOf, type TemplateTable } from "./templates";
 
 /** What a worker is started with. */
 export interface WorkerEnvironment {

@@ -61,6 +61,33 @@ describe("Clients of the hosted service: what they select", () => {
   });
 });
 
+describe("Clients of the hosted service: the catalog", () => {
+  const rows = async (query: string, name: string): Promise<unknown[]> => {
+    const answer = await account.graphql(query);
+    expect(answer.json, answer.text).not.toHaveProperty("errors");
+    const list = at(answer.json, "data", name);
+    return Array.isArray(list) ? list : [];
+  };
+
+  test("gpuTypes have memory and a lowest price; a filter chooses one", async () => {
+    const lowest = "lowestPrice(input: { gpuCount: 1 }) { minimumBidPrice uninterruptablePrice stockStatus }";
+    const fields = `id displayName memoryInGb secureCloud communityCloud securePrice ${lowest}`;
+    expect((await rows(`{ gpuTypes { ${fields} } }`, "gpuTypes")).length).toBeGreaterThan(10);
+    const one = await rows(`{ gpuTypes(input: { id: "NVIDIA A40" }) { ${fields} } }`, "gpuTypes");
+    expect(one).toMatchObject([{ id: "NVIDIA A40", displayName: "A40", memoryInGb: 48 }]);
+    expect(at(one, 0, "lowestPrice", "uninterruptablePrice")).toBeTypeOf("number");
+  });
+
+  test("cpuFlavors and dataCenters, with the GPU types that each has", async () => {
+    const flavors = await rows("{ cpuFlavors { id groupName displayName } }", "cpuFlavors");
+    expect(flavors).toEqual(expect.arrayContaining([expect.objectContaining({ id: "cpu3c" })]));
+    const availability = "gpuAvailability { gpuTypeId gpuTypeDisplayName available stockStatus }";
+    const centers = await rows(`{ dataCenters { id name ${availability} } }`, "dataCenters");
+    expect(centers).toEqual(expect.arrayContaining([expect.objectContaining({ id: "EU-RO-1" })]));
+    expect(at(centers, 0, "gpuAvailability")).toBeInstanceOf(Array);
+  });
+});
+
 describe("Clients of the hosted service: what they send", () => {
   test.each([
     ["saveTemplate", "input: SaveTemplateInput", "input: $v", "{ id }"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { gpuIdsOf, gpuPools, gpuTypesOf } from "../../../../service/resources/gpu-pools";
+import { gpuIdsOf, gpuPools, gpuTypesOf } from "../../../../service/resources/catalog";
 
 test("a pool stands for its types, in the order in which pools are named", () => {
   expect(gpuTypesOf("AMPERE_48, ADA_24")).toEqual(["NVIDIA RTX A6000", "NVIDIA A40", "NVIDIA GeForce RTX 4090"]);
