@@ -36,6 +36,7 @@ export interface StarterDeps {
   timings: JobTimings;
 }
 
+/** Gives each worker the template's image and environment, the endpoint's token, a home folder and a log. */
 export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
   const { endpoints, images, homes, reaper, clock, timings } = deps;
   function start(endpointId: string): StartOutcome {
