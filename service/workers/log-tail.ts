@@ -22,6 +22,7 @@ const unlessAbsent = (error: NodeJS.ErrnoException): undefined => {
 const idOf = (file: string | FileHandle): Promise<number | undefined> =>
   (typeof file === "string" ? stat(file) : file.stat()).then(({ ino }) => ino, unlessAbsent);
 
+/** `file` is the log's newest file; neither it nor its older ones need to exist yet. */
 export function createLogTail(file: string): LogTail {
   const files = logFiles(file);
   // Reading goes on in the open file: it stays the same file when it is renamed.

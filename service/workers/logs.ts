@@ -96,6 +96,7 @@ export const namesIn = (folder: string): Promise<string[]> =>
     throw error;
   });
 
+/** `folder` is created with the first line of a log. */
 export function createWorkerLogs(folder: string): WorkerLogs {
   const files = new Map<string, LogFile>();
   const of = (endpointId: string): LogFile => {

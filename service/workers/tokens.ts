@@ -20,6 +20,7 @@ export interface WorkerTokens {
 
 const endpointRow = z.object({ id: z.string() });
 
+/** Prepares the statements on the table of tokens, and reads which endpoints have had workers elsewhere. */
 export function createWorkerTokens(database: Database): WorkerTokens {
   const read = database.query("SELECT token FROM worker_tokens WHERE endpoint_id = ?", z.object({ token: z.string() }));
   const insert = database.prepare("INSERT INTO worker_tokens (endpoint_id, token) VALUES (?, ?)");
