@@ -3,7 +3,7 @@ import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { account } from "../resources";
-import { type cpuFlavors, gpuIdsOf, gpuTypes, gpuTypesOf, splitList } from "../resources/catalog";
+import { type cpuFlavors, type dataCenters, gpuIdsOf, gpuTypes, gpuTypesOf, splitList } from "../resources/catalog";
 import type { EndpointRow, EndpointValues } from "../resources/endpoints";
 import type { SecretRow } from "../resources/secrets";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
@@ -181,6 +181,14 @@ export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number]) => ({
   ...flavor,
   displayName: flavor.groupName,
   groupId: flavor.id,
+  ...{ minVcpu: 2, maxVcpu: 32 },
+});
+
+/** A data centre as GraphQL shows it, without its GPU types. */
+export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
+  ...center,
+  name: center.id,
+  ...{ listed: true, storageSupport: true, globalNetwork: false, compliance: [] },
 });
 
 /** What each data centre has. */

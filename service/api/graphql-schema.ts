@@ -168,6 +168,7 @@ export const graphqlSchema = /* GraphQL */ `
     storageClusterId: String
     storageType: String
     isNextGenStorage: Boolean
+    userId: String
   }
   input UpdateNetworkVolumeInput { id: String! name: String size: Int }
   input DeleteNetworkVolumeInput { id: String! }
@@ -196,10 +197,12 @@ export const graphqlSchema = /* GraphQL */ `
     sixMonthPrice: Float
     lowestPrice(input: GpuLowestPriceInput): LowestPrice
   }
-  input GpuTypeFilter { id: String ids: [String] }
+  input GpuTypeFilter { id: String ids: [String] cluster: Boolean }
   type LowestPrice {
     minimumBidPrice: Float
     uninterruptablePrice: Float
+    rentedCount: Int
+    totalCount: Int
     minVcpu: Int
     minMemory: Int
     stockStatus: String
@@ -216,9 +219,29 @@ export const graphqlSchema = /* GraphQL */ `
     dataCenterId: String
     globalNetwork: Boolean
   }
-  type CpuFlavor { id: String groupId: String groupName: String displayName: String ramMultiplier: Float }
-  input CpuFlavorInput { id: String }
-  type DataCenter { id: String name: String location: String gpuAvailability: [GpuAvailability] }
+  type CpuFlavor {
+    id: String
+    groupId: String
+    groupName: String
+    displayName: String
+    minVcpu: Float
+    maxVcpu: Int
+    vcpuBurstable: Boolean
+    ramMultiplier: Float
+    diskLimitPerVcpu: Int
+  }
+  input CpuFlavorInput { id: String slsOnly: Boolean isSls: Boolean }
+  type DataCenter {
+    id: String
+    name: String
+    location: String
+    region: String
+    listed: Boolean
+    storageSupport: Boolean
+    globalNetwork: Boolean
+    compliance: [String]
+    gpuAvailability(input: GpuLowestPriceInput): [GpuAvailability]
+  }
   type GpuAvailability {
     available: Boolean
     stockStatus: String

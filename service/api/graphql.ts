@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
-import { cpuFlavors, dataCenterIds, gpuPools, gpuTypes } from "../resources/catalog";
+import { cpuFlavors, dataCenters, gpuPools, gpuTypes } from "../resources/catalog";
 import type { EndpointRow } from "../resources/endpoints";
 import { withChanges } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
@@ -11,6 +11,7 @@ import { parseInput } from "../validation";
 import {
   accountRecord,
   cpuFlavorRecord,
+  dataCenterRecord,
   endpointRecord,
   endpointValues,
   gpuAvailability,
@@ -116,7 +117,8 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
     serverlessGpuPools: () => gpuPools,
     gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map(gpuTypeRecord),
     cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map(cpuFlavorRecord),
-    dataCenters: () => dataCenterIds.map((id) => ({ id, name: id, gpuAvailability: () => counted(gpuAvailability) })),
+    dataCenters: () =>
+      dataCenters.map((center) => ({ ...dataCenterRecord(center), gpuAvailability: () => counted(gpuAvailability) })),
 
     saveTemplate: ({ input }: Input) => templateRecord(saveTemplate(input)),
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>

@@ -1,4 +1,7 @@
-/** What the hosted service has, as of November 2026. Lists grow, so no rule refuses a name for not being here. */
+/**
+ * What the hosted service has, by public lists: GPU types by its documentation, data centres and CPU flavours by what clients
+ * knew in 2026. Lists grow, so no rule refuses a name for not being here.
+ */
 
 const gpu = (id: string, displayName: string, memoryInGb: number, pool?: string) => ({
   ...{ id, displayName, memoryInGb, pool },
@@ -42,6 +45,10 @@ export const gpuTypes = [
   gpu("NVIDIA RTX 4000 SFF Ada Generation", "RTX 4000 Ada SFF", 20),
   gpu("NVIDIA RTX 5000 Ada Generation", "RTX 5000 Ada", 32),
   gpu("NVIDIA RTX A2000", "RTX A2000", 6),
+  gpu("Tesla V100-FHHL-16GB", "V100 FHHL", 16),
+  gpu("Tesla V100-PCIE-16GB", "Tesla V100", 16),
+  gpu("Tesla V100-SXM2-16GB", "V100 SXM2", 16),
+  gpu("Tesla V100-SXM2-32GB", "V100 SXM2 32GB", 32),
 ];
 
 /** The pools with the ids of their types. */
@@ -51,19 +58,29 @@ export const gpuPools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))]
 }));
 
 /** CPU flavours: `ramMultiplier` is GB of memory for each virtual CPU. */
-export const cpuFlavors = [
-  { id: "cpu3c", groupName: "Compute-Optimized", ramMultiplier: 2 },
-  { id: "cpu3g", groupName: "General Purpose", ramMultiplier: 4 },
-  { id: "cpu5c", groupName: "Compute-Optimized", ramMultiplier: 2 },
-  { id: "cpu5g", groupName: "General Purpose", ramMultiplier: 4 },
-];
+export const cpuFlavors = ["cpu3", "cpu5"].flatMap((generation) => [
+  { id: `${generation}c`, groupName: "Compute-Optimized", ramMultiplier: 2 },
+  { id: `${generation}g`, groupName: "General Purpose", ramMultiplier: 4 },
+  { id: `${generation}m`, groupName: "Memory-Optimized", ramMultiplier: 8 },
+]);
 
-/** Ids of the data centres. */
-export const dataCenterIds = [
-  ...["AP-JP-1", "CA-MTL-1", "CA-MTL-2", "CA-MTL-3", "EU-CZ-1", "EU-FR-1", "EU-NL-1", "EU-RO-1", "EU-SE-1", "EUR-IS-1"],
-  ...["EUR-IS-2", "EUR-IS-3", "EUR-NO-1", "OC-AU-1", "US-CA-2", "US-DE-1", "US-GA-1", "US-GA-2", "US-IL-1", "US-KS-2"],
-  ...["US-KS-3", "US-MO-1", "US-MO-2", "US-NC-1", "US-NC-2", "US-NE-1", "US-TX-1", "US-TX-3", "US-TX-4", "US-WA-1"],
-];
+/** Ids of the data centres by region. */
+const dataCenterIds = {
+  ASIA: ["AP-IN-1", "AP-JP-1"],
+  EUROPE: [
+    ...["EU-CZ-1", "EU-FR-1", "EU-NL-1", "EU-RO-1", "EU-SE-1"],
+    ...["EUR-IS-1", "EUR-IS-2", "EUR-IS-3", "EUR-IS-4", "EUR-NO-1", "EUR-NO-2"],
+  ],
+  NORTH_AMERICA: [
+    ...["CA-MTL-1", "CA-MTL-2", "CA-MTL-3", "CA-MTL-4", "US-CA-2", "US-CO-1", "US-DE-1", "US-GA-1", "US-GA-2"],
+    ...["US-IL-1", "US-KS-2", "US-KS-3", "US-MD-1", "US-MO-1", "US-MO-2", "US-NC-1", "US-NC-2", "US-NE-1", "US-TX-1"],
+    ...["US-TX-3", "US-TX-4", "US-WA-1", "US-WA-2"],
+  ],
+  OCEANIA: ["OC-AU-1"],
+};
+
+/** Data centres with their regions. */
+export const dataCenters = Object.entries(dataCenterIds).flatMap(([region, ids]) => ids.map((id) => ({ id, region })));
 
 /** Words of a comma-separated text, blanks around them left out. */
 export const splitList = (text: string | null | undefined): string[] =>

@@ -79,10 +79,16 @@ describe("Clients of the hosted service: the catalog", () => {
   });
 
   test("cpuFlavors and dataCenters, with the GPU types that each has", async () => {
-    const flavors = await rows("{ cpuFlavors { id groupName displayName } }", "cpuFlavors");
+    const flavors = await rows(
+      "{ cpuFlavors(input: { isSls: true }) { id groupName displayName minVcpu maxVcpu ramMultiplier } }",
+      "cpuFlavors",
+    );
     expect(flavors).toEqual(expect.arrayContaining([expect.objectContaining({ id: "cpu3c" })]));
     const availability = "gpuAvailability { gpuTypeId gpuTypeDisplayName available stockStatus }";
-    const centers = await rows(`{ dataCenters { id name ${availability} } }`, "dataCenters");
+    const centers = await rows(
+      `{ dataCenters { id name region listed storageSupport compliance ${availability} } }`,
+      "dataCenters",
+    );
     expect(centers).toEqual(expect.arrayContaining([expect.objectContaining({ id: "EU-RO-1" })]));
     expect(at(centers, 0, "gpuAvailability")).toBeInstanceOf(Array);
   });
