@@ -1,5 +1,4 @@
 import type { Clients, Clock } from "serverless-compute-api";
-import type { PreviewPlace } from "./properties/preview-outputs";
 import type { Traits } from "./properties/traits";
 
 /** A JSON value, or `unknown` for what a preview does not know yet. */
@@ -79,6 +78,14 @@ export interface Reading {
   id: string;
   inputs: Properties;
   outputs: Properties;
+}
+
+/** What a preview knows of a resource beside its inputs. */
+export interface PreviewPlace {
+  /** Its id; undefined for one that is still to be made. */
+  id?: string | undefined;
+  /** Host address of the job API; undefined where the settings have no usable one. */
+  serverlessUrl?: string | undefined;
 }
 
 /** Something exists but is not finished: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */

@@ -15,7 +15,7 @@ type ReadContext = Pick<
 >;
 
 /** How the objects of one kind are read. */
-interface Source<Found> {
+export interface Source<Found> {
   list: List<Found>;
   /** Absent where the service cannot read a single one. */
   read?(id: string, options: CallOptions): Promise<Found | undefined>;

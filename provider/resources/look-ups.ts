@@ -11,10 +11,10 @@ import { callOptions } from "../lifecycle/calls";
 import type { Context } from "../lifecycle/contract";
 import type { Listing } from "../lifecycle/listing";
 import { explained } from "../lifecycle/messages";
-import { networkVolumeReads } from "./network-volume/lifecycle";
-import { secretReads } from "./secret/lifecycle";
-import { endpointReads } from "./serverless-endpoint/lifecycle";
-import { templateReads } from "./template/lifecycle";
+import { networkVolume } from "./network-volume/lifecycle";
+import { secret } from "./secret/lifecycle";
+import { serverlessEndpoint } from "./serverless-endpoint/lifecycle";
+import { template } from "./template/lifecycle";
 import { revisionOf } from "./template/revision";
 
 /** Which existing object is meant: by its id, or by a name that no other one of its kind has. */
@@ -63,7 +63,7 @@ export async function getTemplate(
   which: LookUp,
   context: LookUpContext,
 ): Promise<TemplateRecord & { revision: string }> {
-  const record = await find("Template", which, templateReads(context), context);
+  const record = await find("Template", which, template.reads(context), context);
   return { ...record, revision: revisionOf(record) };
 }
 
@@ -72,17 +72,17 @@ export async function getServerlessEndpoint(
   which: LookUp,
   context: LookUpContext,
 ): Promise<ServerlessEndpointRecord & { url: string }> {
-  const record = await find("ServerlessEndpoint", which, endpointReads(context), context);
+  const record = await find("ServerlessEndpoint", which, serverlessEndpoint.reads(context), context);
   return { ...record, url: context.clients.jobs.url(record.id) };
 }
 
 /** A network volume that exists. */
 export const getNetworkVolume = (which: LookUp, context: LookUpContext): Promise<NetworkVolumeRecord> =>
-  find("NetworkVolume", which, networkVolumeReads(context), context);
+  find("NetworkVolume", which, networkVolume.reads(context), context);
 
 /** A secret that exists, with the text that templates refer to it by; never its value. */
 export async function getSecret(which: LookUp, context: LookUpContext): Promise<SecretRecord & { reference: string }> {
-  const record = await find("Secret", which, secretReads(context), context);
+  const record = await find("Secret", which, secret.reads(context), context);
   return { ...record, reference: secretReference(record.name) };
 }
 

@@ -1,40 +1,39 @@
-import { type Properties, Unknown, type Value } from "../contract";
-import type { Definition } from "../define";
-import { diffProperties } from "./diff";
+import type { z } from "zod";
+import { type PreviewPlace, type Properties, Unknown, type Value } from "../contract";
+import { type DiffRules, diffProperties } from "./diff";
 import { hasUnknown } from "./values";
-
-/** What a preview knows of a resource beside its inputs. */
-export interface PreviewPlace {
-  /** Its id; undefined for one that is still to be made. */
-  id?: string | undefined;
-  /** Host address of the job API; undefined where the settings have no usable one. */
-  serverlessUrl?: string | undefined;
-}
 
 /** An output that inputs and place decide; undefined where they are not enough. Gets the inputs without unknown values. */
 export type Derived = (inputs: Properties, place: PreviewPlace) => Value | undefined;
+
+/** What of a kind decides its previews. */
+export interface PreviewRules extends DiffRules {
+  inputs: z.ZodObject;
+  outputs: z.ZodObject;
+  /** Output → the inputs whose change may alter it. */
+  alters: Readonly<Record<string, readonly string[]>>;
+  derives?: Readonly<Record<string, Derived | undefined>>;
+}
 
 /**
  * The outputs that a create (no `olds`) or an update will end with: the new inputs, what can be derived from them, and what
  * the update leaves as it is. Everything else is Unknown. An input that will be absent is null: programs take what a preview
  * leaves out for unknown.
  */
-export function previewOutputs<Inputs extends object, Outputs extends object>(
-  definition: Definition<Inputs, Outputs>,
+export function previewOutputs(
+  rules: PreviewRules,
   olds: Properties | undefined,
   news: Properties,
   place: PreviewPlace,
 ): Properties {
-  const { inputs: shape, outputs, alters, derives = {} } = definition;
-  const changed = new Set(olds && diffProperties(shape, olds, news, definition).map(({ path }) => path[0]));
+  const { inputs: shape, outputs, alters, derives = {} } = rules;
+  const changed = new Set(olds && diffProperties(shape, olds, news, rules).map(({ path }) => path[0]));
   const known = Object.fromEntries(Object.entries(news).filter(([, value]) => !hasUnknown(value)));
-  const derivations: Readonly<Record<string, Derived | undefined>> = derives;
-  const deciding: Readonly<Record<string, readonly string[]>> = alters;
 
   const outputOf = (key: string): Value => {
-    const by = deciding[key] ?? [];
+    const by = alters[key] ?? [];
     const decided = by.every((input) => !hasUnknown(news[input]));
-    const derived = decided ? derivations[key]?.(known, place) : undefined;
+    const derived = decided ? derives[key]?.(known, place) : undefined;
     if (derived !== undefined) return derived;
     const had = by.some((input) => changed.has(input)) ? undefined : olds?.[key];
     return had === undefined ? Unknown.value : had;

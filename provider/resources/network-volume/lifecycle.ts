@@ -2,18 +2,11 @@ import type { NetworkVolumeRecord } from "serverless-compute-api";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
-import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { type Actual, defineLifecycle } from "../../lifecycle/define";
+import type { Actual } from "../../lifecycle/define";
+import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import { createReads } from "../../lifecycle/reads";
 import { type Inputs, networkVolumeInputs, resolvedInputs } from "./inputs";
-
-/** Reads of network volumes. */
-export const networkVolumeReads = createReads(({ listNetworkVolumes, readNetworkVolume }) => ({
-  list: listNetworkVolumes,
-  read: readNetworkVolume,
-}));
 
 type Outputs = Record<never, never>;
 
@@ -37,7 +30,7 @@ async function update(
  * A network volume: storage that outlives workers. It grows in place, never shrinks, and does not move to another data
  * centre: that is a new volume without the old one's data. Names need not be unique.
  */
-export const networkVolume = defineLifecycle<Inputs, Outputs>({
+export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>({
   kind: "NetworkVolume",
   description: "Storage that outlives workers. It can grow; a move to another data centre is a new, empty volume.",
   inputs: networkVolumeInputs,
@@ -45,33 +38,18 @@ export const networkVolume = defineLifecycle<Inputs, Outputs>({
   outputs: z.object({}),
   alters: {},
 
-  async create(inputs, context) {
-    const { management } = context.clients;
-    const { name, size, dataCenterId } = inputs;
-    return createOnce(
-      {
-        ...{ kind: "NetworkVolume", inputs, shape: networkVolumeInputs },
-        send: (options) => management.createNetworkVolume({ name, size, dataCenterId }, options),
-        list: management.listNetworkVolumes,
-        actual: (found) => fromRecord(found).inputs,
-        outputs: () => ({}),
-        change: (id, changes) => update(id, changes, context),
-        remove: management.deleteNetworkVolume,
-      },
-      context,
-    );
-  },
-
-  async read(id, _olds, context) {
-    const record = await networkVolumeReads(context).one(id, context);
-    return record && fromRecord(record);
-  },
-
+  objects: (management) => ({
+    list: management.listNetworkVolumes,
+    read: management.readNetworkVolume,
+    create: ({ name, size, dataCenterId }, options) =>
+      management.createNetworkVolume({ name, size, dataCenterId }, options),
+  }),
+  fromRecord,
+  made: () => ({}),
+  sharesNames: true,
   update,
-
-  async delete(id, _olds, context) {
-    const { management } = context.clients;
-    const calls = { remove: management.deleteNetworkVolume, list: management.listNetworkVolumes };
-    await deleteIfPresent(id, calls, context);
+  delete: (id, context) => {
+    const { deleteNetworkVolume: remove, listNetworkVolumes: list } = context.clients.management;
+    return deleteIfPresent(id, { remove, list }, context);
   },
 });

@@ -9,13 +9,11 @@ import { jobApiRoot } from "serverless-compute-api/address";
 import { limits, restEndpointPatch } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
-import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { type Actual, defineLifecycle } from "../../lifecycle/define";
+import type { Actual } from "../../lifecycle/define";
+import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import type { DiffRules } from "../../lifecycle/properties/diff";
 import { toProperties } from "../../lifecycle/properties/values";
-import { createReads } from "../../lifecycle/reads";
 import {
   type Inputs,
   type Outputs,
@@ -24,12 +22,6 @@ import {
   serverlessEndpointOutputs,
 } from "./inputs";
 
-/** Reads of endpoints. */
-export const endpointReads = createReads(({ listEndpoints, readEndpoint }) => ({
-  list: listEndpoints,
-  read: readEndpoint,
-}));
-
 const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
 
 /** The service may add a suffix to the name of an endpoint that starts from a saved state. */
@@ -37,13 +29,16 @@ const bareName = (name: Value): Value => (typeof name === "string" ? name.replac
 
 /** What the service uses where nothing is said. */
 const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default };
-const rules: DiffRules = { implied, same: { name: (was, is) => bareName(was) === bareName(is) } };
 
 /** Tries of a delete after the workers were scaled to zero, and milliseconds between them. */
 const deleteTries = 20;
 const deleteInterval = 500;
 
-function fromRecord(record: ServerlessEndpointRecord, wanted: Properties, url: string): Actual<Inputs, Outputs> {
+function fromRecord(
+  record: ServerlessEndpointRecord,
+  wanted: Properties,
+  { clients }: Context,
+): Actual<Inputs, Outputs> {
   const { name, templateId, gpuTypeIds, dataCenterIds, allowedCudaVersions, cpuFlavorIds } = record;
   const { vcpuCount, minCudaVersion, networkVolumeId, networkVolumeIds, executionTimeoutMs } = record;
   const { computeType, gpuCount, idleTimeout, flashboot, scalerType, scalerValue, workersMin, workersMax } = record;
@@ -59,6 +54,7 @@ function fromRecord(record: ServerlessEndpointRecord, wanted: Properties, url: s
   const onlySingle = wantedList.length === 0 && networkVolumeIds.join() === networkVolumeId;
   if (onlyInList) delete inputs.networkVolumeId;
   if (onlySingle) delete inputs.networkVolumeIds;
+  const url = clients.jobs.url(record.id);
   return { inputs, outputs: { url, ...(record.version === undefined ? {} : { version: record.version }) } };
 }
 
@@ -134,7 +130,7 @@ async function unused({ id }: ServerlessEndpointRecord, context: Context, option
 }
 
 /** An endpoint: workers of one template behind an API root of their own (interface: Endpoint). Names need not be unique. */
-export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
+export const serverlessEndpoint = defineObject<Inputs, Outputs, ServerlessEndpointRecord>({
   kind: "ServerlessEndpoint",
   description: "Queues jobs and runs them on workers made from a template, as many as the scaling rules ask for.",
   inputs: serverlessEndpointInputs,
@@ -146,34 +142,20 @@ export const serverlessEndpoint = defineLifecycle<Inputs, Outputs>({
     url: (_inputs, { id, serverlessUrl }) => (id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined),
   },
   replaceWarning: () => "replacing an endpoint removes its configuration, logs and job history for good",
-  ...rules,
+  implied,
+  same: { name: (was, is) => bareName(was) === bareName(is) },
 
-  async create(inputs, context) {
-    const { jobs, management } = context.clients;
-    // The suffix that the service may add is taken off, unless it is the user's own.
-    const named = (one: ServerlessEndpointRecord): ServerlessEndpointRecord =>
-      one.name === `${inputs.name}-fb` ? { ...one, name: inputs.name } : one;
-    return createOnce(
-      {
-        ...{ kind: "ServerlessEndpoint", inputs, shape: serverlessEndpointInputs, rules },
-        send: (options) => management.createEndpoint(bodyOf(inputs), options),
-        list: async (options) => (await management.listEndpoints(options)).map(named),
-        actual: (found) => fromRecord(found, toProperties(inputs), "").inputs,
-        outputs: ({ id, version }) => ({ url: jobs.url(id), version: version ?? 0 }),
-        change: (id, changes) => update(id, changes, context),
-        leftover: { onlyRecent: true, unused: (found, options) => unused(found, context, options) },
-        remove: (id) => deleteEndpoint(id, context),
-      },
-      context,
-    );
-  },
-
-  async read(id, olds, context) {
-    const record = await endpointReads(context).one(id, context);
-    return record && fromRecord(record, olds, context.clients.jobs.url(id));
-  },
-
+  objects: (management) => ({
+    list: management.listEndpoints,
+    read: management.readEndpoint,
+    create: (inputs, options) => management.createEndpoint(bodyOf(inputs), options),
+  }),
+  fromRecord,
+  made: (_inputs, { id, version }, { clients }) => ({ url: clients.jobs.url(id), version: version ?? 0 }),
+  // The suffix that the service may add is taken off, unless it is the user's own.
+  named: (one, { name }) => (one.name === `${name}-fb` ? { ...one, name } : one),
+  leftover: { onlyRecent: true, unused },
+  sharesNames: true,
   update,
-
-  delete: (id, _olds, context) => deleteEndpoint(id, context),
+  delete: deleteEndpoint,
 });

@@ -1,20 +1,12 @@
 import type { CallOptions, SaveTemplateInput, TemplatePatch, TemplateRecord } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
-import { createOnce } from "../../lifecycle/create/create-once";
 import type { Update } from "../../lifecycle/create/creation";
-import { type Actual, defineLifecycle } from "../../lifecycle/define";
-import type { DiffRules } from "../../lifecycle/properties/diff";
-import { createReads } from "../../lifecycle/reads";
+import type { Actual } from "../../lifecycle/define";
+import { defineObject } from "../../lifecycle/define-object";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
 import { packedPorts, revisionOf, templateContent } from "./revision";
-
-/** Reads of templates. */
-export const templateReads = createReads(({ listTemplates, readTemplate }) => ({
-  list: listTemplates,
-  read: readTemplate,
-}));
 
 /** The inputs that decide the revision. */
 const contentShape = resolvedInputs.pick({
@@ -25,8 +17,6 @@ const contentShape = resolvedInputs.pick({
   containerDiskInGb: true,
   containerRegistryAuthId: true,
 });
-
-const rules: DiffRules = { same: { ports: (was, is) => packedPorts(was) === packedPorts(is) } };
 
 function fromRecord(record: TemplateRecord): Actual<Inputs, Outputs> {
   const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = record;
@@ -61,7 +51,7 @@ const unused = async ({ id }: TemplateRecord, { clients }: Context, options: Cal
  * A template: the image and settings that workers start from (interface: Template). Names are unique in the account,
  * so a replacement of the same name deletes the old one first. It is deleted once nothing uses it any more.
  */
-export const template = defineLifecycle<Inputs, Outputs>({
+export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   kind: "Template",
   description: "What workers run: image, arguments, environment and disks.",
   inputs: templateInputs,
@@ -79,30 +69,16 @@ export const template = defineLifecycle<Inputs, Outputs>({
       ? undefined
       : "replacing a template under its name deletes the old one first, which fails while an endpoint uses it: " +
         "change its name, too, and the new one is made first",
-  ...rules,
+  same: { ports: (was, is) => packedPorts(was) === packedPorts(is) },
 
-  async create(inputs, context) {
-    const { management } = context.clients;
-    return createOnce(
-      {
-        ...{ kind: "Template", inputs, shape: templateInputs, rules },
-        send: (options) => management.saveTemplate(saved(inputs), options),
-        list: management.listTemplates,
-        actual: (found) => fromRecord(found).inputs,
-        outputs: () => ({ revision: revisionOf(inputs) }),
-        change: (id, changes) => update(id, changes, context),
-        leftover: { onlyRecent: false, unused: (found, options) => unused(found, context, options) },
-      },
-      context,
-    );
-  },
-
-  async read(id, _olds, context) {
-    const record = await templateReads(context).one(id, context);
-    return record && fromRecord(record);
-  },
-
+  objects: (management) => ({
+    list: management.listTemplates,
+    read: management.readTemplate,
+    create: (inputs, options) => management.saveTemplate(saved(inputs), options),
+  }),
+  fromRecord,
+  made: (inputs) => ({ revision: revisionOf(inputs) }),
+  leftover: { onlyRecent: false, unused },
   update,
-
-  delete: (id, _olds, context) => releaseTemplate(id, context),
+  delete: releaseTemplate,
 });

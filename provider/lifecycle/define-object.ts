@@ -1,0 +1,76 @@
+import type { CallOptions, Management } from "serverless-compute-api";
+import type { Context, Properties } from "./contract";
+import { createOnce } from "./create/create-once";
+import type { Findable, Leftover, Named } from "./create/creation";
+import { type Actual, type Definition, defineLifecycle, type ResourceLifecycle } from "./define";
+import { toProperties } from "./properties/values";
+import { createReads, type Reads, type Source } from "./reads";
+
+/** The calls of the service for the objects of one kind. */
+export interface Objects<Inputs, Found> extends Source<Found> {
+  /** Makes one. */
+  create(inputs: Inputs, options: CallOptions): Promise<Found>;
+}
+
+/** A kind of resource that is one object of the service, with a name, in its own types. */
+export interface ObjectDefinition<Inputs extends Named, Outputs extends object, Found extends Findable>
+  extends Omit<Definition<Inputs, Outputs>, "create" | "read" | "delete"> {
+  objects(management: Management): Objects<Inputs, Found>;
+  /** What an object really is; `wanted` are the properties that it is compared with. */
+  fromRecord(found: Found, wanted: Properties, context: Context): Actual<Inputs, Outputs>;
+  /** The outputs of one that was just made or found. */
+  made(inputs: Inputs, found: Found, context: Context): Outputs;
+  /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
+  leftover?: Pick<Leftover<Found>, "onlyRecent"> & {
+    unused(found: Found, context: Context, options: CallOptions): Promise<boolean>;
+  };
+  /** Whether several may have the same name: then a create that was sent twice deletes its duplicate. */
+  sharesNames?: true;
+  /** An object under the name that it was made with, where the service changes names. */
+  named?(found: Found, inputs: Inputs): Found;
+  /** Deletes one; absent is success. */
+  delete(id: string, context: Context): Promise<void>;
+}
+
+/** A resource that is an object of the service, and how such objects are read. */
+export type ObjectLifecycle<Found extends { id: string }> = ResourceLifecycle & {
+  reads(context: Pick<Context, "clients">): Reads<Found>;
+};
+
+/** Defines the lifecycle of a kind of object: creates it once, reads it with all others of its kind, deletes it if present. */
+export function defineObject<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  definition: ObjectDefinition<Inputs, Outputs, Found>,
+): ObjectLifecycle<Found> {
+  const { kind, inputs: shape, fromRecord, leftover, named = (found) => found, sharesNames } = definition;
+  const reads = createReads(definition.objects);
+  const lifecycle = defineLifecycle<Inputs, Outputs>({
+    ...definition,
+    create(inputs, context) {
+      const objects = definition.objects(context.clients.management);
+      return createOnce(
+        {
+          ...{ kind, inputs, shape, rules: definition },
+          send: (options) => objects.create(inputs, options),
+          list: async (options) => (await objects.list(options)).map((found) => named(found, inputs)),
+          actual: (found) => fromRecord(found, toProperties(inputs), context).inputs,
+          outputs: (found) => definition.made(inputs, found, context),
+          change: (id, changes) => definition.update(id, changes, context),
+          ...(leftover && {
+            leftover: {
+              onlyRecent: leftover.onlyRecent,
+              unused: (found: Found, options: CallOptions) => leftover.unused(found, context, options),
+            },
+          }),
+          ...(sharesNames && { remove: (id: string) => definition.delete(id, context) }),
+        },
+        context,
+      );
+    },
+    async read(id, olds, context) {
+      const record = await reads(context).one(id, context);
+      return record && fromRecord(record, olds, context);
+    },
+    delete: (id, _olds, context) => definition.delete(id, context),
+  });
+  return { ...lifecycle, reads };
+}
