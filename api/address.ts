@@ -25,7 +25,7 @@ export function isLoopback(url: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127\./.test(host);
 }
 
-/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` is as `parseAddress` answers it. */
+/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` is as `parseAddress` returns it. */
 export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
   const root = `${serverlessUrl}/v2`;
   return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;

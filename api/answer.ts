@@ -12,7 +12,7 @@ export interface Answer {
 /** Longest text of the service that goes into an error. */
 const longestText = 500;
 
-/** One header of an answer, the first where it came several times. */
+/** One header of a response, the first where it came several times. */
 export function headerOf(answer: Answer, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -28,14 +28,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The message of a GraphQL answer that holds errors, undefined when it holds none. */
+/** The message of a GraphQL response that holds errors, undefined when it holds none. */
 export function graphqlRefusal(text: string): string | undefined {
   const { data } = graphqlErrors.safeParse(parseJson(text));
   const first = data?.errors?.[0];
   return first && (first.message || "the service gave no reason");
 }
 
-/** What an answer that is no success says in words, empty when it says nothing; redact it before cutting it. */
+/** What a response that is not a success says in words, empty when it says nothing; redact it before cutting it. */
 export function refusalText(answer: Answer): string {
   const { text } = answer;
   const body = parseJson(text);
@@ -70,7 +70,7 @@ const fieldName = (path: PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Which field of an answer does not fit, and why; never its value. `at` leads to the part of the answer that was parsed. */
+/** Which field of a response does not fit, and why; never its value. `at` leads to the part of the response that was parsed. */
 function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string {
   const { path, message } = first ? deepest(first) : { path: [], message: "" };
   const whole = [...at, ...path];
@@ -78,7 +78,7 @@ function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string
   return `${subject} is invalid: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
 }
 
-/** Parses what came back by its shape; an answer that does not fit becomes an ApiError `unexpected_answer` naming the field. */
+/** Parses what came back by its shape; a response that does not fit becomes an ApiError `unexpected_answer` naming the field. */
 export function parseAnswer<Shape extends z.ZodType>(
   value: unknown,
   shape: Shape,
@@ -108,7 +108,7 @@ const identified = z.object({
 
 /**
  * Parses the elements of a list one by one, so that an object which does not fit spoils no other. Those go to
- * `onUnreadable` and are left out; without it the first of them rejects. `at` leads to the list in the answer.
+ * `onUnreadable` and are left out; without it the first of them rejects. `at` leads to the list in the response.
  */
 export function parseElements<Shape extends z.ZodType>(
   elements: readonly unknown[],

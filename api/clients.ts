@@ -38,7 +38,7 @@ export interface Clients {
   jobs: JobClient;
   /** Requests sent so far, retries included. */
   requestCount(): number;
-  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first answer. */
+  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
   serviceTime(): number | undefined;
   close(): Promise<void>;
 }

@@ -24,13 +24,13 @@ export interface ApiErrorFacts {
   category: ErrorCategory;
   /** A stable word for the exact fault, such as `duplicate_name` or `connection_refused`. */
   code: string;
-  /** HTTP status, absent when no answer came. */
+  /** HTTP status, absent when no response came. */
   status?: number | undefined;
   request: RequestFacts;
   /** Whether the same request can succeed later. */
   retryable: boolean;
   /**
-   * Whether the service may have carried the request out although no answer says so. Errors of requests that can safely
+   * Whether the service may have carried the request out although no response says so. Errors of requests that can safely
    * be sent twice leave the clients with false: there is nothing to look for.
    */
   ambiguous: boolean;
@@ -180,7 +180,7 @@ export function classifyAnswer(
 export const certain = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
 
-/** One try had no answer in time. */
+/** One try had no response in time. */
 export function noAnswer(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
   const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {

@@ -10,7 +10,7 @@ export interface Outgoing {
 }
 
 /**
- * Sends one request and reads the whole answer. `onSent` is called once its bytes are about to go out: a failure before
+ * Sends one request and reads the whole response. `onSent` is called once its bytes are about to go out: a failure before
  * that is certain to have changed nothing, whatever the fault is called. Rejects at once when the signal aborts.
  */
 export function exchange(

@@ -193,7 +193,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
     async deleteTemplate(name, options) {
       const variables = { name: required(name, "template name", "deleteTemplate") };
-      // By name: sent again after a lost answer, it could hit another template that has the name by then.
+      // By name: sent again after a lost response, it could hit another template that has the name by then.
       await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
     },
 

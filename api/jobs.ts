@@ -22,7 +22,7 @@ import type { Transport, TransportRequest } from "./transport";
 export interface JobClient {
   /** Root of an endpoint's job API. */
   url(endpointId: string): string;
-  /** Queues a job; answers at once. Not sent again when the answer is lost. */
+  /** Queues a job; returns at once. Not sent again when the response is lost. */
   run(endpointId: string, submission: JobSubmission, options?: CallOptions): Promise<JobRecord>;
   /** Queues a job and waits up to `wait` ms (1000 to 300000, default 90000) for it; the record may not be final. */
   runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
@@ -33,7 +33,7 @@ export interface JobClient {
   cancel(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
   /** Queues a FAILED or TIMED_OUT job again under the same id. */
   retry(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  /** Removes the waiting jobs; answers how many. */
+  /** Removes the waiting jobs; returns how many. */
   purgeQueue(endpointId: string, options?: CallOptions): Promise<number>;
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
 }
@@ -41,7 +41,7 @@ export interface JobClient {
 /** How long the service may hold an empty /stream, ms. */
 const streamHold = 10_000;
 
-/** Waits between empty answers of /stream where the service does not hold them, ms. */
+/** Waits between empty responses of /stream where the service does not hold them, ms. */
 const emptyWait = { first: 100, longest: 2_000 };
 
 type Operation = "run" | "runsync" | "status" | "stream" | "cancel" | "retry" | "purge-queue" | "health";
@@ -97,7 +97,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
         wait = emptyWait.first;
         continue;
       }
-      // The bare array has no status. A job that is over may have yielded after the empty answer: one more look.
+      // The bare array has no status. A job that is over may have yielded after the empty response: one more look.
       if (over) return;
       if (!answer.status) over = isFinal((await client.status(endpointId, jobId, options)).status);
       if (over || clock.now() - asked >= streamHold / 2) continue;

@@ -36,7 +36,7 @@ export interface CallOptions {
 
 /**
  * What lifecycles need of the management APIs, free of paths and documents, so that a second dialect can stand behind it.
- * Every call rejects with an ApiError. Reads of one object answer undefined when it does not exist;
+ * Every call rejects with an ApiError. Reads of one object return undefined when it does not exist;
  * deletes of an absent object reject with category `missing`.
  * Creates are sent again only when the service cannot have carried them out; an `ambiguous` error says it may have.
  */

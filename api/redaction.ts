@@ -84,7 +84,7 @@ function parts(text: string, pieces: Wanted["pieces"]): Range[] {
 }
 
 /**
- * Answers a function that takes secrets out of a text, whatever the text did to them: escaped or encoded them, cut them,
+ * Returns a function that takes secrets out of a text, whatever the text did to them: escaped or encoded them, cut them,
  * broke them into lines. Cut a text after this, never before. A secret that is a common word is taken out where the text
  * means the word, too: policy must read a text as it came.
  */

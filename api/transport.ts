@@ -40,18 +40,18 @@ export interface TransportRequest extends RetryAllowance {
   secrets?: readonly string[];
   /** What the service limits together: a 429 pauses every call of the same name. The address's origin when absent. */
   limitedWith?: string;
-  /** Milliseconds that the service may keep the call before it answers; added to the time-outs. */
+  /** Milliseconds that the service may keep the call before it responds; added to the time-outs. */
   heldFor?: number;
-  /** Reads a refusal out of an answer with a status of success, as GraphQL has them. */
+  /** Reads a refusal out of a response with a status of success, as GraphQL has them. */
   refusal?: (text: string) => string | undefined;
 }
 
-/** Sends requests, again where that is safe, and answers with successes only; everything else rejects with an ApiError. */
+/** Sends requests, again where that is safe, and returns successes only; everything else rejects with an ApiError. */
 export interface Transport {
   send(request: TransportRequest, options?: CallOptions): Promise<Answer>;
   /** Tries that went out so far. */
   requestCount(): number;
-  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first answer. */
+  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
   serviceTime(): number | undefined;
   /** Waits for what is in flight; later calls reject. */
   close(): Promise<void>;
@@ -70,7 +70,7 @@ export function createTransport(settings: TransportSettings): Transport {
   /** Milliseconds that the service's clock is ahead of ours. */
   let ahead: number | undefined;
 
-  /** One try: the answer, or the error that the retry loop reads. Rejects only with the signal's reason. */
+  /** One try: the response, or the error that the retry loop reads. Rejects only with the signal's reason. */
   async function attempt(
     request: TransportRequest,
     facts: RequestFacts,
@@ -109,7 +109,7 @@ export function createTransport(settings: TransportSettings): Transport {
     }
   }
 
-  /** Waits until the scope's pause is over and a slot is free; answers how long it queued for the slot. */
+  /** Waits until the scope's pause is over and a slot is free; returns how long it queued for the slot. */
   async function enter(scope: string, facts: RequestFacts, end: number, options: CallOptions) {
     const { signal, waitSignal = signal, onDeadline } = options;
     let queued = 0;

@@ -26,7 +26,7 @@ export interface SettingMistake {
   reason: string;
 }
 
-/** What is wrong with the settings that are there. A missing key is no mistake: what asks nothing needs none. */
+/** What is wrong with the settings that are there. A missing key is not a mistake: what makes no call needs none. */
 export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
   const apiKey = textOf("apiKey", config, environment) ?? "";
   return settingNames.flatMap((name) => {

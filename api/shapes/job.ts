@@ -51,7 +51,7 @@ export const jobSubmission = z.looseObject({
 });
 export type JobSubmission = z.input<typeof jobSubmission>;
 
-/** A job as /run, /runsync, /status, /cancel and /retry answer it; times in milliseconds. */
+/** A job as /run, /runsync, /status, /cancel and /retry return it; times in milliseconds. */
 export const jobRecord = z.looseObject({
   id: z.string(),
   status: jobStatus,

@@ -14,7 +14,7 @@ export const restNetworkVolumeCreate = z.object(networkVolumeFields);
 /** Body of PATCH /networkvolumes/{id}. */
 export const restNetworkVolumePatch = z.object(networkVolumeFields).omit({ dataCenterId: true }).partial();
 
-/** A network volume as the service answers it. */
+/** A network volume as the service returns it. */
 export const networkVolumeRecord = z.looseObject({
   id: z.string(),
   name: z.string(),

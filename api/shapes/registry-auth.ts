@@ -19,6 +19,6 @@ export type RegistryAuthCreate = z.output<typeof registryAuthCreate>;
 export const registryAuthUpdate = registryAuthCreate.omit({ name: true }).extend({ id: z.string() });
 export type RegistryAuthUpdate = z.output<typeof registryAuthUpdate>;
 
-/** Saved credentials as the service answers them: never with what was saved. */
+/** Saved credentials as the service returns them: never with what was saved. */
 export const registryAuthRecord = z.looseObject({ id: z.string(), name: z.string() });
 export type RegistryAuthRecord = z.output<typeof registryAuthRecord>;

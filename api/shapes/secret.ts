@@ -25,7 +25,7 @@ export const secretCreateInput = z.object({
 });
 export type SecretCreateInput = z.output<typeof secretCreateInput>;
 
-/** A secret as the service answers it; never with its value. */
+/** A secret as the service returns it; never with its value. */
 export const secretRecord = z.looseObject({
   id: z.string(),
   name: z.string(),

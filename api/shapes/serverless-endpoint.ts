@@ -73,7 +73,7 @@ const listOrNothing = z
   .transform((value) => value ?? []);
 const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
 
-/** An endpoint as the service answers it: what it leaves out is undefined, lists are empty. */
+/** An endpoint as the service returns it: what it leaves out is undefined, lists are empty. */
 export const serverlessEndpointRecord = z.looseObject({
   id: z.string(),
   name: z.string(),

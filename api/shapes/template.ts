@@ -43,7 +43,7 @@ export const envMap = z.union([
   envEntries.transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
 ]);
 
-/** A template as either API answers it, brought to one form: env a map, ports one string, absent fields at their defaults. */
+/** A template as either API returns it, brought to one form: env a map, ports one string, absent fields at their defaults. */
 export const templateRecord = z.looseObject({
   id: z.string(),
   name: z.string(),

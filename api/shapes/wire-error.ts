@@ -10,7 +10,7 @@ export const wireError = z
   })
   .transform(({ message, error, detail, title }) => message ?? error ?? detail ?? title);
 
-/** The part of a GraphQL answer that has errors; the key is absent on success. */
+/** The part of a GraphQL response that has errors; the key is absent on success. */
 export const graphqlErrors = z.looseObject({
   errors: z.array(z.looseObject({ message: z.string() })).optional(),
 });

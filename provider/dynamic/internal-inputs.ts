@@ -22,7 +22,7 @@ export type TimedVerb = "create" | "update" | "delete";
 
 /** The internal inputs of a resource, read. State of an earlier version simply has fewer. */
 export interface InternalInputs {
-  /** As they came: every answer gives them back, since refresh and delete see outputs only. */
+  /** As they came: every response gives them back, since refresh and delete see outputs only. */
   readonly wire: Wire;
   /** Empty where the state does not hold it. */
   readonly urn: string;

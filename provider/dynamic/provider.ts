@@ -87,7 +87,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       const state = splitProperties(props);
       return calling("read", state, async (call) => {
         const reading = await verbs.read(call, id, state, state);
-        // For a look-up the engine would take an empty answer for an object without properties.
+        // For a look-up the engine would take an empty response for an object without properties.
         if (!reading && state.internal.mustExist) throw new Error(`${lifecycle.kind} "${id}" does not exist`);
         if (!reading) return { id: "", props: {} };
         const { outputs, inputs } = reading;

@@ -49,11 +49,11 @@ export function createCancellation(): Cancellation {
 
 /** Milliseconds for tidying up: the engine kills a process 5 s after telling it to end. */
 export const tidyUpLimit = 4000;
-/** Time for the last answers to leave the process, ms. */
+/** Time for the last responses to leave the process, ms. */
 const lastAnswers = 20;
 
 /**
- * Makes this process obey the engine at `address`: after one Ctrl-C it calls Cancel, which the SDK answers without
+ * Makes this process obey the engine at `address`: after one Ctrl-C it calls Cancel, which the SDK handles without
  * telling us, and at the end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to tidy
  * up, also when the engine itself was killed and says nothing any more.
  */

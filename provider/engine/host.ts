@@ -13,7 +13,7 @@ export interface Host {
   keepConfiguration(get: ConfigLookup): void;
   /** Begins a deployment: keeps where configuration comes from, and forgets an earlier deployment in this process. */
   beginDeployment(get: ConfigLookup): void;
-  /** The clients, made at the first call; throws a sentence when the configuration does not do. */
+  /** The clients, made at the first call; throws a sentence when the configuration is incomplete or wrong. */
   connect(): { clients: Clients; settings: LifecycleSettings };
   /** Host address of the job API as it is configured; undefined where it is not usable. Needs no key. */
   serverlessUrl(): string | undefined;

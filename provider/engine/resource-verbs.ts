@@ -34,7 +34,7 @@ export type ResourceVerbs = ReturnType<typeof createResourceVerbs>;
 
 /**
  * Runs the verbs of a lifecycle for Pulumi's engine, the same for both ways: with the process's clients, cancellation and
- * log, every message without its secrets, every answer with the places that have to be marked secret.
+ * log, every message without its secrets, every response with the places that have to be marked secret.
  */
 export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;

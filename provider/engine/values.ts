@@ -43,7 +43,7 @@ function plain(_key: string, value: unknown): unknown {
 }
 
 /**
- * Properties as JSON. The engine's protocol has nothing else: an undefined or a BigInt in an answer makes it fail after
+ * Properties as JSON. The engine's protocol has nothing else: an undefined or a BigInt in a response makes it fail after
  * the object exists, or hang for ever, and a Date would arrive as an empty object.
  */
 export function toWire(properties: object): Wire {

@@ -33,13 +33,13 @@ export function callOptions(context: CallContext): CallOptions {
   };
 }
 
-/** How a call is made whose answer other verbs wait for too: the time-out of this one must not fail them. */
+/** How a call is made whose response other verbs wait for too: the time-out of this one must not fail them. */
 export function sharedCallOptions(context: CallContext): CallOptions {
   const { cancelSignal, signal } = context;
   return { ...callOptions(context), signal: cancelSignal ?? signal, deadline: undefined, onDeadline: undefined };
 }
 
-/** Waits for an answer that other verbs wait for too, no longer than the signal allows. */
+/** Waits for a response that other verbs wait for too, no longer than the signal allows. */
 export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const give = (): void => reject(signal.reason);

@@ -135,7 +135,7 @@ export interface Lifecycle {
   create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;
   /** What the service holds, undefined when it holds nothing. `olds` is empty for an import. */
   read(id: string, olds: Properties, context: Context): Promise<Reading | undefined>;
-  /** Answers the new outputs. */
+  /** Returns the new outputs. */
   update(id: string, olds: Properties, news: Properties, context: Context): Promise<Properties>;
   /** Absent is success. */
   delete(id: string, olds: Properties, context: Context): Promise<void>;

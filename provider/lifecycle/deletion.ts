@@ -4,8 +4,8 @@ import type { Context } from "./contract";
 import { type List, listAll, oneOf } from "./listing";
 
 /**
- * The object that the service did not find by its id, in its list; undefined when it is gone. A wrong address answers
- * "not found" to everything: an object counts as gone only where a service answers with its list and the object is not
+ * The object that the service did not find by its id, in its list; undefined when it is gone. A wrong address returns
+ * "not found" for everything: an object counts as gone only where a service returns its list and the object is not
  * in it. The list of a wrong address rejects.
  */
 export async function foundInList<Found extends { id: string }>(

@@ -17,7 +17,7 @@ export function explain(error: ApiError, subject: Subject): string {
   return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreate : ""}`;
 }
 
-/** What a person has to know of a create whose answer got lost. */
+/** What a person has to know of a create whose response was lost. */
 export const lostCreate =
   "\nThe service may or may not have carried the request out. Check whether the object exists before you try again.";
 
@@ -26,7 +26,7 @@ export class ExplainedError extends Error {
   override readonly name = "ExplainedError";
 }
 
-/** `error` with the text a person needs; what is no failure of a call stays as it is. */
+/** `error` with the text a person needs; what is not a failure of a call stays as it is. */
 export function explained(error: unknown, subject: Subject): unknown {
   return error instanceof ApiError ? new ExplainedError(explain(error, subject), { cause: error }) : error;
 }

@@ -4,7 +4,7 @@ import type { Context } from "./contract";
 import { type List, type Listing, listAll, oneOf } from "./listing";
 
 /**
- * Milliseconds that a list answers reads. An engine asks for a few objects at a time, wave after wave: one list does
+ * Milliseconds that a list serves reads. An engine asks for a few objects at a time, wave after wave: one list does
  * for all of a refresh. Whatever this process changes makes it ask anew.
  */
 const keptFor = 2000;
@@ -27,7 +27,7 @@ export interface Reads<Found extends { id: string }> {
   all(context: ReadContext): Promise<Listing<Found>>;
   /**
    * One object, undefined when the service has none of that id. Lists may be capped, so what is not in one is looked up
-   * by id, and so is what cannot be read there. A wrong address answers "not found" to everything: its list rejects, so nothing counts as gone because of it.
+   * by id, and so is what cannot be read there. A wrong address returns "not found" for everything: its list rejects, so nothing counts as gone because of it.
    */
   one(id: string, context: ReadContext): Promise<Found | undefined>;
   /** Makes the next one ask the service. */

@@ -5,7 +5,7 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { messageOf, ResourceFailure } from "../engine/failures";
 import { structOf } from "./structs";
 
-/** Turns an async function into a gRPC handler; whatever it throws becomes an answer with a sentence. */
+/** Turns an async function into a gRPC handler; whatever it throws becomes a response with a sentence. */
 export function answering<Request, Response>(handle: (request: Request) => Promise<Response> | Response) {
   return (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): void => {
     const run = async (): Promise<Response> => handle(call.request);

@@ -46,7 +46,7 @@ export function lookUpCalls(host: Host) {
       const { properties, secretPaths } = readStruct(request.getArgs());
       const response = new InvokeResponse();
       const mistakes = badArguments(name, shape, properties);
-      // Not as failures of the answer: programs in Node that get those eat up their memory before they end.
+      // Not as failures of the response: programs in Node that get those eat up their memory before they end.
       if (mistakes.length > 0) throw new Error(mistakes.join("; "));
       if (Object.values(properties).some(hasUnknown)) return response;
       const { clock, connect } = host;
@@ -58,7 +58,7 @@ export function lookUpCalls(host: Host) {
       const found = await host.cancellation.run(run).catch((thrown: unknown) => {
         throw new Error(createRedaction(secrets.values)(messageOf(thrown)));
       });
-      // Answers of the service gain fields over time; programs get those that the schema names.
+      // Responses of the service gain fields over time; programs get those that the schema names.
       const known = Object.entries(found).filter(([key]) => key in shape.outputs.shape);
       response.setReturn(writeStruct(Object.fromEntries(known)));
       return response;

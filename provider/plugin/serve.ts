@@ -14,7 +14,7 @@ declare const packageSchemaText: string;
 const longestMessage = 400 * 1024 * 1024;
 
 /**
- * Answers the provider's calls on the connections of a server that listens already: the bundle's entry. The engine hands
+ * Serves the provider's calls on the connections of a server that listens already: the bundle's entry. The engine hands
  * its own address to the process that it starts.
  */
 export function serve(listener: Listener): void {

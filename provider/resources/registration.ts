@@ -4,7 +4,7 @@ import { propertyNames } from "./property-names";
 /**
  * The program text that a resource keeps in state: it leads to the code of the installed package and holds none itself.
  * Refresh and destroy run the text of the state that is there, so every text that was ever shipped has to work for ever:
- * never change it. It is one constant per kind, so an upgrade of the package is no difference.
+ * never change it. It is one constant per kind, so an upgrade of the package makes no difference.
  */
 export const stubText = (kind: string): string =>
   `exports.handler=()=>require("pulumi-serverless-compute/dynamic").provider("${kind}")`;
@@ -84,7 +84,7 @@ export function previewed(
   actual: pulumi.Output<string>,
   derive: () => pulumi.Output<string> | undefined,
 ): pulumi.Output<string> {
-  // It is as secret as the inputs that it is made of, and so is the provider's own answer (`secretWith` in the shapes).
+  // It is as secret as the inputs that it is made of, and so is the provider's own response (`secretWith` in the shapes).
   const derived = pulumi.runtime.isDryRun() ? derive() : undefined;
   return derived ? orElse(actual, derived) : actual;
 }

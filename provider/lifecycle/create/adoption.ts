@@ -11,9 +11,9 @@ import type { ExistingObject, Ledger } from "./ledger";
 const justNow = 15 * 60_000;
 
 /**
- * Takes over an object that is there already, or answers undefined: then a new one is made. There are two reasons to:
+ * Takes over an object that is there already, or returns undefined: then a new one is made. There are two reasons to:
  * the user says so (`adoptExisting`), or an earlier run of the same resource was interrupted between its request and
- * the answer (docs/drift-and-faults.md has the rule). An object that the state has, or another create, is never taken.
+ * the response (docs/drift-and-faults.md has the rule). An object that the state has, or another create, is never taken.
  */
 export async function takeOver<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,

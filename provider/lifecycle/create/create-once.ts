@@ -8,7 +8,7 @@ import { takeOver } from "./adoption";
 import { type Creation, existingBefore, type Findable, type Named } from "./creation";
 import { inTurn, ledgerOf } from "./ledger";
 
-/** Milliseconds before each look for what a lost answer may have made: a slow service needs a moment to show it. */
+/** Milliseconds before each look for what a lost response may have made: a slow service needs a moment to show it. */
 const looks = [0, 500, 2000];
 
 /** Times that one create is sent at most. */
@@ -22,11 +22,11 @@ interface Seen<Found> {
   doubt: string | undefined;
 }
 
-/** Looks for what a create made although no answer said so. */
+/** Looks for what a create made although no response said so. */
 type Look<Found> = (options: CallOptions) => Promise<Seen<Found>>;
 
 /**
- * Makes one object and knows its id, also when answers get lost: what may have been made is looked for before anything
+ * Makes one object and knows its id, also when responses get lost: what may have been made is looked for before anything
  * is sent again. An object is ours when it has our name and inputs, was not there before this process made its first
  * one of that kind, and no other create has it. That rule needs no clock and no creation time, which not every record
  * has; it costs one list call per kind and process.
@@ -146,7 +146,7 @@ async function removeDuplicates<Found extends Findable>(
   }
 }
 
-/** A create whose answer got lost and whose object was not found: it may exist. `doubt` says why the look proves nothing. */
+/** A create whose response was lost and whose object was not found: it may exist. `doubt` says why the look proves nothing. */
 class LostCreate extends ExplainedError {
   constructor(cause: unknown, subject: Subject, doubt: string | undefined) {
     super(`${whatHappened(cause, subject)}${doubt === undefined ? "" : ` ${doubt}`}`, { cause });

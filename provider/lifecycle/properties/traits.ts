@@ -14,7 +14,7 @@ export interface Traits {
   unique?: true;
   /** A list whose order means nothing. */
   unordered?: true;
-  /** Matters when the object is made, and never afterwards: a change of it is no change of the object. */
+  /** Matters when the object is made, and never afterwards: a change of it does not change the object. */
   onlyAtCreation?: true;
   /** Why a change of this property deserves a warning in a preview. */
   warns?: string;

@@ -10,7 +10,7 @@ import { registration } from "../registration";
  * ```ts
  * new JobInvoke("chat-works", { endpointId: endpoint.id, input: { prompt: "ping" } });
  * ```
- * A smoke test that runs again whenever the workers change, and looks at the answer:
+ * A smoke test that runs again whenever the workers change, and looks at the output:
  * ```ts
  * new JobInvoke("chat-answers", {
  *   endpointId: endpoint.id,

@@ -43,7 +43,7 @@ export class JobGone extends Error {
 }
 
 /**
- * Runs one job to its end and answers its record, whatever state it ended in. The submission is sent once: a lost answer
+ * Runs one job to its end and returns its record, whatever state it ended in. The submission is sent once: a lost response
  * rejects. A job that is not over in time, or when the signal aborts, is cancelled on the service.
  */
 export async function runJob(order: JobOrder, context: JobContext): Promise<JobRecord> {
@@ -129,7 +129,7 @@ async function cancel(endpointId: string, jobId: string, context: JobContext): P
   try {
     return await clients.jobs.cancel(endpointId, jobId, tidyingOptions(context));
   } catch {
-    // It may just have ended: its record says so. Nothing else can be done about a service that does not answer.
+    // It may just have ended: its record says so. Nothing else can be done about a service that does not respond.
     return clients.jobs.status(endpointId, jobId, tidyingOptions(context)).catch(() => undefined);
   }
 }

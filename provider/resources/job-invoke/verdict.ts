@@ -36,7 +36,7 @@ const remedies: Record<JobStatus, string> = {
     "It ran longer than its execution time-out. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };
 
-/** Runs a job and holds it to what is expected of it; rejects with a JobFailure when it does not do that. */
+/** Runs a job and holds it to what is expected of it; rejects with a JobFailure when it does not meet that. */
 export async function runExpected(order: JobOrder, context: JobContext): Promise<JobRecord> {
   const { endpointId, expect } = order;
   const job = await runJob(order, context).catch(async (error) => {

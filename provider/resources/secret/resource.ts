@@ -10,7 +10,7 @@ import { previewed, registration } from "../registration";
  * const config = new pulumi.Config();
  * const token = new Secret("hub-token", { value: config.requireSecret("hubToken") });
  * ```
- * A template passes it on by its reference, which is no secret itself:
+ * A template passes it on by its reference, which is not a secret itself:
  * ```ts
  * new Template("chat", { imageName: "ghcr.io/acme/chat:1.4.2", env: { HUB_TOKEN: token.reference } });
  * ```

@@ -136,7 +136,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, ServerlessEndpoi
   inputs: serverlessEndpointInputs,
   resolved: resolvedInputs,
   outputs: serverlessEndpointOutputs,
-  // The service counts changes of the template too, so any answer may have another version than the state.
+  // The service counts changes of the template too, so any response may have another version than the state.
   alters: { url: [], version: settable },
   derives: {
     url: (_inputs, { id, serverlessUrl }) => (id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined),

@@ -13,7 +13,7 @@ const second = 1000;
 export const pollInterval = (elapsed: number): number =>
   elapsed < 30 * second || elapsed >= 105 * second ? second : Math.min(5 * second, 105 * second - elapsed);
 
-/** Tries of a delete whose answer gets lost; the wait before the second, ms, doubles with each. */
+/** Tries of a delete whose response gets lost; the wait before the second, ms, doubles with each. */
 const lostTries = 6;
 const lostWait = 250;
 
@@ -42,7 +42,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
 }
 
 /**
- * Tries the delete: undefined once the template is gone, its name while it is in use. After a lost answer nothing is
+ * Tries the delete: undefined once the template is gone, its name while it is in use. After a lost response nothing is
  * sent again before it is clear that the name is still this template's.
  */
 async function unlessDeleted(id: string, context: Context): Promise<string | undefined> {
