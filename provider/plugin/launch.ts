@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import net, { type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 
 /** What the bundle offers: it serves the connections of a server that listens already (serve.ts). */
@@ -13,7 +13,7 @@ interface Bundle {
  * in the system's queue and finds the calls in place.
  */
 export function launch(bundle = join(__dirname, "..", "plugin.js")): void {
-  const listener = net.createServer({ noDelay: true });
+  const listener = createServer({ noDelay: true });
   listener.once("error", ({ message }) => {
     process.stderr.write(`pulumi-resource-serverless-compute cannot listen on loopback: ${message}\n`);
     process.exit(1);
@@ -28,20 +28,7 @@ export function launch(bundle = join(__dirname, "..", "plugin.js")): void {
     if (!isBundle(exports)) throw new Error(`${bundle} is not a plugin bundle`);
     exports.serve(listener);
   };
-  const handle = openHandle();
-  if (handle) listener.listen(handle, opened);
-  else listener.listen(0, "127.0.0.1", opened);
-}
-
-/**
- * An open port on loopback, made as Node's own cluster makes it. Given an address, `listen` would load the name resolver
- * first, which takes a tenth of a bare Node's start. Where Node no longer has this, that is done.
- */
-function openHandle(): object | undefined {
-  const open: unknown = Reflect.get(net, "_createServerHandle");
-  // A number is an error.
-  const handle: unknown = typeof open === "function" ? open("127.0.0.1", 0, 4) : undefined;
-  return typeof handle === "object" && handle !== null ? handle : undefined;
+  listener.listen(0, "127.0.0.1", opened);
 }
 
 function isBundle(exports: object): exports is Bundle {
