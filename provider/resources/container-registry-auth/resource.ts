@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
+import { type ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
 import { registration } from "../registration";
 
 /**
@@ -19,12 +19,7 @@ import { registration } from "../registration";
  * ```
  * User name and password change in place. The password is kept encrypted in state, also when it was passed in plain.
  */
-export class ContainerRegistryAuth extends pulumi.CustomResource implements ContainerRegistryAuthOutputs {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly username: pulumi.Output<string>;
-  declare readonly password: pulumi.Output<string>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
-
+export class ContainerRegistryAuth extends ContainerRegistryAuthOutputs {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
     // Left alone when it is missing, so that the check says so.
     const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };

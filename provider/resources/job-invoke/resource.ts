@@ -1,5 +1,5 @@
-import * as pulumi from "@pulumi/pulumi";
-import type { JobInvokeArgs, JobInvokeExpectArgs, JobInvokeOutputs, JobInvokePolicyArgs } from "../args";
+import type * as pulumi from "@pulumi/pulumi";
+import { type JobInvokeArgs, JobInvokeOutputs } from "../args";
 import { registration } from "../registration";
 
 /**
@@ -34,23 +34,7 @@ import { registration } from "../registration";
  * new JobInvoke("refuses-nonsense", { endpointId: endpoint.id, input: {}, expect: { status: "FAILED" } });
  * ```
  */
-export class JobInvoke extends pulumi.CustomResource implements JobInvokeOutputs {
-  declare readonly endpointId: pulumi.Output<string>;
-  declare readonly input: pulumi.Output<Record<string, unknown>>;
-  declare readonly mode: pulumi.Output<"async" | "sync">;
-  declare readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
-  declare readonly timeout: pulumi.Output<number>;
-  declare readonly triggers: pulumi.Output<unknown[]>;
-  declare readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
-  declare readonly jobId: pulumi.Output<string>;
-  declare readonly status: JobInvokeOutputs["status"];
-  /** What the handler returned; as secret as the input is. */
-  declare readonly output: pulumi.Output<unknown>;
-  /** Milliseconds that the job waited for a worker. */
-  declare readonly delayTime: pulumi.Output<number | undefined>;
-  /** Milliseconds that the handler ran. */
-  declare readonly executionTime: pulumi.Output<number | undefined>;
-
+export class JobInvoke extends JobInvokeOutputs {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
     super(...registration("JobInvoke", name, args, opts));
   }

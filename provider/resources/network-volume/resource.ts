@@ -1,5 +1,5 @@
-import * as pulumi from "@pulumi/pulumi";
-import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
+import type * as pulumi from "@pulumi/pulumi";
+import { type NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
 import { registration } from "../registration";
 
 /**
@@ -15,12 +15,7 @@ import { registration } from "../registration";
  * ```
  * A larger size is set in place, a smaller one is refused, another data centre replaces the volume.
  */
-export class NetworkVolume extends pulumi.CustomResource implements NetworkVolumeOutputs {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly size: pulumi.Output<number>;
-  declare readonly dataCenterId: pulumi.Output<string>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
-
+export class NetworkVolume extends NetworkVolumeOutputs {
   constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
     super(...registration("NetworkVolume", name, args, opts));
   }

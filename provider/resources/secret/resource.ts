@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretReference } from "serverless-compute-api/shapes";
-import type { SecretArgs, SecretOutputs } from "../args";
+import { type SecretArgs, SecretOutputs } from "../args";
 import { previewed, registration } from "../registration";
 
 /**
@@ -20,11 +20,7 @@ import { previewed, registration } from "../registration";
  * ```
  * The value is kept encrypted in state, also when it was passed in plain.
  */
-export class Secret extends pulumi.CustomResource implements SecretOutputs {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly value: pulumi.Output<string>;
-  declare readonly description: pulumi.Output<string>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export class Secret extends SecretOutputs {
   /** The text that a template's env uses for the value, `{{ RUNPOD_SECRET_<name> }}`. */
   declare readonly reference: pulumi.Output<string>;
 

@@ -1,8 +1,8 @@
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { programConfig } from "../../program-config";
 import { resolveServerlessUrl } from "../../settings";
-import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
+import { type ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
 import { previewed, registration, typeToken } from "../registration";
 
 /**
@@ -37,30 +37,9 @@ import { previewed, registration, typeToken } from "../registration";
  * ```
  * Destroying it removes its logs and its job history too.
  */
-export class ServerlessEndpoint extends pulumi.CustomResource implements ServerlessEndpointOutputs {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly templateId: pulumi.Output<string>;
-  declare readonly computeType: pulumi.Output<"GPU" | "CPU">;
-  declare readonly gpuTypeIds: pulumi.Output<string[]>;
-  declare readonly gpuCount: pulumi.Output<number>;
-  declare readonly cpuFlavorIds: pulumi.Output<string[] | undefined>;
-  declare readonly vcpuCount: pulumi.Output<number | undefined>;
-  declare readonly minCudaVersion: pulumi.Output<string | undefined>;
-  declare readonly networkVolumeId: pulumi.Output<string | undefined>;
-  declare readonly executionTimeoutMs: pulumi.Output<number | undefined>;
-  declare readonly dataCenterIds: pulumi.Output<string[]>;
-  declare readonly allowedCudaVersions: pulumi.Output<string[]>;
-  declare readonly networkVolumeIds: pulumi.Output<string[]>;
-  declare readonly idleTimeout: pulumi.Output<number>;
-  declare readonly flashboot: pulumi.Output<boolean>;
-  declare readonly scalerType: pulumi.Output<"QUEUE_DELAY" | "REQUEST_COUNT">;
-  declare readonly scalerValue: pulumi.Output<number>;
-  declare readonly workersMin: pulumi.Output<number>;
-  declare readonly workersMax: pulumi.Output<number>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export class ServerlessEndpoint extends ServerlessEndpointOutputs {
   /** Root of its job API: `/run`, `/runsync` and the others are below it. */
   declare readonly url: pulumi.Output<string>;
-  declare readonly version: pulumi.Output<number>;
 
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
     super(...registration("ServerlessEndpoint", name, args, opts));

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { TemplateArgs, TemplateOutputs } from "../args";
+import { type TemplateArgs, TemplateOutputs } from "../args";
 import { orElse, previewed, registration } from "../registration";
 import { revisionOf } from "./revision";
 
@@ -31,19 +31,7 @@ import { revisionOf } from "./revision";
  * Destroying it waits until the service lets go of it, up to two minutes after its last use; the resource option
  * `customTimeouts: { delete: "5m" }` changes how long at most.
  */
-export class Template extends pulumi.CustomResource implements TemplateOutputs {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly imageName: pulumi.Output<string>;
-  declare readonly containerDiskInGb: pulumi.Output<number>;
-  declare readonly volumeInGb: pulumi.Output<number>;
-  declare readonly dockerArgs: pulumi.Output<string>;
-  declare readonly env: pulumi.Output<Record<string, string>>;
-  declare readonly ports: pulumi.Output<string>;
-  declare readonly readme: pulumi.Output<string>;
-  declare readonly volumeMountPath: pulumi.Output<string>;
-  declare readonly isServerless: pulumi.Output<boolean>;
-  declare readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export class Template extends TemplateOutputs {
   /** Hash of what workers run; made for the `triggers` of a {@link JobInvoke}. */
   declare readonly revision: pulumi.Output<string>;
 
