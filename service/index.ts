@@ -1,9 +1,9 @@
+import { createAuth } from "./api/auth";
+import { roots } from "./api/responses";
+import { createServer } from "./api/server";
 import { apiKeyFileOf, ensureApiKey } from "./api-key";
+import { createJobEngine } from "./engine";
 import { StartError } from "./errors";
-import { roots } from "./http/answers";
-import { createAuth } from "./http/auth";
-import { createServer } from "./http/server";
-import { createJobEngine } from "./jobs/engine";
 import { openLog } from "./log";
 import { createResources } from "./resources";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";

@@ -1,6 +1,7 @@
 import { type Bounds, expectation, showValue, within } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "./errors";
+import { JsonTextError, memberTexts } from "./json-text";
 
 /** Properties whose values no message shows, wherever they stand. */
 const hidden = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
@@ -39,4 +40,26 @@ function valueAt(root: unknown, path: PropertyKey[]): unknown {
     at = Object.getOwnPropertyDescriptor(at, step)?.value;
   }
   return at;
+}
+
+/** The members of a body that has to be a JSON object, as texts. */
+export function readMembers(body: string): ReadonlyMap<string, string> {
+  try {
+    const members = body.trim() === "" ? undefined : memberTexts(body);
+    if (members) return members;
+  } catch (error) {
+    if (error instanceof JsonTextError) throw new ServiceError("invalid", `body: ${error.message}`);
+    throw error;
+  }
+  throw new ServiceError("invalid", "body: must be a JSON object");
+}
+
+/** Those of the members that the service itself reads, parsed. */
+export function parseMembers(members: ReadonlyMap<string, string>, names: string[]): Record<string, unknown> {
+  const read: [string, unknown][] = [];
+  for (const name of names) {
+    const text = members.get(name);
+    if (text !== undefined) read.push([name, JSON.parse(text)]);
+  }
+  return Object.fromEntries(read);
 }

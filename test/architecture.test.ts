@@ -34,9 +34,12 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
     ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
   ],
-  "resources of the service import nothing of what is above them": [
+  "folders of the service import downwards only: cli, api, workers, jobs, resources, store": [
     ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],
     ["service/resources/b.ts", 'import type { Job } from "../jobs/job";'],
+    ["service/jobs/a.ts", 'import type { Worker } from "../workers/registry";'],
+    ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
+    ["service/store/a.ts", 'import type { Job } from "../jobs/job";'],
   ],
   "provider imports nothing of service": [
     ["provider/a.ts", 'import { createService } from "serverless-compute-local";'],

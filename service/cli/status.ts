@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { endpointHealth } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { roots } from "../api/responses";
 import { apiKeyFileOf, readApiKey } from "../api-key";
 import { StartError } from "../errors";
-import { roots } from "../http/answers";
 import { type Output, tableText } from "./output";
 
 /** Flags of `status`. */

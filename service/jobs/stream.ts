@@ -2,13 +2,14 @@ import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { isObjectText, memberTexts } from "../json-text";
-import type { JobChunkStore } from "../store/job-chunks";
-import type { JobStore } from "../store/jobs";
-import type { Committer } from "./commit";
+import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
 import { isOver, type Job } from "./job";
+import type { LiveJobs } from "./live-jobs";
+import type { JobRecords } from "./records";
+import type { JobStore } from "./store";
 import type { JobTimings } from "./timings";
-import type { JobWaiters } from "./waiters";
+import type { JobWaits } from "./waits";
 
 /** A yielded value and what was measured of it, as JSON texts. */
 export interface YieldedChunk {
@@ -16,7 +17,7 @@ export interface YieldedChunk {
   metrics?: string | undefined;
 }
 
-/** What handlers yield, kept until a client reads it; each chunk is answered once. */
+/** What handlers yield, kept until a client reads it; each chunk is sent once. */
 export interface JobStream {
   /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */
   append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean>;
@@ -42,57 +43,47 @@ export interface AnsweredReading extends StreamReading {
 }
 
 export interface StreamDeps {
-  jobs: JobStore;
-  chunks: JobChunkStore;
-  committer: Committer;
+  live: LiveJobs;
+  store: JobStore;
+  records: JobRecords;
+  groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
-  waiters: JobWaiters;
+  waits: Pick<JobWaits, "news">;
   clock: Clock;
-  timings: JobTimings;
+  timings: Pick<JobTimings, "streamHold">;
 }
 
-/** Characters of chunks in one answer. */
+/** Characters of chunks in one response. */
 const answerSize = 8 * 1024 * 1024;
 
 export function createJobStream(deps: StreamDeps): JobStream {
-  const { jobs, chunks, committer, events, waiters, clock, timings } = deps;
+  const { live, store, records, events, waits, clock, timings } = deps;
+  const { commit } = deps.groupCommit;
   /** Jobs whose chunks are on their way to a reader: resolves when that is over. */
   const onTheWay = new Map<string, Promise<void>>();
 
-  const setRead = (jobId: string, chunksRead: number): void => {
-    const job = jobs.find(jobId);
-    if (job) jobs.setChunks(job.seq, job.chunks, Math.min(chunksRead, job.chunks));
-  };
-
-  function readNow(jobId: string): { job: Job; texts: string[] } | undefined {
-    const job = jobs.find(jobId);
-    if (!job) return undefined;
-    if (job.chunksRead === job.chunks) return { job, texts: [] };
-    const texts = chunks.from(job.seq, job.chunksRead, answerSize);
-    setRead(jobId, job.chunksRead + texts.length);
-    return { job, texts };
-  }
-
   return {
     async append(jobId, workerId, chunk) {
-      const kept = await committer.commit(
+      const longer = await commit(
         () => {
-          const job = jobs.find(jobId);
-          if (job?.status !== "IN_PROGRESS" || job.workerId !== workerId) return undefined;
-          const parts = chunkTexts(chunk, job.chunks);
-          for (const [at, text] of parts.entries()) chunks.append(job.seq, job.chunks + at, text);
-          const longer = { ...job, chunks: job.chunks + parts.length };
-          jobs.setChunks(job.seq, longer.chunks, job.chunksRead);
-          return longer;
+          const job = records.runBy(jobId, workerId);
+          if (!job) return undefined;
+          const texts = chunkTexts(chunk, job.chunks);
+          store.appendChunks(job.seq, job.chunks, texts);
+          store.setChunks(job.seq, job.chunks + texts.length, job.chunksRead);
+          const after = { ...job, chunks: job.chunks + texts.length };
+          live.put(after);
+          return after;
         },
         (job) => void (job && events.emit("streamed", job)),
+        { bytes: chunk.output?.length },
       );
-      return kept !== undefined;
+      return longer !== undefined;
     },
 
     async read(find, signal, hold = timings.streamHold) {
       const job = await news(find, signal, hold);
-      return job && readingOf(await committer.commit(() => readNow(job.id)));
+      return job && readingOf(await commit(() => readNow(job.id)));
     },
 
     async readInTurn(find, signal) {
@@ -116,12 +107,10 @@ export function createJobStream(deps: StreamDeps): JobStream {
         onTheWay.delete(id);
         end();
       };
-      const reading = await committer
-        .commit(() => readNow(id))
-        .catch((error: unknown) => {
-          leave();
-          throw error;
-        });
+      const reading = await commit(() => readNow(id)).catch((error: unknown) => {
+        leave();
+        throw error;
+      });
       if (!reading) {
         leave();
         return undefined;
@@ -130,7 +119,7 @@ export function createJobStream(deps: StreamDeps): JobStream {
         ...readingOf(reading),
         async answered(arrived) {
           try {
-            if (!arrived) await committer.commit(() => setRead(id, reading.job.chunksRead));
+            if (!arrived) await commit(() => setRead(id, reading.job.chunksRead));
           } finally {
             leave();
           }
@@ -139,11 +128,28 @@ export function createJobStream(deps: StreamDeps): JobStream {
     },
   };
 
+  function setRead(id: string, read: number): void {
+    const job = records.get(id);
+    if (!job || job.chunks === 0) return;
+    const chunksRead = Math.min(read, job.chunks);
+    store.setChunks(job.seq, job.chunks, chunksRead);
+    if (!isOver(job)) live.put({ ...job, chunksRead });
+  }
+
+  /** What nobody has read; from then on it is read. */
+  function readNow(id: string): { job: Job; texts: string[] } | undefined {
+    const job = records.get(id);
+    if (!job || job.chunksRead === job.chunks) return job && { job, texts: [] };
+    const texts = store.chunks(job.seq, job.chunksRead, answerSize);
+    setRead(id, job.chunksRead + texts.length);
+    return { job, texts };
+  }
+
   /** Waits for a chunk while the job runs and there is none; undefined when the job is gone. */
   async function news(find: () => Job | undefined, signal: AbortSignal, hold: number): Promise<Job | undefined> {
     const job = find();
     if (!job || job.chunksRead < job.chunks || isOver(job)) return job;
-    await waiters.news(job.id, hold, signal);
+    await waits.news(job.id, hold, signal, true);
     return find();
   }
 

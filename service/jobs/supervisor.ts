@@ -1,35 +1,87 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { createAlarm } from "./alarm";
-import type { JobDeadlines } from "./due";
+import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import type { Job } from "./job";
-import type { Ledger } from "./ledger";
+import { isOver, type Job } from "./job";
+import type { Jobs } from "./jobs";
+import type { LiveJobs } from "./live-jobs";
+import type { JobStore } from "./store";
+import { createTimerQueue } from "./timer-queue";
 
 /** What time does to jobs: ttl, execution time-outs, the end of retention. */
 export interface Supervisor {
-  /** Does everything that is due by now and answers when there is more to do. Tests call it by hand. */
+  /** Does everything that is due by now and resolves with when there is more to do. Tests call it by hand. */
   pass(): Promise<number | undefined>;
+  /** Takes over the jobs that the store had. Before anything else. */
+  watch(found: Iterable<Job>): void;
+  /** Looks anew at an endpoint's jobs, whose execution time-out may be another one. */
+  retime(endpointId: string): void;
   /** Passes whenever something is due. */
   start(): void;
   stop(): Promise<void>;
 }
 
 export interface SupervisorDeps {
-  ledger: Pick<Ledger, "settleDue">;
+  jobs: Pick<Jobs, "settle" | "expire">;
+  live: LiveJobs;
+  store: Pick<JobStore, "nextExpiry">;
   events: JobEvents;
   clock: Clock;
   log: Pick<Logger, "error">;
   deadlines: Pick<JobDeadlines, "dueAt">;
+  /** How often final jobs are deleted at most, ms. Clients see none whose time is over, so that can wait. */
+  sweep: number;
 }
 
-export function createSupervisor({ ledger, events, clock, log, deadlines }: SupervisorDeps): Supervisor {
-  const pass = (): Promise<number | undefined> => ledger.settleDue();
+/** Jobs that time changes in one transaction: it keeps the process from responding. */
+const batch = { live: 100, final: 500 } as const;
+
+export function createSupervisor(deps: SupervisorDeps): Supervisor {
+  const { jobs, live, store, events, clock, log, deadlines, sweep } = deps;
+  const isCurrent = (id: string, at: number): boolean => {
+    const job = live.get(id);
+    return job !== undefined && deadlines.dueAt(job) === at;
+  };
+  const timers = createTimerQueue<string>(isCurrent, () => live.size);
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "the supervisor's pass failed"));
-  const expect = (job: Job): void => alarm.by(deadlines.dueAt(job));
+  const nextSweep = (dueAt: number): number => Math.ceil(dueAt / sweep) * sweep;
+
+  function expect(job: Job): void {
+    const dueAt = deadlines.dueAt(job);
+    if (!isOver(job)) timers.add(dueAt, job.id);
+    alarm.by(isOver(job) ? nextSweep(dueAt) : dueAt);
+  }
   events.on("queued", expect);
   events.on("started", expect);
   events.on("ended", expect);
   events.on("retimed", expect);
-  return { pass, start: alarm.start, stop: alarm.stop };
+
+  async function pass(): Promise<number | undefined> {
+    const now = clock.now();
+    // A job may be due twice, for its own time and for its ttl.
+    for (let ids = timers.due(now, batch.live); ids.length > 0; ids = timers.due(now, batch.live))
+      await jobs.settle(ids);
+    let expiry = store.nextExpiry();
+    while (expiry !== undefined && nextSweep(expiry) <= now) {
+      await jobs.expire(batch.final);
+      expiry = store.nextExpiry();
+    }
+    const times = [timers.next(), expiry === undefined ? undefined : nextSweep(expiry)].filter(
+      (time) => time !== undefined,
+    );
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  return {
+    pass,
+    watch(found) {
+      for (const job of found) expect(job);
+    },
+    retime(endpointId) {
+      for (const job of live.of(endpointId)) expect(job);
+    },
+    start: alarm.start,
+    stop: alarm.stop,
+  };
 }

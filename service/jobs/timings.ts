@@ -40,6 +40,8 @@ export interface JobTimings {
   runRetention: number;
   /** How long the result of a `/runsync` or `/openai` job is kept after its end; the interface allows 5 minutes at most. */
   runsyncRetention: number;
+  /** How often jobs whose time is over are deleted; clients see none of them in the meantime. */
+  sweep: number;
 }
 
 export const defaultTimings: JobTimings = {
@@ -62,6 +64,7 @@ export const defaultTimings: JobTimings = {
   requestLimit: 120_000,
   runRetention: limits.retention.run,
   runsyncRetention: limits.retention.runsync,
+  sweep: 1_000,
 };
 
 /** The longest wait: a week. Timers hold little more than three. Results of `/runsync` are kept 5 minutes at most. */

@@ -1,5 +1,5 @@
 import { StartError } from "../errors";
-import { jobOutputs, jobPlaces, jobsSchema, tokensElsewhere, webhookHosts } from "./jobs-schema";
+import { jobOutputs, jobPlaces, jobsSchema, leanJobs, tokensElsewhere, webhookHosts } from "./jobs-schema";
 
 /** Tables of the management API. What rules look up is a column; what only travels is in `content` (JSON). Times are ms since the epoch. */
 const managementSchema = `
@@ -50,7 +50,15 @@ const managementSchema = `
 `;
 
 /** Each entry brings the tables from one version to the next. Entries are only ever added at the end. */
-const migrations: string[] = [managementSchema, jobsSchema, jobPlaces, webhookHosts, jobOutputs, tokensElsewhere];
+const migrations: string[] = [
+  managementSchema,
+  jobsSchema,
+  jobPlaces,
+  webhookHosts,
+  jobOutputs,
+  tokensElsewhere,
+  leanJobs,
+];
 
 /** What `migrate` needs of a store. */
 export interface MigrationTarget {

@@ -11,7 +11,7 @@ import type { LogFile } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
-import { newLocalId } from "./roster";
+import { newLocalId } from "./registry";
 
 /** A started worker, or why none can be started until something is changed. */
 export type StartOutcome = { id: string; process: WorkerProcess; image: string; redact: Redact } | { error: string };

@@ -1,5 +1,5 @@
 import type { ProcessEnd, WorkerProcess } from "./process";
-import type { Worker } from "./roster";
+import type { Worker } from "./registry";
 
 /** A worker that runs as a process of this service. */
 export interface LocalWorker {

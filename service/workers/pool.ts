@@ -2,16 +2,16 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { createAlarm } from "../jobs/alarm";
 import type { JobEvents } from "../jobs/events";
-import type { Ledger } from "../jobs/ledger";
-import type { JobQueue } from "../jobs/queue";
+import type { QueuedJob } from "../jobs/job";
+import type { Jobs } from "../jobs/jobs";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { createStartBackoff } from "./backoff";
-import type { WorkerDesk } from "./desk";
+import type { Dispatcher } from "./dispatcher";
 import type { WorkerStarter } from "./launch";
 import { failedStart, howItEnded, type LocalWorker, lastWordsOf } from "./local-worker";
 import type { ProcessEnd } from "./process";
-import { isBusy, type Roster, type Worker } from "./roster";
+import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
 import { judge, type Verdict } from "./watch";
@@ -36,11 +36,14 @@ export interface WorkerPool {
 }
 
 export interface PoolDeps {
-  roster: Roster;
-  desk: Pick<WorkerDesk, "dismiss">;
-  ledger: Ledger;
+  registry: WorkerRegistry;
+  dispatcher: Pick<Dispatcher, "dismiss">;
+  jobs: Pick<Jobs, "refuse" | "giveBack">;
   events: JobEvents;
-  queue(endpointId: string): JobQueue;
+  /** An endpoint's waiting jobs that may start workers. */
+  pressing(endpointId: string): Iterable<QueuedJob>;
+  /** Serves the pipe of a worker that has one. */
+  serve(local: LocalWorker): void;
   endpoints: EndpointLookup;
   /** Whether a worker elsewhere ever joined the endpoint. */
   joinedElsewhere(endpointId: string): boolean;
@@ -51,7 +54,7 @@ export interface PoolDeps {
 }
 
 export function createWorkerPool(deps: PoolDeps): WorkerPool {
-  const { roster, desk, ledger, events, queue, endpoints, starter, clock, timings, log } = deps;
+  const { registry, dispatcher, jobs, events, pressing, endpoints, starter, clock, timings, log } = deps;
   const processes = new Map<Worker, LocalWorker>();
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
@@ -71,8 +74,8 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   function scale(endpointId: string): number {
     const endpoint = endpoints.get(endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
-    const alive = roster.of(endpointId).filter((worker) => processes.has(worker));
-    const plan = planWorkers(rulesOf(endpoint), scalingState(queue(endpointId), alive, clock.now(), timings));
+    const alive = registry.of(endpointId).filter((worker) => processes.has(worker));
+    const plan = planWorkers(rulesOf(endpoint), scalingState(pressing(endpointId), alive, clock.now(), timings));
     if (alive.some(({ firstAskAt }) => firstAskAt !== undefined)) problems.delete(endpointId);
     for (const worker of alive) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
     return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
@@ -94,9 +97,10 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
         backoff.failed(endpointId, false);
         return backoff.notBefore(endpointId);
       }
-      const worker = roster.add({ id: outcome.id, endpointId, local: true, now: clock.now() });
+      const worker = registry.add({ id: outcome.id, endpointId, local: true, now: clock.now() });
       const local: LocalWorker = { ...outcome, worker, reason: undefined, lost: false, stopped: false };
       processes.set(worker, local);
+      deps.serve(local);
       log.info({ endpoint: endpointId, worker: worker.id }, "a worker starts");
       const end = outcome.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
       ends.add(end);
@@ -110,13 +114,13 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
    */
   function refuseWaiting(endpointId: string, error: string): void {
     if (deps.joinedElsewhere(endpointId)) return;
-    for (const { id } of [...queue(endpointId).pressing()]) {
-      ledger.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "a job could not be failed"));
+    for (const { id } of [...pressing(endpointId)]) {
+      jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "a job could not be failed"));
     }
   }
 
   function retire(worker: Worker, reason: string): void {
-    desk.dismiss(worker);
+    dispatcher.dismiss(worker);
     const local = processes.get(worker);
     if (local) local.reason ??= reason;
     stopWhenDone(worker);
@@ -127,7 +131,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     if (!local || local.stopped || !worker.retiring || isBusy(worker)) return;
     local.stopped = true;
     local.reason ??= "asked to be replaced";
-    desk.dismiss(worker);
+    dispatcher.dismiss(worker);
     local.process.stop(timings.killGrace);
   }
 
@@ -135,23 +139,23 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     const { worker } = local;
     const { endpointId } = worker;
     processes.delete(worker);
-    roster.remove(worker);
-    desk.dismiss(worker);
+    registry.remove(worker);
+    dispatcher.dismiss(worker);
     log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "a worker ended");
     if (stopping) return;
     const lastWords = lastWordsOf(local, end);
     const crashed = local.reason === undefined || local.lost;
     const how = howItEnded(local, end);
-    const jobs = [...worker.jobs.keys()];
+    const jobIds = [...worker.jobs.keys()];
     const starting = worker.firstAskAt === undefined;
-    if (crashed && (starting || jobs.length > 0 || !end.clean)) {
+    if (crashed && (starting || jobIds.length > 0 || !end.clean)) {
       const failedStarts = backoff.failed(endpointId, starting);
       if (starting) problems.set(endpointId, failedStart(local, how, lastWords));
       if (failedStarts >= startFailureLimit) refuseWaiting(endpointId, failedStart(local, how, lastWords));
     }
-    for (const jobId of jobs) {
+    for (const jobId of jobIds) {
       const error = `the worker ${how} while it ran the job${lastWords}`;
-      await ledger.giveBack(jobId, worker.id, crashed ? "crashed" : "interrupted", error);
+      await jobs.giveBack(jobId, worker.id, crashed ? "crashed" : "interrupted", error);
     }
     review(endpointId);
   }
@@ -160,7 +164,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
     log.warn({ endpoint: worker.endpointId, worker: worker.id }, `a worker ${why} and is replaced`);
     const local = processes.get(worker);
-    desk.dismiss(worker);
+    dispatcher.dismiss(worker);
     if (local) {
       local.reason ??= why;
       local.lost = kind === "lost";
@@ -168,16 +172,16 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       local.process.kill();
       return;
     }
-    roster.remove(worker);
+    registry.remove(worker);
     const reason = worker.awaitedUntil === undefined ? "crashed" : "interrupted";
     for (const jobId of worker.jobs.keys()) {
-      await ledger.giveBack(jobId, worker.id, reason, `the worker ${why} while it ran the job`);
+      await jobs.giveBack(jobId, worker.id, reason, `the worker ${why} while it ran the job`);
     }
     review(worker.endpointId);
   }
 
   async function pass(): Promise<number | undefined> {
-    for (const worker of roster.all()) {
+    for (const worker of registry.all()) {
       if (processes.get(worker)?.stopped) continue;
       const verdict = judge(worker, clock.now(), timings);
       if (verdict.kind !== "fine") await replace(worker, verdict);
@@ -188,9 +192,9 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
 
   /** Stops, starts and retires an endpoint's workers; answers when to look at them again, those that it started included. */
   function look(endpointId: string): number {
-    for (const worker of roster.of(endpointId)) stopWhenDone(worker);
+    for (const worker of registry.of(endpointId)) stopWhenDone(worker);
     let lookAt = scale(endpointId);
-    for (const worker of roster.of(endpointId)) {
+    for (const worker of registry.of(endpointId)) {
       if (processes.get(worker)?.stopped) continue;
       const verdict = judge(worker, clock.now(), timings);
       lookAt = Math.min(lookAt, verdict.kind === "fine" ? verdict.lookAt : clock.now());
@@ -217,11 +221,11 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     forgetFailures(endpointId);
     throttled.delete(endpointId);
     const gone: Promise<unknown>[] = [];
-    for (const worker of roster.of(endpointId)) {
+    for (const worker of registry.of(endpointId)) {
       const local = processes.get(worker);
-      desk.dismiss(worker);
+      dispatcher.dismiss(worker);
       if (!local) {
-        roster.remove(worker);
+        registry.remove(worker);
         continue;
       }
       local.reason ??= "belongs to a deleted endpoint";
@@ -236,7 +240,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     review,
     restart(endpointId) {
       forgetFailures(endpointId);
-      for (const worker of roster.of(endpointId)) {
+      for (const worker of registry.of(endpointId)) {
         if (processes.has(worker)) retire(worker, "no longer fits the endpoint");
       }
       review(endpointId);

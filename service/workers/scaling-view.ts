@@ -1,7 +1,6 @@
-import type { JobQueue } from "../jobs/queue";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoints";
-import { phaseOf, type Worker } from "./roster";
+import { phaseOf, type Worker } from "./registry";
 import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
 
 /** An endpoint's rules as the scaler knows them: its seconds are milliseconds there. */
@@ -21,7 +20,7 @@ export function rulesOf({
  * the end. Workers elsewhere and their jobs are not scaled, and jobs of low priority ask for no worker.
  */
 export function scalingState(
-  queue: Pick<JobQueue, "pressing">,
+  waiting: ScalingState["waiting"],
   alive: readonly Worker[],
   now: number,
   timings: JobTimings,
@@ -29,7 +28,7 @@ export function scalingState(
   const staying = alive.filter(({ retiring }) => !retiring);
   return {
     now,
-    waiting: queue.pressing(),
+    waiting,
     workers: staying.map((worker) => scaled(worker, now, timings)),
     leaving: alive.length - staying.length,
   };

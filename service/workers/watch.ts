@@ -1,5 +1,5 @@
 import type { JobTimings } from "../jobs/timings";
-import { isBusy, type Worker } from "./roster";
+import { isBusy, type Worker } from "./registry";
 
 /** What a look at a worker tells. `lookAt`: when the next look can tell something else, ms since the epoch. */
 export type Verdict =

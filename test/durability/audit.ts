@@ -54,7 +54,7 @@ export function readRecordBook(dataFolder: string): JobRecordBook {
       jobs: database
         .query(
           `SELECT id, endpoint_id AS endpointId, status, retries, crashes, error, output, input
-            FROM jobs JOIN job_inputs USING (seq) LEFT JOIN job_outputs USING (seq) ORDER BY seq`,
+            FROM jobs LEFT JOIN job_outputs USING (seq) ORDER BY seq`,
           jobRow,
         )
         .all(),

@@ -42,11 +42,13 @@ const leads =
   (path: string): boolean =>
     path === folder || path.startsWith(`${folder}/`);
 
-/** Files that may read the environment; node-host is a process of its own, told everything by its environment. */
+/** Folders of the service, the highest first. */
+const serviceFloors = ["cli", "api", "workers", "jobs", "resources", "store"];
+
+/** Files that may read the environment. */
 const environmentReaders = [
   "service/settings.ts",
   "service/workers/launch.ts",
-  "service/workers/node-host.ts",
   "provider/settings.ts",
 ];
 
@@ -89,11 +91,14 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "resources of the service import nothing of what is above them",
-    breaches: badImports(
-      (source) => within(source, "service/resources"),
-      (to) => ["api", "http", "cli", "jobs", "workers"].some((folder) => leads(`service/${folder}`)(to)),
-    ),
+    sentence: "folders of the service import downwards only: cli, api, workers, jobs, resources, store",
+    breaches: (sources) =>
+      serviceFloors.flatMap((folder, floor) =>
+        badImports(
+          (source) => within(source, `service/${folder}`),
+          (to) => serviceFloors.slice(0, floor).some((above) => leads(`service/${above}`)(to)),
+        )(sources),
+      ),
   },
   {
     sentence: "provider imports nothing of service",

@@ -8,9 +8,9 @@ export function compare(player: Player): void {
   expect(life.faults, "the supervisor had no faults").toEqual([]);
   for (const job of model.jobs.values()) compareRecord(job, model, life, now);
   for (const endpointId of Object.keys(endpointLimits)) {
-    compareQueue(endpointId, model, life, player.waitingAt(endpointId));
+    compareQueue(endpointId, model, life);
     expect(life.counters.read(endpointId), `counters of ${endpointId}`).toEqual(model.countersOf(endpointId));
-    expect(life.queues.running(endpointId), `running jobs of ${endpointId}`).toBe(model.running(endpointId));
+    expect(life.live.running(endpointId), `running jobs of ${endpointId}`).toBe(model.running(endpointId));
   }
   const { webhooks } = life;
   const ever = Number.MAX_SAFE_INTEGER;
@@ -23,7 +23,7 @@ export function compare(player: Player): void {
 }
 
 function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: number): void {
-  const found = life.jobs.find(job.id);
+  const found = life.store.find(job.id)?.job;
   if (job.status === "REMOVED") {
     expect(found?.status, `${job.id} is removed`).toBeUndefined();
     return;
@@ -42,19 +42,24 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
     finishedAt,
     output,
   };
-  const kept = found && life.jobs.output(found.seq);
+  const kept = found && life.store.output(found.seq);
   const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, ...found, output: kept };
   expect(real, `the record of ${job.id}`).toMatchObject(expected);
   if (found && "error" in found) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();
-  const seen = life.ledger.find(job.endpointId, job.id) !== undefined;
+  const live = life.live.get(job.id);
+  const { hasOutput: _hasOutput, ...remembered } = { hasOutput: false, ...(live ?? found) };
+  const { hasOutput: _stored, ...written } = { hasOutput: false, ...found };
+  expect(remembered, `what is remembered of ${job.id} is what is written`).toEqual(written);
+  const seen = life.records.find(job.endpointId, job.id) !== undefined;
   expect(seen, `clients see ${job.id}`).toBe(model.isVisible(job, now));
 }
 
 /** The queue has the waiting jobs, each once, in their order. */
-function compareQueue(endpointId: string, model: Model, life: Player["life"], takers: number): void {
-  const ids = [...life.queues.of(endpointId).entries()].map(({ id }) => id);
-  const expected = model.waiting(endpointId).filter(({ passedOver }) => !passedOver);
-  expect(ids, `the queue of ${endpointId}`).toEqual(expected.map(({ id }) => id));
+function compareQueue(endpointId: string, model: Model, life: Player["life"]): void {
+  const ids = [...life.live.queue(endpointId).all()].map(({ id }) => id);
+  expect(ids, `the queue of ${endpointId}`).toEqual(model.queued(endpointId).map(({ id }) => id));
+  const takers = model.takers.get(endpointId)?.length ?? 0;
+  expect(life.live.queue(endpointId).hasTaker, `whether workers wait at ${endpointId}`).toBe(takers > 0);
   if (takers > 0) expect(ids, `${takers} workers wait at ${endpointId}, so no job does`).toEqual([]);
 }

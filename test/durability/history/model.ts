@@ -51,6 +51,11 @@ export class Model {
   readonly counters = new Map<string, ModelCounters>();
   /** Notifications to deliver, "<job> <status>". */
   notices: string[] = [];
+  /** Workers that wait at the endpoints' queues, and what they got, "<job> <worker>". */
+  readonly takers = new Map<string, string[]>();
+  given: string[] = [];
+  /** Endpoints where a job came back into the queue: once the turn is over, one goes to a waiting worker. */
+  #unserved: string[] = [];
   #arrivals = 0;
 
   copy(): Model {
@@ -58,6 +63,7 @@ export class Model {
     for (const [id, job] of this.jobs) copy.jobs.set(id, { ...job });
     for (const [id, counted] of this.counters) copy.counters.set(id, { ...counted });
     copy.notices = [...this.notices];
+    for (const [endpointId, workers] of this.takers) copy.takers.set(endpointId, [...workers]);
     copy.#arrivals = this.#arrivals;
     return copy;
   }
@@ -90,13 +96,43 @@ export class Model {
   #queueAgain(job: ModelJob): true {
     const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
     Object.assign(job, { ...nothing, error: undefined, status: "IN_QUEUE", passedOver: false });
+    this.#unserved.push(job.endpointId);
     return true;
   }
 
+  /** A worker begins to wait at a queue; served in its turn when the queue has jobs. */
+  wait(endpointId: string, workerId: string): void {
+    this.takers.set(endpointId, [...(this.takers.get(endpointId) ?? []), workerId]);
+  }
+
+  /** The first waiting job goes to the worker that began to wait last. */
+  serve(endpointId: string, now: number): void {
+    const workers = this.takers.get(endpointId) ?? [];
+    const worker = workers.at(-1);
+    const [jobId] = worker === undefined ? [] : this.takeFirst(endpointId, worker, now);
+    if (jobId === undefined) return;
+    this.given.push(`${jobId} ${worker}`);
+    workers.pop();
+  }
+
+  /** What follows from a turn. */
+  endTurn(now: number): void {
+    for (const endpointId of this.#unserved) this.serve(endpointId, now);
+    this.#unserved = [];
+  }
+
+  /** Jobs that stand in the queue. */
+  queued(endpointId: string): ModelJob[] {
+    return this.waiting(endpointId).filter(({ passedOver }) => !passedOver);
+  }
+
   submit(job: NewModelJob): void {
+    const isFirst = this.queued(job.endpointId).length === 0;
     const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
     const fresh = { queuedAt: job.createdAt, retries: 0, crashes: 0, arrival: this.#arrivals++ };
     this.jobs.set(job.id, { ...job, ...nothing, ...fresh, status: "IN_QUEUE", error: undefined, passedOver: false });
+    if (isFirst) this.serve(job.endpointId, job.createdAt);
+    else this.#unserved.push(job.endpointId);
   }
 
   take(job: ModelJob, workerId: string, now: number): boolean {
@@ -107,6 +143,14 @@ export class Model {
     }
     Object.assign(job, { status: "IN_PROGRESS", workerId, startedAt: now });
     return true;
+  }
+
+  /** The first waiting job goes to a worker, past those whose time is over. */
+  takeFirst(endpointId: string, workerId: string, now: number): string[] {
+    for (const job of this.queued(endpointId)) {
+      if (this.take(job, workerId, now)) return [job.id];
+    }
+    return [];
   }
 
   #isOf(job: ModelJob, workerId: string, now: number): boolean {
@@ -206,6 +250,8 @@ export class Model {
       this.#queueAgain(job);
     }
     for (const job of present) job.passedOver = false;
+    this.takers.clear();
+    this.#unserved = [];
   }
 
   /** The waiting jobs in take order. */

@@ -1,27 +1,27 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { createCommitter } from "../../../service/jobs/commit";
-import { createDeadlines } from "../../../service/jobs/due";
+import { createJobCounters, type JobCounters } from "../../../service/jobs/counters";
+import { createDeadlines } from "../../../service/jobs/deadlines";
 import { createJobEvents, type JobEvents } from "../../../service/jobs/events";
-import type { Ledger } from "../../../service/jobs/ledger";
-import { createJobQueues, type JobQueues } from "../../../service/jobs/queues";
-import { createLedger } from "../../../service/jobs/stored-ledger";
+import { createJobs, type Jobs } from "../../../service/jobs/jobs";
+import { createLiveJobs, type LiveJobs } from "../../../service/jobs/live-jobs";
+import { createJobRecords, type JobRecords } from "../../../service/jobs/records";
+import { createJobStore, type JobStore } from "../../../service/jobs/store";
 import { createSupervisor, type Supervisor } from "../../../service/jobs/supervisor";
 import { defaultTimings } from "../../../service/jobs/timings";
+import { createWebhookStore, type WebhookStore } from "../../../service/jobs/webhook-store";
 import type { Database } from "../../../service/store/database";
-import { createJobChunkStore } from "../../../service/store/job-chunks";
-import { createJobCounterStore, type JobCounterStore } from "../../../service/store/job-counters";
-import { createJobStore, type JobStore } from "../../../service/store/jobs";
-import { createWebhookStore, type WebhookStore } from "../../../service/store/webhooks";
+import { createGroupCommit } from "../../../service/store/group-commit";
 import { endpointLimits, outlives } from "./model";
 
 /** One life of the job path over a store that outlives it. */
 export interface Life {
-  ledger: Ledger;
+  jobs: Jobs;
+  records: JobRecords;
   events: JobEvents;
-  queues: JobQueues;
+  live: LiveJobs;
   supervisor: Supervisor;
-  jobs: JobStore;
-  counters: JobCounterStore;
+  store: JobStore;
+  counters: JobCounters;
   webhooks: WebhookStore;
   /** Ends with the life. */
   signal: AbortSignal;
@@ -43,21 +43,27 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
     },
   };
   const deadlines = createDeadlines((endpointId) => endpointLimits[endpointId], defaultTimings);
-  const jobs = createJobStore(mortal);
-  const counters = createJobCounterStore(mortal);
+  const beforeCommit = (): void => {
+    store.flush();
+    counters.write();
+  };
+  const groupCommit = createGroupCommit(mortal, { beforeCommit });
+  const counters = createJobCounters(mortal, groupCommit.onRollback);
+  const live = createLiveJobs(groupCommit.onRollback);
+  const store = createJobStore(mortal, { onRollback: groupCommit.onRollback, deferred: () => undefined });
   const webhooks = createWebhookStore(mortal);
   const events = createJobEvents();
-  const stores = { jobs, chunks: createJobChunkStore(mortal), counters, webhooks };
   const exists = (endpointId: string): boolean => endpointId in endpointLimits;
-  const queues = createJobQueues(jobs, events);
-  const committer = createCommitter(mortal);
-  const ledger = createLedger({ ...stores, committer, events, clock, exists, deadlines });
+  const records = createJobRecords({ live, store, clock, deadlines });
+  const parts = { live, store, records, counters, webhooks, groupCommit, events, clock, deadlines };
+  const jobs = createJobs({ ...parts, exists });
   const log = { error: (fault: unknown) => dead.signal.aborted || faults.push(fault) };
-  const supervisor = createSupervisor({ ledger, events, clock, log, deadlines });
-  queues.rebuild(mortal.transaction(() => ledger.recover(outlives)));
+  const supervisor = createSupervisor({ jobs, live, store, events, clock, log, deadlines, sweep: 1 });
+  mortal.transaction(() => jobs.recover(outlives));
+  supervisor.watch(live.all());
   if (punctual) supervisor.start();
   return {
-    ...{ ledger, events, queues, supervisor, jobs, counters, webhooks, faults },
+    ...{ jobs, records, events, live, supervisor, store, counters, webhooks, faults },
     signal: dead.signal,
     async die() {
       dead.abort(new Error("the service was killed"));

@@ -6,13 +6,6 @@ import { Model, type ModelJob } from "./model";
 import { type Life, startLife } from "./parts";
 import type { Operation, Step } from "./steps";
 
-/** What a worker that waits at the queue got, or a job that it found over. */
-interface Arrival {
-  jobId: string;
-  workerId: string;
-  taken: TakenJob | undefined;
-}
-
 /** An operation under way, with what it should answer. */
 interface Call {
   answer: Promise<unknown>;
@@ -44,14 +37,15 @@ export class Player {
   readonly #clock = new ManualClock();
   #model = new Model();
   #life: Life;
-  #arrivals: Arrival[] = [];
-  #waiting = new Map<string, number>();
+  /** What waiting workers got, "<job> <worker>". */
+  #given: string[] = [];
   #ids = 0;
 
   constructor(database: Database, punctual: boolean) {
     this.#database = database;
     this.#punctual = punctual;
-    for (const table of ["webhooks", "job_counters", "jobs"]) database.prepare(`DELETE FROM ${table}`).run();
+    for (const table of ["webhooks", "job_counters", "job_outputs", "job_streams", "jobs"])
+      database.prepare(`DELETE FROM ${table}`).run();
     this.#life = startLife(database, this.#clock, punctual);
   }
 
@@ -64,11 +58,6 @@ export class Player {
   get now(): number {
     return this.#clock.now();
   }
-  /** Workers that wait at an endpoint's queue. */
-  waitingAt(endpointId: string): number {
-    return this.#waiting.get(endpointId) ?? 0;
-  }
-
   async play(step: Step): Promise<void> {
     if (step.kind === "time") return this.#pass(step.ms);
     if (step.kind === "pass") {
@@ -79,12 +68,13 @@ export class Player {
       return;
     }
     if (step.dies) return this.#killedDuring(step.operations);
-    const calls = step.operations.map((operation) => this.#start(operation, this.#model)).filter((call) => call);
+    const calls = this.#startAll(step.operations, this.#model);
     await quiet();
-    this.#welcome();
+    this.#model.endTurn(this.now);
+    expect(this.#given, "what waiting workers got").toEqual(this.#model.given);
     // A shorter ttl may be over already, and then the alarm rings at once.
     if (this.#punctual) this.#model.settle(this.now);
-    for (const call of calls) if (call) expect(await call.answer, call.what).toEqual(call.expected);
+    for (const call of calls) expect(await call.answer, call.what).toEqual(call.expected);
   }
 
   async end(): Promise<void> {
@@ -109,14 +99,14 @@ export class Player {
   /** The service is killed in the turn in which the operations came in: nobody gets an answer, and nothing happened. */
   async #killedDuring(operations: Operation[]): Promise<void> {
     const forgotten = this.#model.copy();
-    const calls = operations.map((operation) => this.#start(operation, forgotten)).filter((call) => call);
-    const outcomes = Promise.allSettled(calls.map((call) => call?.answer));
+    const calls = this.#startAll(operations, forgotten);
+    const outcomes = Promise.allSettled(calls.map((call) => call.answer));
     await this.#life.die();
     await quiet();
     for (const [index, { status }] of (await outcomes).entries())
       expect(status, `${calls[index]?.what} while the service was killed`).toBe("rejected");
-    this.#arrivals = [];
-    this.#waiting.clear();
+    this.#given = [];
+    this.#model.given = [];
     this.#model.recover();
     this.#life = startLife(this.#database, this.#clock, this.#punctual);
     if (this.#punctual) {
@@ -125,32 +115,16 @@ export class Player {
     }
   }
 
-  /** Jobs that reached waiting workers meanwhile. */
-  #welcome(): void {
-    for (const { jobId, workerId, taken } of this.#arrivals) {
-      const job = this.#model.jobs.get(jobId);
-      const rightly = job !== undefined && this.#model.take(job, workerId, this.now);
-      expect(taken !== undefined, `a waiting worker took ${jobId}`).toBe(rightly);
-    }
-    this.#arrivals = [];
-  }
-
-  async #waitAtQueue(endpointId: string, workerId: string): Promise<void> {
-    const { ledger, queues, signal } = this.#life;
-    this.#waiting.set(endpointId, this.waitingAt(endpointId) + 1);
-    for (;;) {
-      const entry = await queues.of(endpointId).wait(signal);
-      if (!entry) return;
-      const taken = await ledger.take(entry.id, workerId);
-      this.#arrivals.push({ jobId: entry.id, workerId, taken });
-      if (taken) break;
-    }
-    this.#waiting.set(endpointId, this.waitingAt(endpointId) - 1);
+  /** Starts all operations of a turn. A worker begins to wait at once, whatever else is on its way to the store. */
+  #startAll(operations: Operation[], model: Model): Call[] {
+    for (const operation of operations)
+      if (operation.kind === "wait") model.wait(operation.endpointId, `worker-${operation.worker}`);
+    return operations.map((operation) => this.#start(operation, model)).filter((call) => call !== undefined);
   }
 
   /** Starts an operation and does it to `model`; nothing when there is no job to do it to. */
   #start(operation: Operation, model: Model): Call | undefined {
-    const { ledger, queues } = this.#life;
+    const { jobs } = this.#life;
     const now = this.now;
     const call = (answer: Promise<unknown>, expected: unknown, id = ""): Call => ({
       ...{ answer, expected },
@@ -162,24 +136,28 @@ export class Player {
         const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, expiresAt: now + ttl };
         const rest = { lowPriority: false, s3Config: undefined, input: "{}" };
         const webhook = hasWebhook ? "http://127.0.0.1:9/" : undefined;
-        const answer = ledger.submit({ ...job, ...rest, webhook }).then((queued) => queued?.status);
+        const answer = jobs.submit({ ...job, ...rest, webhook }).then((accepted) => accepted?.id);
         model.submit({ ...job, hasWebhook });
-        return call(answer, "IN_QUEUE", job.id);
+        return call(answer, job.id, job.id);
       }
       case "take": {
-        const entry = queues.of(operation.endpointId).take();
-        const job = entry && model.jobs.get(entry.id);
-        if (!job) return undefined;
         const workerId = `worker-${operation.worker}`;
-        const answer = ledger.take(job.id, workerId).then((taken) => taken?.job.workerId);
-        return call(answer, model.take(job, workerId, now) ? workerId : undefined, job.id);
+        const answer = jobs.take(operation.endpointId, workerId, 1).then((taken) => taken.map(({ job }) => job.id));
+        return call(answer, model.takeFirst(operation.endpointId, workerId, now));
       }
-      case "wait":
-        // When the service is killed, the wait ends with it.
-        this.#waitAtQueue(operation.endpointId, `worker-${operation.worker}`).catch(() => undefined);
+      case "wait": {
+        const { endpointId } = operation;
+        const workerId = `worker-${operation.worker}`;
+        const { signal, live } = this.#life;
+        const give = ({ job }: TakenJob): void => void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
+        const isServed = live.queue(endpointId).size > 0;
+        jobs.await(endpointId, { workerId, give });
+        // With a job in the queue it is served in its turn, otherwise by the next job that comes.
+        if (isServed) model.serve(endpointId, now);
         return undefined;
+      }
       case "purge":
-        return call(ledger.purge(operation.endpointId), model.purge(operation.endpointId));
+        return call(jobs.purge(operation.endpointId), model.purge(operation.endpointId));
     }
     const job = model.pick(operation.at, operation.fitting ? fits[operation.kind] : []);
     return job && this.#startOn(job, operation, model, call);
@@ -191,42 +169,42 @@ export class Player {
     model: Model,
     call: (answer: Promise<unknown>, expected: unknown, id: string) => Call,
   ): Call {
-    const { ledger } = this.#life;
+    const { jobs } = this.#life;
     const { id, endpointId } = job;
     const now = this.now;
     const worker = operation.fitting ? (job.workerId ?? "nobody") : "a stranger";
     switch (operation.kind) {
       case "done":
-        return call(ledger.finish(id, worker, { output: '"done"' }), model.finish(job, worker, now, '"done"'), id);
+        return call(jobs.finish(id, worker, { output: '"done"' }), model.finish(job, worker, now, '"done"'), id);
       case "fail":
         return call(
-          ledger.finish(id, worker, { error: "failed", output: undefined }),
+          jobs.finish(id, worker, { error: "failed", output: undefined }),
           model.finish(job, worker, now, undefined, "failed"),
           id,
         );
       case "progress":
-        return call(ledger.progress(id, worker, '"half"'), model.progress(job, worker, now, '"half"'), id);
+        return call(jobs.progress(id, worker, '"half"'), model.progress(job, worker, now, '"half"'), id);
       case "giveBack": {
         const { reason } = operation;
-        return call(ledger.giveBack(id, worker, reason, "lost"), model.giveBack(job, worker, now, reason, "lost"), id);
+        return call(jobs.giveBack(id, worker, reason, "lost"), model.giveBack(job, worker, now, reason, "lost"), id);
       }
       case "refuse":
-        return call(ledger.refuse(id, "refused"), model.refuse(job, now, "refused"), id);
+        return call(jobs.refuse(id, "refused"), model.refuse(job, now, "refused"), id);
       case "cancel": {
-        const answer = ledger.cancel(endpointId, id).then((found) => found?.status);
+        const answer = jobs.cancel(endpointId, id).then((found) => found?.status);
         const seen = model.isVisible(job, now);
         model.cancel(job, now);
         return call(answer, seen ? job.status : undefined, id);
       }
       case "retry": {
-        const answer = ledger.retry(endpointId, id).then((found) => found?.retried);
+        const answer = jobs.retry(endpointId, id).then((found) => found?.retried);
         const seen = model.isVisible(job, now);
         const retried = model.retry(job, now);
         return call(answer, seen ? retried : undefined, id);
       }
       case "setTtl":
         model.setTtl(job, now, operation.ttl);
-        return call(ledger.setTtl(endpointId, id, operation.ttl), undefined, id);
+        return call(jobs.setTtl(endpointId, id, operation.ttl), undefined, id);
     }
   }
 }

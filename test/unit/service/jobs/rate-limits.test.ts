@@ -2,8 +2,8 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { rateLimits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
+import { createRateLimits } from "../../../../service/api/rate-limits";
 import { ServiceError } from "../../../../service/errors";
-import { createRateLimits } from "../../../../service/http/rate-limits";
 import { ManualClock } from "../../../support/manual-clock";
 
 const answer = () => ({ raw: new ServerResponse(new IncomingMessage(new Socket())) });

@@ -1,24 +1,24 @@
 import { expect, onTestFinished, test } from "vitest";
-import { readPage } from "../../../../service/jobs/requests-page";
-import { openLedger } from "./support/ledger-rig";
+import { readPage } from "../../../../service/api/requests-page";
+import { openJobsRig } from "./support/jobs-rig";
 
 /** A ledger with `count` jobs that ended with outputs of `size` characters each; the pages of /requests with a limit. */
 async function rigOf(count: number, size: number) {
-  const rig = openLedger();
+  const rig = openJobsRig();
   onTestFinished(() => rig.close());
   for (let at = 0; at < count; at++) {
     const job = rig.newJob();
-    await rig.ledger.submit(job);
-    await rig.ledger.take(job.id, "w");
-    await rig.ledger.finish(job.id, "w", { output: JSON.stringify("x".repeat(size)) });
+    await rig.jobs.submit(job);
+    await rig.jobs.take("endpoint", "w", 1);
+    await rig.jobs.finish(job.id, "w", { output: JSON.stringify("x".repeat(size)) });
   }
   const read = { outputs: 0 };
   const pages = (limit: number): string[][] => {
     const all: string[][] = [];
     for (let cursor: number | undefined = Number.MAX_SAFE_INTEGER; cursor !== undefined; ) {
-      const page = readPage(rig.jobs, "endpoint", cursor, limit, ({ id, seq }) => {
+      const page = readPage(rig.records, "endpoint", cursor, limit, ({ id }, output) => {
         read.outputs++;
-        return id + rig.jobs.output(seq);
+        return `${id}${output}`;
       });
       all.push(page.records.map((record) => record.replace(/".*/, "")));
       cursor = page.cursor;

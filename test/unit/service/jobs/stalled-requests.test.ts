@@ -9,9 +9,10 @@ test("a body that stalls is answered 408 and gives its place among the requests 
   const rig = await useJobRig({ timings: { requestLimit: 1500 } });
   const jobs = await rig.endpoint("none", { workersMax: 0 });
   const url = `${rig.root}/v2/${jobs.id}/cancel/nosuchjob`;
-  const stalled = await Promise.all(Array.from({ length: 20 }, () => openUpload(url, key, {})));
-  await expect.poll(async () => (await jobs.call("POST", "/cancel/nosuchjob")).status, { interval: 5 }).toBe(429);
-  for (const { status } of stalled) expect(await status).toBe(408);
+  // 20 of them have the places of /cancel, the others find none.
+  const stalled = await Promise.all(Array.from({ length: 25 }, () => openUpload(url, key, {})));
+  const statuses = await Promise.all(stalled.map(({ status }) => status));
+  expect(statuses.sort()).toEqual([...Array.from({ length: 20 }, () => 408), ...Array.from({ length: 5 }, () => 429)]);
   expect((await jobs.call("POST", "/cancel/nosuchjob")).status).toBe(404);
 });
 

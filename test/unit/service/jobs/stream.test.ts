@@ -4,18 +4,19 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createJobStream } from "../../../../service/jobs/stream";
 import { defaultTimings } from "../../../../service/jobs/timings";
-import { createJobWaiters } from "../../../../service/jobs/waiters";
-import { openLedger } from "./support/ledger-rig";
+import { createJobWaits } from "../../../../service/jobs/waits";
+import { openJobsRig } from "./support/jobs-rig";
 
 const chunk = z.object({ output: z.unknown(), metrics: z.record(z.string(), z.unknown()) });
 const never = new AbortController().signal;
 
 function rigOf() {
-  const rig = openLedger();
+  const rig = openJobsRig();
   onTestFinished(() => rig.close());
-  const waiters = createJobWaiters(rig.events, rig.clock);
-  const stream = createJobStream({ ...rig, waiters, timings: defaultTimings });
-  const find = (id: string) => () => rig.ledger.find("endpoint", id);
+  const waits = createJobWaits(rig.events, rig.clock);
+  onTestFinished(() => waits.close());
+  const stream = createJobStream({ ...rig, waits, timings: defaultTimings });
+  const find = (id: string) => () => rig.records.find("endpoint", id)?.job;
   /** A reading of several readers; its answer arrives unless a test says that it is still on its way. */
   const read = async (id: string, signal = never, arrives = true) => {
     const reading = await stream.readInTurn(find(id), signal);
@@ -28,8 +29,8 @@ function rigOf() {
   };
   const running = async () => {
     const job = rig.newJob();
-    await rig.ledger.submit(job);
-    await rig.ledger.take(job.id, "w");
+    await rig.jobs.submit(job);
+    await rig.jobs.take("endpoint", "w", 1);
     return job.id;
   };
   /** A worker hands in what it yielded. */
@@ -52,7 +53,7 @@ test("each chunk is read once, in order, and the last one says that it is the la
   ]);
   expect(first.done).toBe(false);
   await rig.append(id, "w", "c");
-  await rig.ledger.finish(id, "w", { output: "[]" });
+  await rig.jobs.finish(id, "w", { output: "[]" });
   const last = await rig.read(id);
   expect(last.chunks.map(({ output }) => output)).toEqual(["c"]);
   expect(last.done).toBe(true);
@@ -97,7 +98,7 @@ test("a stream read by two: what one's answer loses comes to the other, in order
   await rig.clock.advance(100);
   await first.answered?.(false);
   expect((await second).chunks.map(({ output }) => output)).toEqual(["a", "b"]);
-  await rig.ledger.finish(id, "w", { output: "[]" });
+  await rig.jobs.finish(id, "w", { output: "[]" });
   expect((await rig.read(id)).chunks).toEqual([]);
 });
 
@@ -130,9 +131,9 @@ test("a worker that lost the job adds nothing to its stream, and the next one st
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "old");
-  await rig.ledger.giveBack(id, "w", "crashed", "x");
+  await rig.jobs.giveBack(id, "w", "crashed", "x");
   expect(await rig.append(id, "w", "late")).toBe(false);
-  await rig.ledger.take(id, "other");
+  await rig.jobs.take("endpoint", "other", 1);
   await rig.append(id, "other", "new");
   expect((await rig.read(id)).chunks).toEqual([{ output: "new", metrics: { stream_index: 0 } }]);
 });
@@ -170,7 +171,7 @@ test("values above 1 MB come in parts of at most 1 MB that join to the value", a
       }
       const joined = parts.join("");
       expect(whole[0] ?? (typeof output === "string" ? joined : JSON.parse(joined))).toEqual(output);
-      await rig.ledger.finish(id, "w", { output: undefined });
+      await rig.jobs.finish(id, "w", { output: undefined });
     }),
     { numRuns: 6 },
   );

@@ -1,22 +1,22 @@
 import { limits } from "serverless-compute-api/shapes";
 import { expect, onTestFinished, test } from "vitest";
 import { createSupervisor } from "../../../../service/jobs/supervisor";
-import { openLedger } from "./support/ledger-rig";
+import { openJobsRig } from "./support/jobs-rig";
 
 const silent = { error: () => undefined };
 
 function rigOf() {
-  const rig = openLedger();
+  const rig = openJobsRig();
   onTestFinished(() => rig.close());
-  const supervisor = createSupervisor({ ...rig, log: silent });
-  const status = (id: string) => rig.ledger.find("endpoint", id)?.status;
+  const supervisor = createSupervisor({ ...rig, log: silent, sweep: 1 });
+  const status = (id: string) => rig.records.find("endpoint", id)?.job.status;
   return { ...rig, supervisor, status };
 }
 
 async function running(rig: ReturnType<typeof rigOf>, fields: Parameters<typeof rig.newJob>[0] = {}): Promise<string> {
   const job = rig.newJob(fields);
-  await rig.ledger.submit(job);
-  await rig.ledger.take(job.id, "w");
+  await rig.jobs.submit(job);
+  await rig.jobs.take("endpoint", "w", 1);
   return job.id;
 }
 
@@ -35,7 +35,7 @@ test("a job that runs for its executionTimeout is TIMED_OUT with the remedy, not
   expect(rig.status(id)).toBe("IN_PROGRESS");
   await rig.clock.advance(1);
   await rig.supervisor.pass();
-  expect(rig.ledger.find("endpoint", id)).toMatchObject({
+  expect(rig.records.find("endpoint", id)?.job).toMatchObject({
     status: "TIMED_OUT",
     error: expect.stringContaining("5000 ms"),
   });
@@ -47,22 +47,22 @@ test.each([
 ] as const)("the result of /%s is kept for %i ms after its end", async (operation, kept) => {
   const rig = rigOf();
   const id = await running(rig, { operation });
-  await rig.ledger.finish(id, "w", { output: "1" });
+  await rig.jobs.finish(id, "w", { output: "1" });
   await rig.clock.advance(kept - 1);
   await rig.supervisor.pass();
   expect(rig.status(id)).toBe("COMPLETED");
   await rig.clock.advance(1);
   await rig.supervisor.pass();
-  expect(rig.jobs.find(id)).toBeUndefined();
+  expect(rig.store.find(id)).toBeUndefined();
 });
 
 test("a job whose ttl is over is gone for readers before the supervisor comes", async () => {
   const rig = rigOf();
   const job = rig.newJob({ expiresAt: rig.clock.now() + 10_000 });
-  await rig.ledger.submit(job);
+  await rig.jobs.submit(job);
   await rig.clock.advance(10_000);
   expect(rig.status(job.id)).toBeUndefined();
-  expect(await rig.ledger.take(job.id, "w")).toBeUndefined();
+  expect(await rig.jobs.take("endpoint", "w", 1)).toEqual([]);
 });
 
 test("a running job whose executionTimeout and ttl are both over is gone before the supervisor comes", async () => {
@@ -72,22 +72,22 @@ test("a running job whose executionTimeout and ttl are both over is gone before 
   expect(rig.status(id)).toBe("IN_PROGRESS");
   await rig.clock.advance(1);
   expect(rig.status(id)).toBeUndefined();
-  expect(await rig.ledger.cancel("endpoint", id)).toBeUndefined();
+  expect(await rig.jobs.cancel("endpoint", id)).toBeUndefined();
   await rig.supervisor.pass();
-  expect(rig.jobs.find(id)).toBeUndefined();
+  expect(rig.store.find(id)).toBeUndefined();
 });
 
 test("a job whose ttl is over is removed even while running: what its worker answers then counts nowhere", async () => {
   const rig = rigOf();
   const id = await running(rig, { expiresAt: rig.clock.now() + 10_000, webhook: "http://127.0.0.1:9/" });
   await rig.clock.advance(10_000);
-  expect(await rig.ledger.progress(id, "w", "1")).toBe(false);
-  expect(await rig.ledger.finish(id, "w", { output: "1" })).toBe(false);
-  expect(await rig.ledger.giveBack(id, "w", "crashed", "x")).toBe(false);
+  expect(await rig.jobs.progress(id, "w", "1")).toBe(false);
+  expect(await rig.jobs.finish(id, "w", { output: "1" })).toBe(false);
+  expect(await rig.jobs.giveBack(id, "w", "crashed", "x")).toBe(false);
   expect(rig.counters.read("endpoint")).toEqual({ completed: 0, failed: 0, retried: 0 });
   expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
   await rig.supervisor.pass();
-  expect(rig.jobs.find(id)).toBeUndefined();
+  expect(rig.store.find(id)).toBeUndefined();
 });
 
 test("a removed running job is told with its worker, so that somebody can stop it", async () => {
@@ -113,11 +113,11 @@ test("a started supervisor comes by itself, also for a job that came later with 
 test("the table of jobs is empty again after thousands of jobs have lived their lives", async () => {
   const rig = rigOf();
   const ids = Array.from({ length: 2000 }, () => rig.newJob());
-  await Promise.all(ids.map((job) => rig.ledger.submit(job)));
-  await Promise.all(ids.map(({ id }) => rig.ledger.take(id, "w")));
-  await Promise.all(ids.map(({ id }) => rig.ledger.finish(id, "w", { output: "1" })));
+  await Promise.all(ids.map((job) => rig.jobs.submit(job)));
+  await Promise.all(ids.map(() => rig.jobs.take("endpoint", "w", 1)));
+  await Promise.all(ids.map(({ id }) => rig.jobs.finish(id, "w", { output: "1" })));
   await rig.clock.advance(limits.retention.run);
   expect(await rig.supervisor.pass()).toBeUndefined();
-  expect(rig.jobs.endpoints()).toEqual([]);
+  expect(rig.store.endpoints()).toEqual([]);
   expect(rig.counters.read("endpoint").completed).toBe(2000);
 });

@@ -2,9 +2,9 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { defaultTimings } from "../../../../service/jobs/timings";
-import { createWebhookDelivery, type WebhookDeliveryDeps } from "../../../../service/jobs/webhooks";
-import type { WebhookStore } from "../../../../service/store/webhooks";
-import { openLedger } from "./support/ledger-rig";
+import { createWebhookDelivery, type WebhookDeliveryDeps } from "../../../../service/jobs/webhook-delivery";
+import type { WebhookStore } from "../../../../service/jobs/webhook-store";
+import { openJobsRig } from "./support/jobs-rig";
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -38,7 +38,7 @@ async function listening(server: Server): Promise<string> {
 }
 
 function rigOf(timings = {}) {
-  const rig = openLedger();
+  const rig = openJobsRig();
   onTestFinished(() => rig.close());
   const open = (webhooks = rig.webhooks, log: WebhookDeliveryDeps["log"] = silent) =>
     createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log });
@@ -47,9 +47,9 @@ function rigOf(timings = {}) {
 
 async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<string> {
   const job = rig.newJob({ webhook });
-  await rig.ledger.submit(job);
-  await rig.ledger.take(job.id, "w");
-  await rig.ledger.finish(job.id, "w", { output: '{"a":1}' });
+  await rig.jobs.submit(job);
+  await rig.jobs.take("endpoint", "w", 1);
+  await rig.jobs.finish(job.id, "w", { output: '{"a":1}' });
   return job.id;
 }
 const seen = (bodies: string[], count: number) => expect.poll(() => bodies.length, { interval: 5 }).toBe(count);

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { createJobCounters } from "../../../../service/jobs/counters";
+import { createJobStore } from "../../../../service/jobs/store";
 import type { Database } from "../../../../service/store/database";
-import { createJobChunkStore } from "../../../../service/store/job-chunks";
-import { createJobStore } from "../../../../service/store/jobs";
-import { openLedger } from "../jobs/support/ledger-rig";
+import { openJobsRig } from "../jobs/support/jobs-rig";
 
 const step = z.object({ detail: z.string() });
-let rig: ReturnType<typeof openLedger>;
+let rig: ReturnType<typeof openJobsRig>;
 const statements: string[] = [];
 
 beforeAll(() => {
-  rig = openLedger();
+  rig = openJobsRig();
   const noting: Database = {
     ...rig.database,
     prepare: (sql) => {
@@ -22,8 +22,8 @@ beforeAll(() => {
       return rig.database.query(sql, row);
     },
   };
-  createJobStore(noting);
-  createJobChunkStore(noting);
+  createJobStore(noting, { onRollback: () => undefined, deferred: () => undefined });
+  createJobCounters(noting, () => undefined);
 });
 afterAll(() => rig.close());
 
@@ -34,10 +34,10 @@ const planOf = (sql: string): string[] =>
     .map(({ detail }) => detail);
 
 describe("the statements of the job path", () => {
-  test("sort nothing, and go through no table or index but that of the live jobs", () => {
+  test("sort nothing, and go through no table or index but that of the live jobs, and the counters once", () => {
     const steps = statements.flatMap((sql) => planOf(sql).map((detail) => `${detail}   <- ${sql}`));
     const costly = steps.filter((detail) =>
-      /TEMP B-TREE|^SCAN (?!found|jobs USING (COVERING )?INDEX jobs_live)/.test(detail),
+      /TEMP B-TREE|^SCAN (?!found|job_counters|jobs USING (COVERING )?INDEX jobs_live)/.test(detail),
     );
     expect(steps.length).toBeGreaterThan(10);
     expect(costly).toEqual([]);
@@ -45,8 +45,11 @@ describe("the statements of the job path", () => {
 
   test.each([
     ["a page of /requests", /ORDER BY seq DESC/, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
-    ["what is due", /due_at <= \?/, "jobs_by_due (due_at<?)"],
-    ["a purge", /^DELETE .* RETURNING/, "jobs_live (status=? AND endpoint_id=?)"],
+    ["what is deleted after its time", /^DELETE FROM jobs .*due_at <= \?/, "jobs_over (due_at<?)"],
+    ["the time of the next deletion", /^SELECT min\(due_at\)/, "jobs_over"],
+    ["a purge", /DELETE FROM jobs .*IN_QUEUE/, "jobs_live"],
+    ["the jobs of a start", /has_output/, "jobs_live"],
+    ["a record", /WHERE id = \?/, "(id=?)"],
     ["the endpoints that have jobs", /RECURSIVE/, "jobs_by_endpoint (endpoint_id>?)"],
   ])("%s goes by its index", (_what, pattern, index) => {
     const found = statements.filter((sql) => pattern.test(sql));

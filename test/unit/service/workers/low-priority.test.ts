@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createJobQueue } from "../../../../service/jobs/queue";
 import { defaultTimings } from "../../../../service/jobs/timings";
-import { createRoster } from "../../../../service/workers/roster";
+import { createWorkerRegistry } from "../../../../service/workers/registry";
 import { planWorkers, type ScalingPlan, type ScalingRules } from "../../../../service/workers/scaler";
 import { scalingState } from "../../../../service/workers/scaling-view";
 
@@ -50,10 +49,10 @@ const situations: fc.Arbitrary<Situation> = fc.record({
 
 /** What the scaler makes of a situation. A worker that has any job is busy, also where that job is not looked at. */
 function planOf({ rules, workers, jobs }: Situation, looksAt: (job: SomeJob) => boolean): ScalingPlan {
-  const roster = createRoster();
-  const queue = createJobQueue();
+  const registry = createWorkerRegistry();
+  const pressing: { queuedAt: number }[] = [];
   const here = workers.map(({ asked, retiring, idleFor }, index) => {
-    const worker = roster.add({ id: `w${index}`, endpointId: "e", local: true, now });
+    const worker = registry.add({ id: `w${index}`, endpointId: "e", local: true, now });
     if (asked || jobs.some((job) => job.worker === index)) worker.firstAskAt = now;
     return Object.assign(worker, { retiring, idleSince: now - idleFor });
   });
@@ -63,14 +62,16 @@ function planOf({ rules, workers, jobs }: Situation, looksAt: (job: SomeJob) => 
     const worker = job.worker === undefined ? undefined : here[job.worker];
     if (!looksAt(job)) worker?.stopping.set(id, { since: now, told: true });
     else if (worker) worker.jobs.set(id, { since: now, lowPriority, recovered: false });
-    else if (job.worker === undefined) queue.add({ id, place, queuedAt: now - waited, lowPriority });
-    else
-      roster
+    else if (job.worker === undefined) {
+      if (!lowPriority) pressing.push({ queuedAt: now - waited });
+    } else {
+      registry
         .add({ id: `far${place}`, endpointId: "e", local: false, now })
         .jobs.set(id, { since: now, lowPriority, recovered: false });
+    }
   }
-  const alive = roster.of("e").filter(({ local }) => local);
-  return planWorkers(rules, scalingState(queue, alive, now, defaultTimings));
+  const alive = registry.of("e").filter(({ local }) => local);
+  return planWorkers(rules, scalingState(pressing, alive, now, defaultTimings));
 }
 
 test("jobs of low priority change no plan: with them as many workers are wanted as without them", () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { defaultTimings as timings } from "../../../../service/jobs/timings";
-import { createRoster, phaseOf, type Worker } from "../../../../service/workers/roster";
+import { createWorkerRegistry, phaseOf, type Worker } from "../../../../service/workers/registry";
 import { judge } from "../../../../service/workers/watch";
 
 const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
-  Object.assign(createRoster().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
+  Object.assign(createWorkerRegistry().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
 const asked = { firstAskAt: start, lastAskAt: start };
 const withJob = { ...asked, jobs: new Map([["j", { since: start, lowPriority: false, recovered: false }]]) };
 

@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { ServiceError } from "../errors";
+import { memberTexts } from "../json-text";
+import { openaiErrorBody } from "./responses";
+
+/** Server-sent events of one call of /openai. Each method resolves once the client takes more. */
+export interface EventWriter {
+  write(event: string): Promise<void>;
+  /** A chunk of the job's stream (JSON); the parts of one that was split become one event. */
+  writeChunk(chunk: string): Promise<void>;
+  /** Ends a stream that is whole. */
+  end(): Promise<void>;
+  /** Ends one that is not: OpenAI's clients throw what this event says. There is no [DONE] after it. */
+  fail(error: ServiceError): Promise<void>;
+}
+
+const done = "data: [DONE]";
+
+/** How long a client may read nothing before it counts as gone, ms. */
+const patience = limits.runsyncWait.max;
+
+export function createEventWriter(raw: ServerResponse, clock: Clock, gone: AbortSignal): EventWriter {
+  let parts = "";
+  let ended = false;
+  raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+
+  async function write(event: string): Promise<void> {
+    ended = event.includes(done);
+    if (gone.aborted || raw.write(event)) return;
+    const drained = new AbortController();
+    const stalled = clock.sleep(patience, drained.signal).then(
+      () => raw.destroy(),
+      () => undefined,
+    );
+    await once(raw, "drain", { signal: gone }).catch(() => undefined);
+    drained.abort();
+    await stalled;
+  }
+
+  return {
+    write,
+    async writeChunk(chunk) {
+      const members = memberTexts(chunk);
+      const output = members?.get("output") ?? "null";
+      const metrics = memberTexts(members?.get("metrics") ?? "{}");
+      const count = metrics?.get("parts");
+      if (count === undefined) return write(eventOf(output));
+      parts += textOf(output);
+      if (metrics?.get("part") !== count) return;
+      const whole = metrics.get("encoding") === '"json"' ? parts : JSON.stringify(parts);
+      parts = "";
+      await write(eventOf(whole));
+    },
+    async end() {
+      raw.end(ended ? "" : `${done}\n\n`);
+    },
+    async fail(error) {
+      await write(`data: ${JSON.stringify(openaiErrorBody(error))}\n\n`);
+      raw.end();
+    },
+  };
+}
+
+const textOf = (json: string): string => z.string().parse(JSON.parse(json));
+
+/** The event of a value, given as JSON: handlers make ready ones as texts, any other value becomes one. */
+export function eventOf(output: string): string {
+  // A line break between tokens would end the line of the event.
+  if (!output.startsWith('"data:')) return `data: ${output.replace(/[\r\n]+/g, " ")}\n\n`;
+  const event = textOf(output);
+  return event.endsWith("\n\n") ? event : `${event.trimEnd()}\n\n`;
+}

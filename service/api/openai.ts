@@ -1,0 +1,143 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import { isOver, type Job, type JobOperation, type LiveJob, type NewJob } from "../jobs/job";
+import type { Jobs } from "../jobs/jobs";
+import type { JobRecords } from "../jobs/records";
+import type { StoredJob } from "../jobs/row";
+import type { JobStream, StreamReading } from "../jobs/stream";
+import type { JobWaits } from "../jobs/waits";
+import { elementTexts } from "../json-text";
+import { parseInput, parseMembers, readMembers } from "../validation";
+import { disconnectSignal, onAbort } from "./client-disconnect";
+import { createEventWriter, eventOf } from "./openai-events";
+import { bodyText } from "./request-body";
+
+export interface OpenaiDeps {
+  submission(endpointId: string, operation: JobOperation, body: string): NewJob;
+  accept(job: NewJob): Promise<LiveJob>;
+  jobs: Pick<Jobs, "cancel">;
+  records: Pick<JobRecords, "find">;
+  waits: JobWaits;
+  stream: Pick<JobStream, "read">;
+  clock: Clock;
+  /** What every route of the user does first. */
+  options: { onRequest(request: FastifyRequest<OpenaiPath>, reply: FastifyReply, done: (error?: Error) => void): void };
+}
+
+type Find = () => StoredJob | undefined;
+
+interface OpenaiPath {
+  Params: { endpointId: string; "*": string };
+}
+
+const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
+
+/** How long a call waits for its answer, a stream for its first event, ms; and for a client that reads nothing. */
+const wait = limits.runsyncWait.max;
+
+/** POST /openai/*: a job with `{openai_route, openai_input}`; sends its output, as server-sent events when it streams. */
+export function registerOpenaiRoute(app: FastifyInstance, deps: OpenaiDeps): void {
+  const { submission, accept, jobs, records, waits, stream, clock, options } = deps;
+
+  app.post<OpenaiPath>(
+    "/:endpointId/openai/*",
+    { ...options, bodyLimit: limits.runsyncPayload },
+    async (request, reply) => {
+      const { endpointId, "*": route } = request.params;
+      const body = bodyText(request);
+      const { stream: streams } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
+      const gone = disconnectSignal(reply);
+      const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
+      const { id } = await accept(submission(endpointId, "openai", `{"input":${input}}`));
+      const cancel = () => jobs.cancel(endpointId, id);
+      // Nobody can ask for this job again: it ends with its caller.
+      onAbort(gone, cancel);
+      const find = () => records.find(endpointId, id);
+      if (streams === true) return sendEvents(reply, find, cancel, gone);
+      await waits.news(id, wait, gone, false);
+      const found = find();
+      if (found && !isOver(found.job)) await cancel();
+      return reply.type("application/json").send(outputOf(found));
+    },
+  );
+
+  /** A completed job's output; a handler that streams has a list, whose only element is the answer. Throws why there is none. */
+  function outputOf(found: StoredJob | undefined): string {
+    if (found?.job.status !== "COMPLETED") throw faultOf(found?.job);
+    const { job, output = "null" } = found;
+    if (job.chunks === 0) return output;
+    const [only, ...more] = elementTexts(output) ?? [];
+    return only !== undefined && more.length === 0 ? only : output;
+  }
+
+  function faultOf(job: Job | undefined): ServiceError {
+    switch (job?.status) {
+      case "FAILED":
+        return new ServiceError("jobFailed", job.error);
+      case "TIMED_OUT":
+        return new ServiceError("jobTimedOut", job.error);
+      case "CANCELLED":
+        return new ServiceError("jobCancelled", `job "${job.id}" was cancelled`);
+      case undefined:
+        return new ServiceError("missing", "the job was removed: by its ttl, a purge or the end of its endpoint");
+      default:
+        if (waits.closed) return new ServiceError("stopping", "the service is stopping");
+        return new ServiceError(
+          "jobTimedOut",
+          `job "${job?.id}" did not end within ${wait / 1000} s and is cancelled, it was ${job?.status}: send long work to /run`,
+        );
+    }
+  }
+
+  /** The first reading with something to send; undefined when the client left before. */
+  async function firstReading(find: Find, gone: AbortSignal): Promise<StreamReading | undefined> {
+    const end = clock.now() + wait;
+    for (;;) {
+      const reading = await stream.read(() => find()?.job, gone, end - clock.now());
+      if (gone.aborted) return undefined;
+      if (reading?.chunks.length) return reading;
+      if (reading?.job.status === "COMPLETED") return reading;
+      if (!reading || isOver(reading.job) || waits.closed || clock.now() >= end) throw faultOf(reading?.job);
+    }
+  }
+
+  async function sendEvents(
+    reply: FastifyReply,
+    find: Find,
+    cancel: () => Promise<unknown>,
+    gone: AbortSignal,
+  ): Promise<void> {
+    // Until there is something to send, a fault is an answer with its own status.
+    let reading = await firstReading(find, gone).catch(async (fault: unknown) => {
+      await cancel();
+      throw fault;
+    });
+    reply.hijack();
+    if (!reading) return;
+    const events = createEventWriter(reply.raw, clock, gone);
+    const { retries } = reading.job;
+    try {
+      if (reading.chunks.length === 0) await events.write(eventOf(outputOf(find())));
+      for (;;) {
+        if (reading && reading.job.retries !== retries) {
+          await cancel();
+          return await events.fail(new ServiceError("jobFailed", "the worker was lost in the middle of its stream"));
+        }
+        for (const chunk of reading?.chunks ?? []) await events.writeChunk(chunk);
+        if (gone.aborted) return;
+        if (reading?.done && reading.job.status === "COMPLETED") return await events.end();
+        if (!reading || reading.done || waits.closed) {
+          await cancel();
+          return await events.fail(faultOf(reading?.job));
+        }
+        reading = await stream.read(() => find()?.job, gone);
+      }
+    } catch (error) {
+      reply.raw.destroy();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import type { FastifyReply } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { type LimitedOperation, rateLimits, rateWindow } from "serverless-compute-api/shapes";
+import { ServiceError } from "../errors";
+
+/** Counts requests per endpoint and operation (interface: Rate limits). */
+export interface RateLimits {
+  /**
+   * Counts a request until its answer is over; throws a ServiceError `tooManyRequests` with Retry-After when there are too
+   * many in the window, or at once.
+   */
+  admit(endpointId: string, operation: LimitedOperation, reply: Pick<FastifyReply, "raw">): void;
+  forget(endpointId: string): void;
+}
+
+/**
+ * The requests-per-worker figure of the dynamic rule, as a part of the base limit; the interface gives none. With more than
+ * ten running workers the limits grow with them, that of requests at once too.
+ */
+const perWorker = 1 / 10;
+
+/** The effective limit: the higher of the base and what the workers add up to. */
+const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
+
+/** Counts nothing and refuses nothing, for load tests of one's own handlers. */
+export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
+
+interface Usage {
+  /** Times of the requests in the window, the oldest first; those before `from` have left it. */
+  times: number[];
+  from: number;
+  open: number;
+}
+
+/** Forgets what has left the window and answers how many requests are in it. */
+function countRecent(usage: Usage, now: number): number {
+  const { times } = usage;
+  // A time that is still to come is of before the clock was set back: nothing is known of when that was.
+  const isOut = (time: number): boolean => time <= now - rateWindow || time > now;
+  while (usage.from < times.length && isOut(times[usage.from] ?? now)) usage.from++;
+  if (usage.from > times.length / 2) {
+    times.splice(0, usage.from);
+    usage.from = 0;
+  }
+  return times.length - usage.from;
+}
+
+/** `runningWorkers` counts the workers of an endpoint that are up, idle ones too. */
+export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
+  const usages = new Map<string, Map<LimitedOperation, Usage>>();
+
+  function usageOf(endpointId: string, operation: LimitedOperation): Usage {
+    const operations = usages.get(endpointId) ?? new Map<LimitedOperation, Usage>();
+    usages.set(endpointId, operations);
+    const usage = operations.get(operation) ?? { times: [], from: 0, open: 0 };
+    operations.set(operation, usage);
+    return usage;
+  }
+
+  function refuse(operation: LimitedOperation, what: string, seconds: number): never {
+    throw new ServiceError(
+      "tooManyRequests",
+      `too many requests: /${operation} of this endpoint takes ${what}; try again in ${seconds} s`,
+      { "retry-after": String(seconds) },
+    );
+  }
+
+  return {
+    admit(endpointId, operation, reply) {
+      const { requests, concurrent } = rateLimits[operation];
+      const usage = usageOf(endpointId, operation);
+      const now = clock.now();
+      const recent = countRecent(usage, now);
+      // The workers are counted only where the base does not suffice.
+      const atBase = recent < requests && usage.open < (concurrent ?? Number.POSITIVE_INFINITY);
+      const workers = atBase ? 0 : runningWorkers(endpointId);
+      const limit = effective(requests, workers);
+      if (recent >= limit) {
+        const wait = (usage.times[usage.from] ?? now) + rateWindow - now;
+        refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
+      }
+      const atOnce = concurrent === undefined ? Number.POSITIVE_INFINITY : effective(concurrent, workers);
+      if (usage.open >= atOnce) refuse(operation, `${atOnce} requests at once`, 1);
+      usage.times.push(now);
+      usage.open++;
+      reply.raw.once("close", () => {
+        usage.open--;
+      });
+    },
+    forget: (endpointId) => void usages.delete(endpointId),
+  };
+}

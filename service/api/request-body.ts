@@ -1,0 +1,38 @@
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+/** Lets the routes of a scope have bodies of these content types as text, to read what is theirs and pass on the rest. */
+export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
+  app.removeContentTypeParser(contentTypes);
+  const limit = bodyLimit === undefined ? {} : { bodyLimit };
+  app.addContentTypeParser(contentTypes, { parseAs: "string", ...limit }, (_request, body, done) => done(null, body));
+}
+
+/** The body of a request in a scope of `keepBodyText`; empty when there is none. */
+export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
+
+/** What is read of a body that is too large before its sender is cut off. */
+const patience = { bytes: 256 * 1024 * 1024, ms: 10_000 };
+
+/**
+ * Reads the rest of a refused body to its end. A client that still sends when the connection closes sees a broken
+ * connection instead of the answer that tells what is wrong.
+ */
+export function readAway(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (request.complete || request.destroyed) return resolve();
+    let bytes = 0;
+    const done = (): void => {
+      clearTimeout(timer);
+      request.off("data", count);
+      resolve();
+    };
+    const count = (part: Buffer): void => {
+      bytes += part.length;
+      if (bytes > patience.bytes) done();
+    };
+    const timer = setTimeout(done, patience.ms);
+    request.on("data", count).once("end", done).once("close", done);
+    request.resume();
+  });
+}

@@ -1,0 +1,94 @@
+import type { Socket } from "node:net";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError, type ServiceErrorCode } from "../errors";
+
+/** Where each API begins. */
+export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
+
+/** The error body of the API that a path belongs to. */
+function errorBody(path: string, error: Pick<ServiceError, "code" | "message">): object {
+  const { message } = error;
+  if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
+  if (!path.startsWith(`${roots.jobs}/`)) return { message };
+  return path.split("/", 4)[3] === "openai" ? openaiErrorBody(error) : { error: message };
+}
+
+/** Answers an error in the form of the API that was called; `report` gets those that are the service's own fault. */
+export function answerError(
+  error: FastifyError | ServiceError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  report: (error: unknown) => void,
+): void {
+  const told = error instanceof ServiceError ? error : translated(error, request);
+  if (told.code === "internal") report(error);
+  reply.status(told.status).headers(told.headers).send(errorBody(request.url, told));
+}
+
+/** Characters of an id in a path at most. */
+export const longestId = 500;
+
+/** The framework's own refusals in the words and statuses of the interface. */
+function translated(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
+  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    const bytes = routeOptions.bodyLimit ?? 0;
+    const text = `body: is too large, ${bytes / 1024 ** 2} MB (${bytes} bytes) are allowed`;
+    return new ServiceError("tooLarge", text);
+  }
+  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
+    return new ServiceError("invalid", "header Content-Type: must be application/json");
+  }
+  // The framework's own texts quote the address, whose query may hold a key.
+  if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
+  if (error.code === "FST_ERR_MAX_PARAM_LENGTH") {
+    return new ServiceError("invalid", `address: must have ids of up to ${longestId} characters`);
+  }
+  if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
+  return new ServiceError("internal", "internal server error: the service's log says more");
+}
+
+/** Answers a path or method that no API has. Without the query: it may hold a key. */
+export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.replace(/\?.*$/s, "");
+  const message = `route ${request.method} ${path} not found`;
+  reply.status(404).send(errorBody(path, { code: "missing", message }));
+}
+
+/** What is wrong with bytes that became no request; which API they were for is not known then. */
+const broken: Record<string, { status: string; message: string }> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "request: did not come in whole in time" },
+  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", message: "headers: are too large" },
+};
+
+/** Answers what is no whole request, in the forms of all APIs at once, and closes its connection. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || socket.destroyed) return;
+  const { status, message } = broken[error.code ?? ""] ?? { status: "400 Bad Request", message: "request: is no HTTP" };
+  const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  if (socket.writable) socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
+  else socket.destroy();
+}
+
+/** Words that OpenAI's clients know, `type` and `code` of an error. */
+const words: Record<ServiceErrorCode, [type: string, code: string]> = {
+  invalid: ["invalid_request_error", "invalid_request"],
+  conflict: ["invalid_request_error", "conflict"],
+  inUse: ["invalid_request_error", "in_use"],
+  missing: ["invalid_request_error", "not_found"],
+  missingOnDelete: ["invalid_request_error", "not_found"],
+  tooLarge: ["invalid_request_error", "request_too_large"],
+  unauthorized: ["authentication_error", "invalid_api_key"],
+  tooManyRequests: ["rate_limit_error", "rate_limit_exceeded"],
+  jobCancelled: ["invalid_request_error", "job_cancelled"],
+  jobFailed: ["server_error", "job_failed"],
+  jobTimedOut: ["server_error", "job_timed_out"],
+  internal: ["server_error", "internal_error"],
+  stopping: ["server_error", "stopping"],
+};
+
+/** The error body that OpenAI's clients read: `{"error": {message, type, param, code}}`. */
+export function openaiErrorBody({ code, message }: Pick<ServiceError, "code" | "message">): object {
+  const [type, word] = words[code];
+  return { error: { message, type, param: null, code: word } };
+}

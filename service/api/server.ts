@@ -1,0 +1,146 @@
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { type RestOptions, registerRestRoutes } from "../api/rest";
+import { ServiceError } from "../errors";
+import { JsonTextError, memberTexts } from "../json-text";
+import type { Resources } from "../resources";
+import type { Auth } from "./auth";
+import { readAway } from "./request-body";
+import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
+
+/** What the server is put together from. */
+export interface ServerDeps {
+  auth: Auth;
+  resources: Resources;
+  rest: RestOptions;
+  /** The routes of the job API and of the worker channel; they check keys themselves. `ofUsers` goes onto those of users. */
+  jobs: { routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void };
+  log: Logger;
+  /** How long a request may take to come in, head and body, ms; then it is answered 408. */
+  requestLimit: number;
+}
+
+/** The HTTP side of the service. */
+export interface Server {
+  /** Listens on 127.0.0.1; resolves with the port. */
+  listen(port: number): Promise<number>;
+  /** Requests answered since start, workers' own calls not counted. */
+  requestCount(): number;
+  /** From now on users get 503; workers may still hand in what they finish. */
+  refuseUsers(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Connections that may wait to be accepted. The limits allow 200 on each endpoint; with Node's 511 the system drops those
+ * of a busy moment, and clients see late or reset connections instead of a 429.
+ */
+const backlog = 4096;
+
+/** Routes have no schemas: without this, fastify loads compilers for them at its start, 100 files. */
+const noSchemas = (): never => {
+  throw new Error("routes must not have schemas");
+};
+
+export function createServer({ auth, resources, rest, jobs, log, requestLimit }: ServerDeps): Server {
+  let requests = 0;
+  let refusing = false;
+  const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
+    answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed"));
+  const app = fastify({
+    // Its own logging makes a logger for each request; faults and answers are logged below.
+    logger: false,
+    forceCloseConnections: true,
+    // A body that stalls would hold its place among the requests at once for ever.
+    requestTimeout: requestLimit,
+    http: {
+      // Node takes the longer of the two for the whole request.
+      ...{ requestTimeout: requestLimit, headersTimeout: Math.min(60_000, requestLimit) },
+      connectionsCheckingInterval: Math.min(1000, requestLimit),
+    },
+    clientErrorHandler: answerBrokenRequest,
+    // What it refuses before a route is found.
+    frameworkErrors: tellError,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
+  });
+
+  /** The workers' side is not counted, and open until the last worker is done. */
+  function countUser(): void {
+    requests += 1;
+    if (refusing) throw new ServiceError("stopping", "the service is stopping", { connection: "close" });
+  }
+  const ofUsers = (scope: FastifyInstance): void =>
+    void scope.addHook("onRequest", (_request, _reply, done) => {
+      countUser();
+      done();
+    });
+
+  // The way of a request, in order.
+  acceptEmptyJson(app);
+  app.register(
+    async (scope) => {
+      ofUsers(scope);
+      scope.addHook("onRequest", async (request) => auth.checkRest(request));
+      registerRestRoutes(scope, resources, rest);
+    },
+    { prefix: roots.rest },
+  );
+  app.register(async (scope) => {
+    ofUsers(scope);
+    scope.addHook("onRequest", async (request) => auth.checkGraphql(request));
+    // Loaded at the first request: graphql-js costs a start more time and memory than anything else.
+    scope.post(roots.graphql, async ({ body }) => {
+      const { executeGraphql } = await import("../api/graphql.js");
+      return executeGraphql(body, resources, log);
+    });
+  });
+  app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
+  app.setNotFoundHandler((request, reply) => {
+    countUser();
+    answerUnknownRoute(request, reply);
+  });
+  app.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
+    if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
+    tellError(error, request, reply);
+    return reply;
+  });
+  if (log.isLevelEnabled("debug")) logAnswers(app, log);
+
+  return {
+    listen: async (port) => {
+      const address = await app.listen({ port, host: "127.0.0.1", backlog });
+      return Number(new URL(address).port);
+    },
+    requestCount: () => requests,
+    refuseUsers: () => {
+      refusing = true;
+    },
+    close: async () => app.close(),
+  };
+}
+
+/** JSON bodies; an empty one is no fault (cancel and purge come so), and one that is broken or too deep is told without quoting it. */
+function acceptEmptyJson(app: FastifyInstance): void {
+  app.removeContentTypeParser(["application/json", "text/plain"]);
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
+    const text = body.toString();
+    if (text.trim() === "") return done(null, undefined);
+    try {
+      const value: unknown = JSON.parse(text);
+      memberTexts(text);
+      done(null, value);
+    } catch (error) {
+      const fault = error instanceof JsonTextError ? error.message : "must be valid JSON";
+      done(new ServiceError("invalid", `body: ${fault}`));
+    }
+  });
+}
+
+/** Paths are logged as routes: an address may hold a key. */
+function logAnswers(app: FastifyInstance, log: Logger): void {
+  app.addHook("onResponse", ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
+    log.debug({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, "answered");
+    done();
+  });
+}

@@ -1,0 +1,250 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import type { Auth } from "./api/auth";
+import { registerJobRoutes } from "./api/jobs";
+import { createRateLimits, noRateLimits } from "./api/rate-limits";
+import { registerChannelRoutes } from "./api/worker-channel";
+import { createJobCounters } from "./jobs/counters";
+import { createDeadlines } from "./jobs/deadlines";
+import { createJobEvents } from "./jobs/events";
+import { createJobs } from "./jobs/jobs";
+import { createLiveJobs } from "./jobs/live-jobs";
+import { createJobRecords } from "./jobs/records";
+import { createJobStore } from "./jobs/store";
+import { createJobStream } from "./jobs/stream";
+import { createSupervisor } from "./jobs/supervisor";
+import { createJobWaits } from "./jobs/waits";
+import { createWebhookDelivery } from "./jobs/webhook-delivery";
+import { createWebhookStore } from "./jobs/webhook-store";
+import type { EndpointLookup } from "./resources/endpoint-lookup";
+import type { EndpointEvents } from "./resources/endpoints";
+import type { ServiceSettings } from "./settings";
+import type { Database } from "./store/database";
+import { createGroupCommit } from "./store/group-commit";
+import { createDispatcher } from "./workers/dispatcher";
+import { readHealth } from "./workers/health";
+import { createWorkerStarter } from "./workers/launch";
+import type { LocalWorker } from "./workers/local-worker";
+import { createWorkerLogs, namesIn, workerLogFolder } from "./workers/logs";
+import { servePipe } from "./workers/pipe";
+import { createWorkerPool } from "./workers/pool";
+import { createReaper } from "./workers/reaper";
+import { createWorkerRegistry, isLocalId, phaseOf, type WorkerPhase } from "./workers/registry";
+import { createWorkerTokens } from "./workers/tokens";
+
+/** How long what nobody was promised may stay unwritten, ms: most jobs are over before. */
+const deferral = 50;
+
+/** What the job path is built on. */
+export interface JobEngineDeps {
+  database: Database;
+  clock: Clock;
+  settings: Pick<ServiceSettings, "dataFolder" | "images" | "rateLimits" | "stream" | "timings">;
+  endpoints: EndpointLookup;
+  events: EndpointEvents;
+  auth: Pick<Auth, "checkJobs">;
+  log: Pick<Logger, "debug" | "info" | "warn" | "error">;
+  /** Root of the job API without a slash at its end; asked once the server listens. */
+  serverlessUrl(): string;
+}
+
+/** The job path: queues, workers, and the routes under /v2. */
+export interface JobEngine {
+  /** Registers the users' and the workers' routes; `ofUsers` goes onto those of users. */
+  routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
+  /** Queues again what ran when the service ended, and starts workers. The server listens already. */
+  start(): Promise<void>;
+  /** The endpoint's workers and what they do. */
+  workers(endpointId: string): { id: string; status: WorkerPhase; startedAt: number }[];
+  /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
+  stop(deadline: number): Promise<void>;
+}
+
+export function createJobEngine({
+  database,
+  clock,
+  settings,
+  endpoints,
+  log,
+  serverlessUrl,
+  ...deps
+}: JobEngineDeps): JobEngine {
+  const { timings } = settings;
+  const webhooks = createWebhookStore(database);
+  const tokens = createWorkerTokens(database);
+  const groupCommit = createGroupCommit(database, {
+    beforeCommit() {
+      store.flush();
+      counters.write();
+    },
+  });
+  const { onRollback } = groupCommit;
+  const store = createJobStore(database, { onRollback, deferred: writeDeferred });
+  const counters = createJobCounters(database, onRollback);
+  const live = createLiveJobs(onRollback);
+  const events = createJobEvents();
+  const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
+  const deadlines = createDeadlines((endpointId) => endpoints.get(endpointId)?.executionTimeoutMs, timings);
+  const records = createJobRecords({ live, store, clock, deadlines });
+  const parts = { live, store, records, groupCommit, events, clock };
+  const jobs = createJobs({ ...parts, counters, webhooks, exists, deadlines });
+  const waits = createJobWaits(events, clock);
+  const stream = createJobStream({ ...parts, waits, timings });
+  const supervisor = createSupervisor({ jobs, live, store, events, clock, log, deadlines, sweep: timings.sweep });
+  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
+
+  const homes = join(settings.dataFolder, "workers");
+  const logs = createWorkerLogs(workerLogFolder(settings.dataFolder));
+  const reaper = createReaper(settings.dataFolder);
+  const registry = createWorkerRegistry();
+  const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
+  const dispatcher = createDispatcher({
+    ...{ jobs, queue: live.queue, events, registry, clock, timings, log },
+    joined: tokens.joinedElsewhere,
+    changed: (endpointId) => pool.review(endpointId),
+  });
+  const starter = createWorkerStarter({
+    ...{ endpoints, homes, serverlessUrl, reaper, clock, timings },
+    images: settings.images,
+    token: tokens.of,
+    log: logs.of,
+  });
+  const pool = createWorkerPool({
+    ...{ registry, dispatcher, jobs, events, endpoints, starter, clock, timings, log },
+    pressing: (endpointId) => live.queue(endpointId).pressing,
+    joinedElsewhere: tokens.hasJoinedElsewhere,
+    serve,
+  });
+  events.on("queued", ({ endpointId }) => pool.review(endpointId));
+
+  let writing: NodeJS.Timeout | undefined;
+  function writeDeferred(): void {
+    writing ??= setTimeout(() => {
+      writing = undefined;
+      groupCommit.commit(store.flushAll, undefined, { lazy: true }).catch((error: unknown) => {
+        log.error({ err: error }, "what was deferred could not be written");
+        writeDeferred();
+      });
+    }, deferral);
+  }
+  function serve({ worker, process }: LocalWorker): void {
+    const fail = (error: unknown): void => {
+      log.error({ err: error, worker: worker.id }, "what a worker made cannot be kept, and it is ended");
+      process.kill();
+    };
+    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, operationOf, fail });
+  }
+
+  /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
+  const runningWorkers = (endpointId: string): number =>
+    registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, clock.now(), timings)))
+      .length;
+  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, runningWorkers);
+  const health = (endpointId: string) =>
+    readHealth(endpointId, {
+      ...{ counters, live, registry },
+      throttled: pool.throttled,
+      problem: pool.problem,
+      clock,
+      timings,
+    });
+
+  /** Takes away everything that an endpoint left here. */
+  async function forget(endpointId: string): Promise<void> {
+    tokens.forget(endpointId);
+    await jobs.forget(endpointId);
+    rateLimits.forget(endpointId);
+    await pool.drop(endpointId);
+    await logs.remove(endpointId);
+    await rm(join(homes, endpointId), { recursive: true, force: true });
+  }
+  const forgetting = new Set<Promise<void>>();
+  const forgetSoon = (endpointId: string): void => {
+    const done: Promise<void> = forget(endpointId)
+      .catch((error: unknown) => log.error({ err: error, endpoint: endpointId }, "an endpoint left something behind"))
+      .finally(() => forgetting.delete(done));
+    forgetting.add(done);
+  };
+  deps.events.on("endpointCreated", (endpointId) => {
+    // Made early, so that workers elsewhere can be given it before any worker runs here.
+    tokens.of(endpointId);
+    pool.review(endpointId);
+  });
+  deps.events.on("endpointDeleted", forgetSoon);
+  deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
+    supervisor.retime(endpointId);
+    if (workersRestart) pool.restart(endpointId);
+    else pool.review(endpointId);
+  });
+
+  return {
+    routes(app, ofUsers) {
+      app.register(async (scope) => {
+        ofUsers(scope);
+        const streamForm = settings.stream;
+        const { auth } = deps;
+        registerJobRoutes(scope, { auth, exists, rateLimits, jobs, records, waits, stream, streamForm, health, clock });
+      });
+      app.register(async (scope) => {
+        const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
+        registerChannelRoutes(scope, { dispatcher, jobs, stream, token, operationOf });
+      });
+    },
+
+    async start() {
+      // Workers that a service starts end with it; those elsewhere may still be at their jobs.
+      const kept = database.transaction(() => jobs.recover((workerId) => !isLocalId(workerId)));
+      supervisor.watch(live.all());
+      for (const job of kept) dispatcher.awaitReturn(job);
+      // A service that was killed while it forgot an endpoint may have come to any point.
+      const files = [...(await logs.endpoints()), ...(await namesIn(homes))];
+      const left = new Set([...store.endpoints(), ...tokens.endpoints(), ...files]);
+      for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
+      for (const { id } of endpoints.all()) tokens.of(id);
+      supervisor.start();
+      webhookDelivery.start();
+      // Nothing else waits for them: the service answers meanwhile.
+      void reaper
+        .predecessorsGone()
+        .catch((error: unknown) => log.error({ err: error }, "it cannot be told whether earlier workers are gone"))
+        .then(() => pool.start());
+    },
+
+    workers: (endpointId) =>
+      registry.of(endpointId).map((worker) => {
+        const { id, startedAt } = worker;
+        return { id, status: phaseOf(worker, clock.now(), timings), startedAt };
+      }),
+
+    async stop(deadline) {
+      dispatcher.close();
+      await finished(deadline);
+      waits.close();
+      await pool.stop();
+      await Promise.all(forgetting);
+      await supervisor.stop();
+      await webhookDelivery.stop();
+      clearTimeout(writing);
+      await groupCommit.commit(store.flushAll);
+      groupCommit.close();
+      await logs.flush();
+      await reaper.close();
+    },
+  };
+
+  /** Waits until no job runs, at most `deadline` ms. */
+  async function finished(deadline: number): Promise<void> {
+    const busy = (): boolean =>
+      registry.all().some(({ awaitedUntil, jobs }) => awaitedUntil === undefined && jobs.size > 0);
+    const done = new AbortController();
+    const look = (): void => {
+      if (!busy()) done.abort();
+    };
+    events.on("ended", () => setImmediate(look));
+    events.on("queued", () => setImmediate(look));
+    if (busy()) await clock.sleep(deadline, done.signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,328 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { GroupCommit } from "../store/group-commit";
+import type { JobCounters } from "./counters";
+import type { JobDeadlines } from "./deadlines";
+import type { JobEvents } from "./events";
+import * as becomes from "./job";
+import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob, type TakenJob } from "./job";
+import type { LiveJobs } from "./live-jobs";
+import type { Taker } from "./ready-queue";
+import type { JobRecords } from "./records";
+import type { Deferral, JobStore } from "./store";
+import { crashLimit } from "./timings";
+import { createTransitions, type Transition } from "./transitions";
+import type { WebhookStore } from "./webhook-store";
+
+/** How a worker ended a job; `output` is JSON text. */
+export type JobOutcome = { output: string | undefined } | { error: string; output: string | undefined };
+
+/** Why a job goes back into the queue. A crash counts against the job; `undelivered` counts nowhere, since nobody ran it. */
+export type GiveBackReason = "crashed" | "interrupted" | "undelivered";
+
+export interface JobsDeps {
+  live: LiveJobs;
+  store: JobStore;
+  records: JobRecords;
+  counters: JobCounters;
+  webhooks: WebhookStore;
+  groupCommit: Pick<GroupCommit, "commit">;
+  events: JobEvents;
+  clock: Clock;
+  /** Whether there is such an endpoint. */
+  exists(endpointId: string): boolean;
+  deadlines: JobDeadlines;
+}
+
+export type Jobs = ReturnType<typeof createJobs>;
+
+/** All jobs: each transition is a method here, durable when it resolves, and emitted as an event. */
+export function createJobs(deps: JobsDeps) {
+  const { live, store, counters, webhooks, events, clock } = deps;
+  const { commit } = deps.groupCommit;
+  const { dueAt, executionLimit, triggerDue } = deps.deadlines;
+  const { find, isVisible, runBy } = deps.records;
+  const { put, end, queueAgain, remove, emit } = createTransitions(deps);
+
+  function announce(transition: Transition | undefined): void {
+    if (!transition) return;
+    emit(transition);
+    if (transition.after?.status === "IN_QUEUE") serveSoon(transition.after.endpointId);
+  }
+  const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
+    (await commit(work, announce, { bytes })) !== undefined;
+
+  function takeNext(endpointId: string, workerId: string): TakenJob | undefined {
+    for (let next = live.shift(endpointId); next; next = live.shift(endpointId)) {
+      // The supervisor removes it in a moment.
+      if (!isVisible(next)) continue;
+      const payload = store.payload(next.seq);
+      if (!payload) continue;
+      const job = becomes.taken(next, workerId, clock.now());
+      put(job);
+      return { ...payload, job };
+    }
+    return undefined;
+  }
+  interface Served {
+    taker: Taker;
+    taken: TakenJob;
+  }
+  /** The first waiting job goes to a worker that waits for one. */
+  function serve(endpointId: string): Served | undefined {
+    const queue = live.queue(endpointId);
+    if (queue.size === 0) return undefined;
+    const taker = live.nextTaker(endpointId);
+    const taken = taker && takeNext(endpointId, taker.workerId);
+    if (taker && !taken) queue.wait(taker);
+    return taker && taken && { taker, taken };
+  }
+  function serveSoon(endpointId: string): void {
+    const { size, hasTaker } = live.queue(endpointId);
+    if (size === 0 || !hasTaker) return;
+    // While the store cannot be written, both wait.
+    commit(() => serve(endpointId), give).catch(() => clock.sleep(1000).then(() => serveSoon(endpointId)));
+  }
+  function give(served: Served | undefined): void {
+    if (!served) return;
+    events.emit("started", served.taken.job);
+    served.taker.give(served.taken);
+  }
+
+  /** Sends the first waiting job to a worker, then makes it that worker's; false when there is none. */
+  function beginNext(endpointId: string, taker: Taker, early: NonNullable<Taker["early"]>): boolean {
+    const next = live.reserve(endpointId);
+    const payload = next && store.payload(next.seq);
+    if (!next || !payload) return false;
+    const { id } = next;
+    const now = clock.now();
+    early.send({ ...payload, job: becomes.taken(next, taker.workerId, now) });
+    const begun = commit(
+      () => {
+        const job = live.release(id);
+        if (!allows(job, "take") || !isVisible(job)) return undefined;
+        const after = becomes.taken(job, taker.workerId, now);
+        put(after, { wait: true });
+        return { before: job, after };
+      },
+      (done) => (done ? emit(done) : early.takeBack(id)),
+      { lazy: true },
+    );
+    begun.catch(() => {
+      live.release(id);
+      early.takeBack(id);
+    });
+    return true;
+  }
+
+  function settle(job: LiveJob | undefined): Transition | undefined {
+    const trigger = job && triggerDue(job, clock.now());
+    if (!trigger) return undefined;
+    if (trigger !== "timeOut" || !allows(job, "timeOut")) return remove(job);
+    const error = `the job ran longer than its executionTimeout of ${executionLimit(job)} ms: raise policy.executionTimeout`;
+    return end(job, becomes.timedOut(job, error, clock.now()));
+  }
+
+  return {
+    /**
+     * Queues a job, or gives it to a worker that waits; undefined when its endpoint is gone. With `wait`, it need not be durable
+     * when this resolves, since its client waits for its end.
+     */
+    submit(job: NewJob, may: Deferral = { wait: false }): Promise<LiveJob | undefined> {
+      const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
+      const { input, s3Config } = job;
+      const isFirst = (): boolean => live.queue(job.endpointId).size === 0;
+      const early = isFirst() ? live.queue(job.endpointId).nextTaker(true) : undefined;
+      const begun = early && becomes.taken(queued, early.workerId, clock.now());
+      if (begun) early.early?.send({ job: begun, input, s3Config });
+      const accepted = commit(
+        () => {
+          if (!deps.exists(job.endpointId)) return undefined;
+          const taker = !early && isFirst() ? live.nextTaker(job.endpointId) : undefined;
+          const started = begun ?? (taker ? becomes.taken(queued, taker.workerId, clock.now()) : queued);
+          store.insert(started, job, may);
+          live.put(started);
+          return { started, taker };
+        },
+        (done) => {
+          if (!done) return early?.early?.takeBack(job.id);
+          const { started, taker } = done;
+          if (started.status === "IN_QUEUE") announce({ before: started, after: started });
+          else if (taker) give({ taker, taken: { job: started, input, s3Config } });
+          else events.emit("started", started);
+        },
+        { bytes: input.length, lazy: may.wait },
+      );
+      accepted.catch(() => early?.early?.takeBack(job.id));
+      return accepted.then((done) => done?.started);
+    },
+
+    /** Gives a worker up to `max` waiting jobs. */
+    take: (endpointId: string, workerId: string, max: number): Promise<TakenJob[]> =>
+      commit(
+        () => {
+          const jobs: TakenJob[] = [];
+          for (let next = takeNext(endpointId, workerId); next; next = takeNext(endpointId, workerId)) {
+            jobs.push(next);
+            if (jobs.length >= max) break;
+          }
+          return jobs;
+        },
+        (jobs) => {
+          for (const { job } of jobs) events.emit("started", job);
+        },
+      ),
+
+    /** Gives a worker the first waiting job, or the next one that comes. */
+    await(endpointId: string, taker: Taker): void {
+      if (taker.early && beginNext(endpointId, taker, taker.early)) return;
+      live.queue(endpointId).wait(taker);
+      serveSoon(endpointId);
+    },
+
+    /** Ends a job with its worker's result; false when the job is not that worker's any more. */
+    finish: (id: string, workerId: string, outcome: JobOutcome): Promise<boolean> =>
+      change(() => {
+        const before = runBy(id, workerId);
+        if (!before) return undefined;
+        const now = clock.now();
+        const after = "error" in outcome ? becomes.failed(before, outcome.error, now) : becomes.completed(before, now);
+        return end(before, after, outcome);
+      }, outcome.output?.length),
+
+    /** Keeps a running job's progress update (JSON text). */
+    progress: (id: string, workerId: string, output: string): Promise<boolean> =>
+      commit(
+        () => {
+          const job = runBy(id, workerId);
+          if (!job) return false;
+          store.setOutput(job.seq, output);
+          if (!job.hasOutput) live.put({ ...job, hasOutput: true });
+          return true;
+        },
+        undefined,
+        { bytes: output.length },
+      ),
+
+    /** Takes a job back from its worker: into the queue, or to its end after too many crashes. */
+    giveBack: (id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean> =>
+      change(() => {
+        const before = runBy(id, workerId);
+        if (!before) return undefined;
+        const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
+        if (crashes > crashLimit) {
+          return end(before, becomes.failed({ ...before, crashes }, error, clock.now()), { output: undefined });
+        }
+        const counted = reason !== "undelivered";
+        return queueAgain(before, { retries: before.retries + (counted ? 1 : 0), crashes }, counted);
+      }),
+
+    /** Fails a waiting job whose workers do not come up. */
+    refuse: (id: string, error: string): Promise<boolean> =>
+      change(() => {
+        const before = live.get(id);
+        return allows(before, "refuse") ? end(before, becomes.failed(before, error, clock.now())) : undefined;
+      }),
+
+    /** Cancels a job that is not over; resolves with the job as it is then. */
+    cancel: (endpointId: string, id: string): Promise<Job | undefined> =>
+      commit(
+        () => {
+          const before = find(endpointId, id)?.job;
+          return allows(before, "cancel") ? end(before, becomes.cancelled(before, clock.now())) : { after: before };
+        },
+        (done) => announce("before" in done ? done : undefined),
+      ).then(({ after }) => after),
+
+    /** Queues a failed or timed-out job again; `retried` says whether it could be. */
+    async retry(endpointId: string, id: string): Promise<{ job: Job; retried: boolean } | undefined> {
+      const done = await commit(
+        () => {
+          const before = find(endpointId, id)?.job;
+          if (!allows(before, "retry")) return before && { job: before };
+          const again = { queuedAt: clock.now(), place: store.nextPlace(), retries: before.retries + 1, crashes: 0 };
+          const transition = queueAgain(before, again, true);
+          return { job: transition.after, transition };
+        },
+        (found) => announce(found?.transition),
+      );
+      return done && { job: done.job, retried: done.transition !== undefined };
+    },
+
+    /** Removes the waiting jobs and resolves with how many. */
+    async purge(endpointId: string): Promise<number> {
+      const gone = await commit(
+        () => {
+          const waiting = live.of(endpointId).filter((job) => allows(job, "purge"));
+          store.purge(endpointId);
+          for (const { id } of waiting) live.drop(id);
+          return waiting;
+        },
+        (waiting) => {
+          for (const job of waiting) events.emit("removed", job);
+        },
+      );
+      return gone.length;
+    },
+
+    /** Sets the time from submission to removal, ms. */
+    async setTtl(endpointId: string, id: string, ttl: number): Promise<void> {
+      await commit(
+        () => {
+          const job = find(endpointId, id)?.job;
+          const retimed = job && { ...job, expiresAt: job.createdAt + ttl };
+          if (retimed && isOver(retimed)) store.save(retimed, dueAt(retimed));
+          else if (retimed) put(retimed);
+          return retimed;
+        },
+        (retimed) => void (retimed && events.emit("retimed", retimed)),
+      );
+    },
+
+    /** Does to these jobs what time asks for by now. */
+    settle: (ids: string[]): Promise<unknown> =>
+      commit(
+        () => ids.map((id) => settle(live.get(id))),
+        (done) => done.forEach(announce),
+      ),
+
+    /** Deletes final jobs whose time is over, up to `limit` of them. */
+    expire: (limit: number): Promise<number> => commit(() => store.expire(clock.now(), limit)),
+
+    /** Removes everything that an endpoint has here. */
+    async forget(endpointId: string): Promise<void> {
+      await commit(
+        () => {
+          const left = live.of(endpointId);
+          store.removeEndpoint(endpointId);
+          for (const { id } of left) live.drop(id);
+          counters.removeEndpoint(endpointId);
+          webhooks.removeEndpoint(endpointId);
+          return left;
+        },
+        (left) => {
+          for (const job of left) events.emit("removed", job);
+          live.forget(endpointId);
+        },
+      );
+    },
+
+    /**
+     * Reads the jobs that are not over and queues those again that ran when the service ended, but for those whose workers
+     * outlived it: these are returned. Before anything else, in a transaction.
+     */
+    recover(outlives: (workerId: string) => boolean): RunningJob[] {
+      const found: LiveJob[] = [];
+      store.live((job) => void found.push(job));
+      live.load(found);
+      const kept: RunningJob[] = [];
+      for (const job of found) {
+        if (job.status !== "IN_PROGRESS") continue;
+        if (outlives(job.workerId)) kept.push(job);
+        else queueAgain(job, { retries: job.retries + 1 }, true);
+      }
+      store.flushAll();
+      counters.write();
+      return kept;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { GroupCommit } from "../store/group-commit";
+import type { LiveJob, QueuedJob } from "./job";
+import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
+
+/**
+ * The jobs that are not over, in memory: the truth about them, read from the store at start and changed by jobs/jobs.ts within
+ * the transactions that make a change durable. A transaction that fails takes its changes here back.
+ */
+export interface LiveJobs {
+  get(id: string): LiveJob | undefined;
+  readonly size: number;
+  all(): Iterable<LiveJob>;
+  /** The endpoint's waiting jobs and workers. */
+  queue(endpointId: string): ReadyQueue;
+  /** How many of an endpoint's jobs run. */
+  running(endpointId: string): number;
+  /** Adds what the store had at start. */
+  load(found: LiveJob[]): void;
+  /** Adds a job, or puts it in the place of what it was before. */
+  put(job: LiveJob): void;
+  /** The job is over, or removed. */
+  drop(id: string): void;
+  /** Takes the first waiting job out of the queue, for a worker or because its time is over. */
+  shift(endpointId: string): QueuedJob | undefined;
+  /** Takes the first waiting job for a worker that begins before the transaction that will say so; until then it waits. */
+  reserve(endpointId: string): QueuedJob | undefined;
+  /** Ends a reservation: the job as it is now. It is in the queue again unless it is `put` as something else. */
+  release(id: string): LiveJob | undefined;
+  /** How many of an endpoint's jobs wait, those that are reserved included. */
+  waiting(endpointId: string): number;
+  /** Takes out a waiting worker. */
+  nextTaker(endpointId: string): Taker | undefined;
+  /** Ids of an endpoint's jobs. */
+  of(endpointId: string): LiveJob[];
+  forget(endpointId: string): void;
+}
+
+export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs {
+  const jobs = new Map<string, LiveJob>();
+  const queues = new Map<string, ReadyQueue>();
+  const running = new Map<string, number>();
+  /** Reserved jobs with their endpoints. */
+  const reserved = new Map<string, string>();
+
+  function queue(endpointId: string): ReadyQueue {
+    const found = queues.get(endpointId) ?? createReadyQueue();
+    queues.set(endpointId, found);
+    return found;
+  }
+  const count = (endpointId: string, change: 1 | -1): void =>
+    void running.set(endpointId, (running.get(endpointId) ?? 0) + change);
+
+  function enter(job: LiveJob): void {
+    jobs.set(job.id, job);
+    if (job.status === "IN_PROGRESS") count(job.endpointId, 1);
+    else if (!reserved.has(job.id)) queue(job.endpointId).add(job);
+  }
+  /** The job as it was, when it was there. */
+  function leave(id: string): LiveJob | undefined {
+    const job = jobs.get(id);
+    if (!job) return undefined;
+    jobs.delete(id);
+    if (job.status === "IN_QUEUE") queue(job.endpointId).remove(job);
+    else count(job.endpointId, -1);
+    return job;
+  }
+  /** A queue does not take the same object twice. */
+  const enterAgain = (job: LiveJob | undefined): void => void (job && enter({ ...job }));
+
+  return {
+    get: (id) => jobs.get(id),
+    get size() {
+      return jobs.size;
+    },
+    all: () => jobs.values(),
+    queue,
+    running: (endpointId) => running.get(endpointId) ?? 0,
+    load(found) {
+      for (const job of found.sort((one, other) => one.place - other.place)) enter(job);
+    },
+    put(job) {
+      const before = leave(job.id);
+      enter(job);
+      onRollback(() => {
+        leave(job.id);
+        enterAgain(before);
+      });
+    },
+    drop(id) {
+      const before = leave(id);
+      onRollback(() => enterAgain(before));
+    },
+    shift(endpointId) {
+      const job = queue(endpointId).shift();
+      if (job)
+        onRollback(() => {
+          leave(job.id);
+          enterAgain(job);
+        });
+      return job;
+    },
+    reserve(endpointId) {
+      const job = queue(endpointId).shift();
+      if (job) reserved.set(job.id, endpointId);
+      return job;
+    },
+    release(id) {
+      reserved.delete(id);
+      const job = leave(id);
+      enterAgain(job);
+      return jobs.get(id);
+    },
+    waiting: (endpointId) =>
+      queue(endpointId).size + [...reserved.values()].filter((reservedOf) => reservedOf === endpointId).length,
+    nextTaker(endpointId) {
+      const waiting = queue(endpointId);
+      const taker = waiting.nextTaker();
+      if (taker) onRollback(() => waiting.wait(taker));
+      return taker;
+    },
+    of: (endpointId) => [...jobs.values()].filter((job) => job.endpointId === endpointId),
+    forget(endpointId) {
+      queues.delete(endpointId);
+      running.delete(endpointId);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { QueuedJob, TakenJob } from "./job";
+import { createOrderedQueue } from "./ordered-queue";
+
+/** A worker that waits for a job. */
+export interface Taker {
+  workerId: string;
+  /** The job is the worker's: called once, after the commit. */
+  give(taken: TakenJob): void;
+  /**
+   * When it is there, it is called before the commit instead, so that the worker begins at once. `takeBack` follows when the job
+   * is not the worker's after all.
+   */
+  early?: { send(taken: TakenJob): void; takeBack(jobId: string): void };
+}
+
+/** One endpoint's waiting jobs and waiting workers; there are never both. */
+export interface ReadyQueue {
+  /** Waiting jobs. */
+  readonly size: number;
+  add(job: QueuedJob): void;
+  /** Whether it was there. */
+  remove(job: QueuedJob): boolean;
+  /** Takes the first job out. */
+  shift(): QueuedJob | undefined;
+  /** The waiting jobs that may start workers, in take order: all but those of low priority. */
+  readonly pressing: Iterable<QueuedJob>;
+  /** All waiting jobs, in no order. */
+  all(): Iterable<QueuedJob>;
+  /** Whether a worker waits. */
+  readonly hasTaker: boolean;
+  /** A worker waits for a job. */
+  wait(taker: Taker): void;
+  /** A worker waits no more; false when it was not waiting. */
+  leave(taker: Taker): boolean;
+  /** Takes the worker out that began to wait last: the others may fall idle and go. With `early`, only one that begins early. */
+  nextTaker(early?: boolean): Taker | undefined;
+}
+
+export function createReadyQueue(): ReadyQueue {
+  const normal = createOrderedQueue<QueuedJob>();
+  // A queue of its own, so that a look for jobs that start workers does not pass thousands that do not.
+  const low = createOrderedQueue<QueuedJob>();
+  const takers: Taker[] = [];
+  const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? low : normal);
+  return {
+    get size() {
+      return normal.size + low.size;
+    },
+    add: (job) => queueOf(job).add(job),
+    remove: (job) => queueOf(job).remove(job),
+    shift() {
+      const [one, other] = [normal.first, low.first];
+      return one && (!other || one.place < other.place) ? normal.shift() : low.shift();
+    },
+    pressing: normal,
+    *all() {
+      yield* normal;
+      yield* low;
+    },
+    get hasTaker() {
+      return takers.length > 0;
+    },
+    wait: (taker) => void takers.push(taker),
+    leave(taker) {
+      const at = takers.lastIndexOf(taker);
+      if (at !== -1) takers.splice(at, 1);
+      return at !== -1;
+    },
+    nextTaker: (early) => (early && !takers.at(-1)?.early ? undefined : takers.pop()),
+  };
+}

@@ -1,0 +1,331 @@
+import { z } from "zod";
+import type { Database } from "../store/database";
+import type { GroupCommit } from "../store/group-commit";
+import type { Job, LiveJob, NewJob } from "./job";
+import { readJob, readStored, type StoredJob } from "./row";
+
+/**
+ * The tables of jobs and their outputs, chunks and counters. The statements are few and write little: with group commit they
+ * are the largest part of what a job costs. Nothing opens a transaction; the caller wraps what belongs together.
+ */
+export interface JobStore {
+  /** A number for a submission, above all that were given so far. */
+  nextSeq(): number;
+  /** The place behind all that were given so far. */
+  nextPlace(): number;
+  /** Writes a submission, which waits or runs at once. */
+  insert(job: LiveJob, payload: JobPayload, may?: Deferral): void;
+  /** Writes what may change of a job; `dueAt` is when a final one is deleted. */
+  save(job: Job, dueAt: number, may?: Deferral): void;
+  find(id: string): StoredJob | undefined;
+  /** What the worker gets, as JSON texts. */
+  payload(seq: number): JobPayload | undefined;
+  /** What a job's worker returned last, as JSON text. */
+  output(seq: number): string | undefined;
+  setOutput(seq: number, output: string | undefined): void;
+  /**
+   * Writes what was changed in this transaction, each job once, and before its end: until then `insert`, `save` and `setOutput`
+   * only remember. What may wait is left for `flushAll`.
+   */
+  flush(): void;
+  /** Writes what was deferred as well. */
+  flushAll(): void;
+  /** Keeps chunks (JSON texts) from `position` on. */
+  appendChunks(seq: number, position: number, chunks: string[]): void;
+  /** Notes how many stream chunks there are, and how many of them were read. */
+  setChunks(seq: number, chunks: number, read: number): void;
+  /** Chunks from a position on, as many as fit into `limit` characters, at least one. */
+  chunks(seq: number, position: number, limit: number): string[];
+  clearChunks(seq: number): void;
+  remove(seq: number): void;
+  /** Removes an endpoint's jobs. */
+  removeEndpoint(endpointId: string): void;
+  /** Removes an endpoint's waiting jobs. */
+  purge(endpointId: string): void;
+  /** All jobs that are not over. */
+  live(visit: (job: LiveJob) => void): void;
+  /** Removes final jobs whose time was over by `now`, up to `limit`; returns how many. */
+  expire(now: number, limit: number): number;
+  /** When the next final job is to be removed. */
+  nextExpiry(): number | undefined;
+  /** The endpoint's jobs, newest first, older than `before`. */
+  page(endpointId: string, before: number, limit: number): StoredJob[];
+  /** Ids of endpoints that have jobs. */
+  endpoints(): string[];
+}
+
+/** What only the worker of a job needs of it. */
+export type JobPayload = Pick<NewJob, "input" | "s3Config">;
+
+/** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
+const keptPayloads = 16 * 1024 * 1024;
+
+/**
+ * A change that nobody was promised may be deferred, so that a short job is written once, when it is over: a submission whose
+ * client waits for the end of the job, and the start at a worker that ends with the service.
+ */
+export interface Deferral {
+  wait: boolean;
+}
+
+/** A change of a job that is not in the tables yet; with the payload of a new one. */
+interface Change {
+  job: Job;
+  dueAt: number;
+  payload: JobPayload | undefined;
+  wait: boolean;
+}
+
+/** What the store needs of those that run its transactions. */
+export interface JobStoreDeps {
+  onRollback: GroupCommit["onRollback"];
+  /** Something was deferred: `flushAll` has to come soon, in a transaction. */
+  deferred(): void;
+}
+
+const columns = `seq, id, endpoint_id, operation, status, low_priority, execution_timeout, created_at, queued_at, place,
+  expires_at, retries, crashes, webhook, worker_id, started_at, finished_at, error`;
+const withStream = `coalesce(chunks, 0) AS chunks, coalesce(chunks_read, 0) AS chunks_read`;
+const joined = `SELECT ${columns}, ${withStream}, output FROM jobs LEFT JOIN job_outputs USING (seq) LEFT JOIN job_streams USING (seq)`;
+const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
+
+/** Chunks read at once: an answer may be full long before the last one. */
+const chunkBatch = 64;
+
+export function createJobStore(database: Database, { onRollback, deferred }: JobStoreDeps): JobStore {
+  const insert = database.prepare(`INSERT INTO jobs (${columns}, due_at, input, s3_config)
+    VALUES (${Array.from({ length: 21 }, () => "?").join(", ")})`);
+  const save = database.prepare(`UPDATE jobs SET status = ?, queued_at = ?, place = ?, expires_at = ?, due_at = ?,
+    started_at = ?, finished_at = ?, worker_id = ?, retries = ?, crashes = ?, error = ? WHERE seq = ?`);
+  const find = database.query(`${joined} WHERE id = ?`, { parse: readStored });
+  const page = database.query(`${joined} WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`, {
+    parse: readStored,
+  });
+  // Whatever is not over has no output but a progress update.
+  const live = database.query(
+    `SELECT ${columns}, ${withStream}, EXISTS (SELECT 1 FROM job_outputs WHERE seq = jobs.seq) AS has_output
+      FROM jobs LEFT JOIN job_streams USING (seq) WHERE finished_at IS NULL`,
+    { parse: readJob },
+  );
+  const payload = database.query(
+    "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
+    z.object({ input: z.string(), s3Config: z.string().nullable() }),
+  );
+  const output = database.query("SELECT output FROM job_outputs WHERE seq = ?", textOf("output"));
+  const setOutput = database.prepare("INSERT OR REPLACE INTO job_outputs (seq, output) VALUES (?, ?)");
+  const appendChunk = database.prepare("INSERT INTO job_chunks (seq, position, chunk) VALUES (?, ?, ?)");
+  const setChunks = database.prepare("INSERT OR REPLACE INTO job_streams (seq, chunks, chunks_read) VALUES (?, ?, ?)");
+  const chunks = database.query(
+    `SELECT chunk FROM job_chunks WHERE seq = ? AND position >= ? ORDER BY position LIMIT ${chunkBatch}`,
+    textOf("chunk"),
+  );
+  const clear = ["job_streams", "job_chunks"].map((table) => database.prepare(`DELETE FROM ${table} WHERE seq = ?`));
+  const removeOutput = database.prepare("DELETE FROM job_outputs WHERE seq = ?");
+  const remove = [...clear, removeOutput, database.prepare("DELETE FROM jobs WHERE seq = ?")];
+  /** Deletes jobs by a condition, with what belongs to them; the jobs last, since the condition is about them. */
+  const removing = (condition: string) => {
+    const parts = ["job_streams", "job_chunks", "job_outputs"].map((table) =>
+      database.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM jobs WHERE ${condition})`),
+    );
+    return [...parts, database.prepare(`DELETE FROM jobs WHERE ${condition}`)];
+  };
+  const removeEndpoint = removing("endpoint_id = ?");
+  // Past the endpoint's history, which may be long.
+  const purge = database.prepare(
+    "DELETE FROM jobs INDEXED BY jobs_live WHERE finished_at IS NULL AND status = 'IN_QUEUE' AND endpoint_id = ?",
+  );
+  const expire = removing(
+    "seq IN (SELECT seq FROM jobs WHERE finished_at IS NOT NULL AND due_at <= ? ORDER BY due_at, seq LIMIT ?)",
+  );
+  const numberRow = z.object({ value: z.number().nullable() }).transform(({ value }) => value ?? undefined);
+  const nextExpiry = database.query("SELECT min(due_at) AS value FROM jobs WHERE finished_at IS NOT NULL", numberRow);
+  // From each endpoint to the next one along the index, past all their jobs.
+  const endpoints = database.query(
+    `WITH RECURSIVE found (id) AS (
+      SELECT min(endpoint_id) FROM jobs
+      UNION ALL SELECT (SELECT min(endpoint_id) FROM jobs WHERE endpoint_id > found.id) FROM found WHERE found.id IS NOT NULL
+    ) SELECT id FROM found WHERE id IS NOT NULL`,
+    textOf("id"),
+  );
+  let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
+  // A job that is over has no place any more; /retry gives it a new one.
+  let lastPlace =
+    database.query("SELECT max(place) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
+
+  /** Changes of this transaction, and those of earlier ones that wait. */
+  const changes = new Map<number, Change>();
+  const waiting = new Map<number, Change>();
+  const kept = new Map<number, JobPayload>();
+  let keptSize = 0;
+  function keep(seq: number, content: JobPayload): void {
+    if (keptSize + content.input.length > keptPayloads) return;
+    kept.set(seq, content);
+    keptSize += content.input.length;
+  }
+  function dropKept(seq: number): void {
+    keptSize -= kept.get(seq)?.input.length ?? 0;
+    kept.delete(seq);
+  }
+  /** They are in the tables as well. */
+  function dropAllKept(): void {
+    kept.clear();
+    keptSize = 0;
+  }
+  const outputs = new Map<number, string | undefined>();
+  function forget(): void {
+    changes.clear();
+    outputs.clear();
+  }
+  const noteRollback = (): void => {
+    if (changes.size + outputs.size === 0) onRollback(forget);
+  };
+  function note(change: Change): void {
+    noteRollback();
+    changes.set(change.job.seq, change);
+  }
+  /** Notes what waits, or that it no longer does. */
+  function setWaiting(seq: number, change: Change | undefined): void {
+    const before = waiting.get(seq);
+    if (change) waiting.set(seq, change);
+    else waiting.delete(seq);
+    onRollback(() => void (before ? waiting.set(seq, before) : waiting.delete(seq)));
+  }
+
+  function write({ job, dueAt, payload: content }: Change): void {
+    if (!content) {
+      const { status, queuedAt, place, expiresAt, startedAt, finishedAt, workerId, retries, crashes, error, seq } = job;
+      const ran = [startedAt ?? null, finishedAt ?? null, workerId ?? null] as const;
+      save.run(status, queuedAt, place, expiresAt, dueAt, ...ran, retries, crashes, error ?? null, seq);
+      return;
+    }
+    insert.run(
+      job.seq,
+      job.id,
+      job.endpointId,
+      job.operation,
+      job.status,
+      job.lowPriority ? 1 : 0,
+      job.executionTimeout ?? null,
+      job.createdAt,
+      job.queuedAt,
+      job.place,
+      job.expiresAt,
+      job.retries,
+      job.crashes,
+      job.webhook ?? null,
+      job.workerId ?? null,
+      job.startedAt ?? null,
+      job.finishedAt ?? null,
+      job.error ?? null,
+      dueAt,
+      content.input,
+      content.s3Config ?? null,
+    );
+  }
+
+  function flush(): void {
+    for (const change of changes.values()) {
+      const { seq } = change.job;
+      if (change.wait) {
+        if (waiting.size === 0) deferred();
+        setWaiting(seq, change);
+        continue;
+      }
+      if (waiting.has(seq)) setWaiting(seq, undefined);
+      write(change);
+    }
+    for (const [seq, text] of outputs) {
+      if (text === undefined) removeOutput.run(seq);
+      else setOutput.run(seq, text);
+    }
+    forget();
+  }
+  function flushAll(): void {
+    flush();
+    for (const [seq, change] of waiting) {
+      write(change);
+      setWaiting(seq, undefined);
+    }
+  }
+
+  return {
+    nextSeq: () => ++lastSeq,
+    nextPlace: () => ++lastPlace,
+    insert: (job, content, { wait } = { wait: false }) => {
+      note({ job, dueAt: job.expiresAt, payload: content, wait });
+      if (job.status === "IN_QUEUE") keep(job.seq, content);
+    },
+    save: (job, dueAt, { wait } = { wait: false }) => {
+      const { seq } = job;
+      const before = changes.get(seq) ?? waiting.get(seq);
+      // One that must be written stays so.
+      note({ job, dueAt, payload: before?.payload, wait: wait && changes.get(seq)?.wait !== false });
+      if (job.status !== "IN_QUEUE") dropKept(seq);
+    },
+    find: (id) => {
+      flush();
+      return find.get(id);
+    },
+    payload: (seq) => {
+      const known = (changes.get(seq) ?? waiting.get(seq))?.payload ?? kept.get(seq);
+      if (known) return known;
+      const found = payload.get(seq);
+      return found && { input: found.input, s3Config: found.s3Config ?? undefined };
+    },
+    output: (seq) => (outputs.has(seq) ? outputs.get(seq) : output.get(seq)),
+    setOutput: (seq, text) => {
+      noteRollback();
+      outputs.set(seq, text);
+    },
+    flush,
+    flushAll,
+    appendChunks: (seq, position, texts) => {
+      for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
+    },
+    setChunks: (seq, count, read) => void setChunks.run(seq, count, read),
+    chunks: (seq, position, limit) => {
+      const texts: string[] = [];
+      for (let size = 0; ; ) {
+        const batch = chunks.all(seq, position + texts.length);
+        for (const text of batch) {
+          size += text.length;
+          if (texts.length > 0 && size > limit) return texts;
+          texts.push(text);
+        }
+        if (batch.length < chunkBatch) return texts;
+      }
+    },
+    clearChunks: (seq) => {
+      for (const command of clear) command.run(seq);
+    },
+    remove: (seq) => {
+      flushAll();
+      dropKept(seq);
+      for (const command of remove) command.run(seq);
+    },
+    removeEndpoint: (endpointId) => {
+      flushAll();
+      dropAllKept();
+      for (const command of removeEndpoint) command.run(endpointId);
+    },
+    purge: (endpointId) => {
+      flushAll();
+      dropAllKept();
+      purge.run(endpointId);
+    },
+    live: (visit) =>
+      live.each((job) => {
+        if (job.status === "IN_QUEUE" || job.status === "IN_PROGRESS") visit(job);
+      }),
+    expire: (now, limit) => {
+      flush();
+      return expire.reduce((_count, command) => command.run(now, limit), 0);
+    },
+    nextExpiry: () => nextExpiry.get(),
+    page: (endpointId, before, limit) => {
+      database.transaction(flushAll);
+      return page.all(endpointId, before, limit);
+    },
+    endpoints: () => endpoints.all(),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Clock } from "serverless-compute-api/clock";
+import { createAlarm } from "./alarm";
+import type { JobEvents } from "./events";
+import type { StoredJob } from "./row";
+import { createTimerQueue } from "./timer-queue";
+
+/** Waits for jobs on behalf of clients. */
+export interface JobWaits {
+  /**
+   * Calls `done` once: with the job when it is over; without it when it is gone, when `ms` have passed or when all waits
+   * end; with `chunks`, also when a stream chunk came in. Returns what ends the wait without a call.
+   */
+  wait(jobId: string, ms: number, done: (ended?: StoredJob) => void, chunks?: boolean): () => void;
+  /** The same as a promise, which an aborted signal resolves, too. */
+  news(jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void>;
+  /** Ends all waits; from then on none begins. */
+  close(): void;
+  readonly closed: boolean;
+}
+
+interface Wait {
+  jobId: string;
+  chunks: boolean;
+  over: boolean;
+  done(ended?: StoredJob): void;
+}
+
+/** Waits that end in one turn. */
+const batch = 1000;
+
+export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
+  const waiting = new Map<string, Wait[]>();
+  let size = 0;
+  let closed = false;
+  // One timer for all of them: most jobs are over long before the time of who waits for them.
+  const timers = createTimerQueue<Wait>(
+    ({ over }) => !over,
+    () => size,
+  );
+  const alarm = createAlarm(
+    clock,
+    async () => endLate(),
+    () => undefined,
+  );
+
+  function endLate(): number | undefined {
+    for (let late = timers.due(clock.now(), batch); late.length > 0; late = timers.due(clock.now(), batch)) {
+      for (const wait of late) if (leave(wait)) wait.done();
+    }
+    return timers.next();
+  }
+  function leave(wait: Wait): boolean {
+    if (wait.over) return false;
+    wait.over = true;
+    size--;
+    const left = waiting.get(wait.jobId)?.filter((one) => one !== wait) ?? [];
+    if (left.length > 0) waiting.set(wait.jobId, left);
+    else waiting.delete(wait.jobId);
+    return true;
+  }
+  function wake(jobId: string, isChunk: boolean, ended?: StoredJob): void {
+    for (const wait of waiting.get(jobId) ?? []) if ((wait.chunks || !isChunk) && leave(wait)) wait.done(ended);
+  }
+  events.on("ended", (job, _before, output) => wake(job.id, false, { job, output }));
+  events.on("removed", ({ id }) => wake(id, false));
+  events.on("streamed", ({ id }) => wake(id, true));
+  alarm.start();
+
+  function begin(jobId: string, ms: number, done: Wait["done"], chunks = false): () => void {
+    const wait: Wait = { jobId, chunks, over: closed, done };
+    if (closed) {
+      done();
+      return () => undefined;
+    }
+    size++;
+    const others = waiting.get(jobId);
+    if (others) others.push(wait);
+    else waiting.set(jobId, [wait]);
+    const end = clock.now() + ms;
+    timers.add(end, wait);
+    alarm.by(end);
+    return () => void leave(wait);
+  }
+
+  return {
+    wait: begin,
+    news: (jobId, ms, signal, chunks) =>
+      new Promise((resolve) => {
+        if (signal.aborted) return resolve();
+        const end = (): void => {
+          signal.removeEventListener("abort", abort);
+          resolve();
+        };
+        const leaveNow = begin(jobId, ms, end, chunks);
+        function abort(): void {
+          leaveNow();
+          end();
+        }
+        signal.addEventListener("abort", abort, { once: true });
+      }),
+    get closed() {
+      return closed;
+    },
+    close() {
+      closed = true;
+      for (const waits of [...waiting.values()]) for (const wait of waits) if (leave(wait)) wait.done();
+      void alarm.stop();
+    },
+  };
+}

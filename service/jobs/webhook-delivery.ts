@@ -1,0 +1,178 @@
+import { setMaxListeners } from "node:events";
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
+import type { GroupCommit } from "../store/group-commit";
+import { createAlarm } from "./alarm";
+import type { JobEvents } from "./events";
+import type { JobTimings } from "./timings";
+import { type PendingWebhook, type WebhookStore, webhookHost } from "./webhook-store";
+
+/** Delivers notifications of ended jobs (interface: Events). They wait in the store, so a restart loses none. */
+export interface WebhookDelivery {
+  start(): void;
+  /** Ends deliveries; what was not received is delivered after the next start. */
+  stop(): Promise<void>;
+}
+
+export interface WebhookDeliveryDeps {
+  webhooks: WebhookStore;
+  groupCommit: Pick<GroupCommit, "commit">;
+  events: JobEvents;
+  clock: Clock;
+  timings: JobTimings;
+  log: Pick<Logger, "info" | "warn" | "error">;
+}
+
+/**
+ * Deliveries at once. One host gets few, so that a slow receiver delays its own notifications only; a body is in memory
+ * from its delivery's begin to its end, so their sizes are bounded too (four bodies of the largest size fit).
+ */
+const atOnce = { all: 256, host: 4, bytes: 128 * 1024 * 1024 } as const;
+
+export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDelivery {
+  const { webhooks, groupCommit, events, clock, timings, log } = deps;
+  /** Under way: id → what it holds. */
+  const sending = new Map<number, { bytes: number; done: Promise<void> }>();
+  const sendingTo = new Map<string, number>();
+  let bytesSending = 0;
+  /** Hosts that may have something due, in the order of their turns. */
+  const hosts = new Set<string>();
+  const stopping = new AbortController();
+  setMaxListeners(atOnce.all, stopping.signal);
+  let started = false;
+  let scheduled = false;
+  const alarm = createAlarm(clock, look, (error) => log.error({ err: error }, "webhooks could not be sent"));
+  events.on("ended", ({ webhook }) => {
+    if (webhook === undefined) return;
+    hosts.add(webhookHost(webhook));
+    sendSoon();
+  });
+
+  /** Apart from the commit that the caller may be in: a fault here is none of the job's. */
+  function sendSoon(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      try {
+        sendNext();
+      } catch (error) {
+        log.error({ err: error }, "webhooks could not be sent");
+        alarm.by(clock.now() + 1000);
+      }
+    });
+  }
+
+  /** Finds what became due by itself; answers when more will. */
+  async function look(): Promise<number | undefined> {
+    for (const host of webhooks.dueHosts(clock.now())) hosts.add(host);
+    sendNext();
+    return webhooks.nextDue(clock.now());
+  }
+
+  /** Begins what may begin: one notification of each host in turn. */
+  function sendNext(): void {
+    for (const host of hosts) {
+      if (!started || stopping.signal.aborted || sending.size >= atOnce.all) return;
+      hosts.delete(host);
+      const busy = sendingTo.get(host) ?? 0;
+      // Its next turn comes when one of its deliveries ends.
+      if (busy >= atOnce.host) continue;
+      const next = webhooks.dueOf(host, clock.now(), busy + 1).find(({ id }) => !sending.has(id));
+      if (!next) continue;
+      if (bytesSending > 0 && bytesSending + next.bytes > atOnce.bytes) {
+        hosts.add(host);
+        return;
+      }
+      begin(host, next);
+      // A Set goes on with what is added during the loop.
+      hosts.add(host);
+    }
+  }
+
+  function begin(host: string, { id, bytes }: { id: number; bytes: number }): void {
+    sendingTo.set(host, (sendingTo.get(host) ?? 0) + 1);
+    bytesSending += bytes;
+    const done = deliver(id)
+      .catch((error: unknown) => log.error({ err: error, webhook: id }, "a webhook could not be noted"))
+      .finally(() => {
+        sending.delete(id);
+        bytesSending -= bytes;
+        const left = (sendingTo.get(host) ?? 1) - 1;
+        if (left > 0) sendingTo.set(host, left);
+        else sendingTo.delete(host);
+        hosts.add(host);
+        sendSoon();
+      });
+    sending.set(id, { bytes, done });
+  }
+
+  async function deliver(id: number): Promise<void> {
+    const webhook = webhooks.load(id);
+    if (!webhook) return;
+    const problem = await post(webhook);
+    if (stopping.signal.aborted) return;
+    const attempts = webhook.attempts + 1;
+    const facts = { job: webhook.jobId, attempt: attempts, problem };
+    if (problem !== undefined && attempts < limits.webhook.attempts) {
+      log.info(facts, "a webhook was not received and is sent again");
+      const dueAt = clock.now() + timings.webhookDelay;
+      await groupCommit.commit(() => webhooks.postpone(id, attempts, dueAt));
+      alarm.by(dueAt);
+      return;
+    }
+    if (problem !== undefined) log.warn(facts, "a webhook was not received and is given up");
+    await groupCommit.commit(() => webhooks.remove(id));
+  }
+
+  /** Answers why it was not received; undefined when it was. */
+  async function post({ url, body }: PendingWebhook): Promise<string | undefined> {
+    const tooLong = new AbortController();
+    const stop = (): void => tooLong.abort();
+    stopping.signal.addEventListener("abort", stop, { once: true });
+    const timer = setTimeout(stop, timings.webhookAnswer);
+    try {
+      const { address, headers } = addressOf(url);
+      const answer = await fetch(address, {
+        method: "POST",
+        headers,
+        body,
+        redirect: "manual",
+        signal: tooLong.signal,
+      });
+      await answer.body?.cancel();
+      return answer.status === 200 ? undefined : `status ${answer.status}`;
+    } catch (error) {
+      if (tooLong.signal.aborted) return "no answer in time";
+      return error instanceof Error ? String(error.cause ?? error.message) : "it cannot be reached";
+    } finally {
+      clearTimeout(timer);
+      stopping.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  return {
+    start() {
+      started = true;
+      alarm.start();
+    },
+    async stop() {
+      stopping.abort();
+      await alarm.stop();
+      await Promise.all([...sending.values()].map(({ done }) => done));
+    },
+  };
+}
+
+/** Where a notification goes. Name and password of an address are sent as a header: fetch refuses, and quotes, an address with them. */
+function addressOf(url: string): { address: URL; headers: Record<string, string> } {
+  const address = new URL(url);
+  const headers = { "content-type": "application/json" };
+  const { username, password } = address;
+  if (username === "" && password === "") return { address, headers };
+  address.username = "";
+  address.password = "";
+  const login = [username, password].map(decodeURIComponent).join(":");
+  return { address, headers: { ...headers, authorization: `Basic ${Buffer.from(login).toString("base64")}` } };
+}

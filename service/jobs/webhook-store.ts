@@ -1,0 +1,65 @@
+import { z } from "zod";
+import type { Database } from "../store/database";
+
+const row = z.object({
+  id: z.number(),
+  jobId: z.string(),
+  url: z.string(),
+  body: z.string(),
+  /** Attempts made so far. */
+  attempts: z.number(),
+});
+/** A notification that still has to be delivered. */
+export type PendingWebhook = z.output<typeof row>;
+
+const idRow = z.object({ id: z.number(), bytes: z.number() });
+const hostRow = z.object({ host: z.string() });
+
+/** The table of notifications to deliver. Only `load` reads a body: one may be 20 MB. */
+export interface WebhookStore {
+  insert(webhook: { endpointId: string; jobId: string; url: string; body: string; dueAt: number }): void;
+  /** Hosts that have notifications due by `now`. */
+  dueHosts(now: number): string[];
+  /** A host's notifications due by `now`, the longest due first, with the sizes of their bodies. */
+  dueOf(host: string, now: number, limit: number): { id: number; bytes: number }[];
+  load(id: number): PendingWebhook | undefined;
+  /** The earliest time after `now` at which one is due. */
+  nextDue(now: number): number | undefined;
+  postpone(id: number, attempts: number, dueAt: number): void;
+  remove(id: number): void;
+  removeEndpoint(endpointId: string): void;
+}
+
+/** The receiver that a notification goes to: a host name with its port. */
+export const webhookHost = (url: string): string => new URL(url).host;
+
+export function createWebhookStore(database: Database): WebhookStore {
+  const insert = database.prepare(
+    "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const dueHosts = database.query("SELECT DISTINCT host FROM webhooks WHERE due_at <= ?", hostRow);
+  const dueOf = database.query(
+    `SELECT id, octet_length(body) AS bytes FROM webhooks
+      WHERE host = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?`,
+    idRow,
+  );
+  const load = database.query("SELECT id, job_id AS jobId, url, body, attempts FROM webhooks WHERE id = ?", row);
+  const nextDue = database.query(
+    "SELECT min(due_at) AS dueAt FROM webhooks WHERE due_at > ?",
+    z.object({ dueAt: z.number().nullable() }),
+  );
+  const postpone = database.prepare("UPDATE webhooks SET attempts = ?, due_at = ? WHERE id = ?");
+  const remove = database.prepare("DELETE FROM webhooks WHERE id = ?");
+  const removeEndpoint = database.prepare("DELETE FROM webhooks WHERE endpoint_id = ?");
+  return {
+    insert: ({ endpointId, jobId, url, body, dueAt }) =>
+      void insert.run(endpointId, jobId, url, webhookHost(url), body, dueAt),
+    dueHosts: (now) => dueHosts.all(now).map(({ host }) => host),
+    dueOf: (host, now, limit) => dueOf.all(host, now, limit),
+    load: (id) => load.get(id),
+    nextDue: (now) => nextDue.get(now)?.dueAt ?? undefined,
+    postpone: (id, attempts, dueAt) => void postpone.run(attempts, dueAt, id),
+    remove: (id) => void remove.run(id),
+    removeEndpoint: (endpointId) => void removeEndpoint.run(endpointId),
+  };
+}

@@ -1,0 +1,157 @@
+import { ServiceError } from "../errors";
+import type { Database } from "./database";
+
+/** Group commit: the changes of one turn of the event loop are one transaction, and their callers hear of it after the commit. */
+export interface GroupCommit {
+  /**
+   * Runs `work` in the next transaction and resolves with what it returned once that is durable. Works run one after the
+   * other. A work may change memory as well, when it says with `onRollback` how to undo that; it may run twice. `after`
+   * runs right after the commit, before any caller hears of it.
+   */
+  commit<Result>(work: () => Result, after?: (result: Result) => void, options?: CommitOptions): Promise<Result>;
+  /** Undoes a change of memory when the transaction of the work that is running now fails. */
+  onRollback(undo: () => void): void;
+  /** Commits what waits, now, and refuses what comes later. */
+  close(): void;
+}
+
+export interface CommitOptions {
+  /** About how much the work writes. */
+  bytes?: number | undefined;
+  /** Nobody waits for it: it goes with the next work that somebody waits for, or on its own a moment later. */
+  lazy?: boolean;
+}
+
+interface Entry {
+  bytes: number;
+  lazy: boolean;
+  run(): void;
+  settle(): void;
+  fail(error: unknown): void;
+}
+
+/** Works and bytes per transaction at most: a transaction keeps the process from responding. */
+const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
+
+/**
+ * A transaction costs several times what a work costs, so that many callers are served sooner when they share one: as long as
+ * more than one waits, a transaction begins `window` ms after the last one. A lazy work waits `lazy` ms at most.
+ */
+const delays = { window: 1, lazy: 2 } as const;
+
+export interface GroupCommitOptions {
+  /** Writes what memory has gathered for the store, at the end of each transaction. */
+  beforeCommit?: () => void;
+}
+
+export function createGroupCommit(database: Database, { beforeCommit }: GroupCommitOptions = {}): GroupCommit {
+  let waiting: Entry[] = [];
+  let undos: (() => void)[] = [];
+  let next: NodeJS.Immediate | undefined;
+  let later: NodeJS.Timeout | undefined;
+  let closed = false;
+  let crowded = false;
+  let lastBegan = 0;
+
+  function schedule(lazy: boolean): void {
+    if (next) return;
+    if (lazy) later ??= setTimeout(run, delays.lazy);
+    else next = setImmediate(run);
+  }
+  function run(): void {
+    const now = performance.now();
+    // Meanwhile the event loop takes what comes in.
+    if (crowded && now - lastBegan < delays.window && waiting.length < batchLimit.works) {
+      next = setImmediate(run);
+      return;
+    }
+    clearTimeout(later);
+    next = undefined;
+    later = undefined;
+    lastBegan = now;
+    commitBatch();
+    if (waiting.length > 0) schedule(false);
+  }
+
+  function transact(entries: Entry[]): void {
+    undos = [];
+    try {
+      database.transaction(() => {
+        for (const entry of entries) entry.run();
+        beforeCommit?.();
+      });
+    } catch (error) {
+      for (const undo of undos.reverse()) undo();
+      throw error;
+    }
+  }
+
+  /** The works that come next, as many as the limits allow, at least one. */
+  function nextBatch(): Entry[] {
+    let bytes = 0;
+    const end = waiting.findIndex((entry, at) => {
+      bytes += entry.bytes;
+      return at > 0 && (at === batchLimit.works || bytes > batchLimit.bytes);
+    });
+    const batch = end === -1 ? waiting : waiting.slice(0, end);
+    waiting = end === -1 ? [] : waiting.slice(end);
+    return batch;
+  }
+
+  function commitBatch(): void {
+    if (waiting.length === 0) return;
+    const batch = nextBatch();
+    crowded = batch.filter(({ lazy }) => !lazy).length > 1;
+    try {
+      transact(batch);
+    } catch (error) {
+      // One of them failed and took the others with it: each on its own, so that only the guilty one fails.
+      if (batch.length > 1) for (const entry of batch) commitAlone(entry);
+      else for (const entry of batch) entry.fail(error);
+      return;
+    }
+    for (const entry of batch) entry.settle();
+  }
+
+  function commitAlone(entry: Entry): void {
+    try {
+      transact([entry]);
+    } catch (error) {
+      entry.fail(error);
+      return;
+    }
+    entry.settle();
+  }
+
+  return {
+    commit<Result>(work: () => Result, after?: (result: Result) => void, options: CommitOptions = {}): Promise<Result> {
+      if (closed) return Promise.reject(new ServiceError("stopping", "the service is stopping"));
+      return new Promise((resolve, reject) => {
+        let outcome: { result: Result } | undefined;
+        waiting.push({
+          bytes: options.bytes ?? 0,
+          lazy: options.lazy ?? false,
+          run: () => {
+            outcome = { result: work() };
+          },
+          settle: () => {
+            if (!outcome) return;
+            try {
+              after?.(outcome.result);
+              resolve(outcome.result);
+            } catch (error) {
+              reject(error);
+            }
+          },
+          fail: reject,
+        });
+        schedule(options.lazy ?? false);
+      });
+    },
+    onRollback: (undo) => void undos.push(undo),
+    close() {
+      closed = true;
+      while (waiting.length > 0) commitBatch();
+    },
+  };
+}

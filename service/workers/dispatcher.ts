@@ -1,0 +1,335 @@
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import { ServiceError } from "../errors";
+import type { JobEvents } from "../jobs/events";
+import type { RunningJob, TakenJob } from "../jobs/job";
+import type { JobOutcome, Jobs } from "../jobs/jobs";
+import type { Taker } from "../jobs/ready-queue";
+import type { JobTimings } from "../jobs/timings";
+import { aborted, createLongPolls } from "./long-poll";
+import { isBusy, isLocalId, type Worker, type WorkerRegistry } from "./registry";
+
+/**
+ * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
+ * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
+ */
+export interface Dispatcher {
+  /** The worker behind a call, noted as heard of; one elsewhere joins with its first call. */
+  greet(endpointId: string, workerId: string): Worker;
+  /** Keeps a job that a worker elsewhere had when the service started, until the worker comes back or its time is over. */
+  awaitReturn(job: RunningJob): void;
+  /**
+   * Up to `max` jobs; waits for the first one. None when the time is over, the worker is retiring or the signal aborts.
+   * `busy` is what the worker says of itself: false means that it has no job.
+   */
+  take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]>;
+  /** Connects a worker's pipe, which gets one job after the other from now on, and is told which to stop. */
+  connect(worker: Worker, pipe: WorkerPipe): void;
+  /** Takes back jobs whose response never reached the worker. */
+  undelivered(worker: Worker, jobs: TakenJob[]): Promise<void>;
+  /** The end of a job. `refresh`: the worker wants to be replaced after it. A worker with a pipe gets its next job. */
+  finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void>;
+  /** Jobs that the worker has to stop; waits for the first one. */
+  stops(worker: Worker, signal: AbortSignal): Promise<string[]>;
+  ping(worker: Worker, jobIds: string[], unwell: string | undefined): void;
+  /** Gives a worker no more jobs and ends its waits. */
+  dismiss(worker: Worker): void;
+  /** Gives nobody any more jobs. */
+  close(): void;
+}
+
+/** A worker's end of a pipe. */
+export interface WorkerPipe {
+  send(taken: TakenJob): void;
+  stop(jobId: string): void;
+}
+
+export interface DispatcherDeps {
+  jobs: Pick<Jobs, "take" | "await" | "finish" | "giveBack">;
+  /** An endpoint's waiting jobs and workers. */
+  queue(endpointId: string): { readonly size: number; leave(taker: Taker): boolean };
+  events: JobEvents;
+  registry: WorkerRegistry;
+  clock: Clock;
+  timings: JobTimings;
+  log: Pick<Logger, "debug" | "info" | "warn">;
+  /** A worker elsewhere joined the endpoint. */
+  joined(endpointId: string): void;
+  /** Something about the endpoint's workers changed. */
+  changed(endpointId: string): void;
+}
+
+/** How long a worker that gets no more jobs is held, so that it does not ask in a loop, ms. */
+const dismissedHold = 1000;
+
+/** How long after the first word a worker is told again to stop a job, ms. */
+const retellHold = 1000;
+
+export function createDispatcher({
+  jobs,
+  queue,
+  events,
+  registry,
+  clock,
+  timings,
+  log,
+  joined,
+  changed,
+}: DispatcherDeps): Dispatcher {
+  let closed = false;
+  const { held, wake, wakeAll } = createLongPolls(clock);
+  const pipes = new WeakMap<Worker, WorkerPipe>();
+  /** Workers that wait for a job at their queue. */
+  const takers = new Map<Worker, Taker>();
+  const freed = (worker: Worker): void => {
+    if (!isBusy(worker)) worker.idleSince = clock.now();
+    changed(worker.endpointId);
+  };
+  const isGone = (worker: Worker): boolean => registry.find(worker.endpointId, worker.id) !== worker;
+
+  // Right after the commit: a cancellation in the same commit has to find the worker that runs the job.
+  events.on("started", ({ id, endpointId, workerId, startedAt, lowPriority }) => {
+    registry.find(endpointId, workerId)?.jobs.set(id, { since: startedAt, lowPriority, recovered: false });
+  });
+
+  const stopWaits = new Map<Worker, Set<() => void>>();
+  function askToStop(worker: Worker, jobId: string): void {
+    const pipe = pipes.get(worker);
+    worker.stopping.set(jobId, { since: clock.now(), told: pipe !== undefined });
+    pipe?.stop(jobId);
+    for (const wakeUp of stopWaits.get(worker) ?? []) wakeUp();
+    changed(worker.endpointId);
+  }
+  /** The job is no longer that worker's; `stop` when the worker goes on with it. */
+  function release(endpointId: string, workerId: string, jobId: string, stop: boolean): void {
+    const worker = registry.find(endpointId, workerId);
+    if (!worker?.jobs.delete(jobId)) return;
+    if (stop) askToStop(worker, jobId);
+    else freed(worker);
+  }
+  events.on("ended", (job, before) => {
+    if (before.status !== "IN_PROGRESS") return;
+    release(job.endpointId, before.workerId, job.id, job.status === "CANCELLED" || job.status === "TIMED_OUT");
+  });
+  events.on("removed", (job) => {
+    if (job.status === "IN_PROGRESS") release(job.endpointId, job.workerId, job.id, true);
+  });
+
+  /** A worker without jobs has stopped those it had to stop, and has lost those it should have. */
+  async function reconcile(worker: Worker): Promise<void> {
+    if (worker.stopping.size > 0) {
+      worker.stopping.clear();
+      freed(worker);
+    }
+    for (const [jobId, { since, recovered }] of [...worker.jobs]) {
+      if (clock.now() - since < timings.lostJob) continue;
+      worker.jobs.delete(jobId);
+      await jobs.giveBack(
+        jobId,
+        worker.id,
+        // What the end of the service took from it is not its fault.
+        recovered ? "interrupted" : "crashed",
+        "the worker lost the job: it asked for another one without an answer",
+      );
+      log.warn({ worker: worker.id, job: jobId }, "a worker lost its job, which is queued again");
+      freed(worker);
+    }
+  }
+
+  async function undelivered(worker: Worker, taken: TakenJob[]): Promise<void> {
+    for (const { job } of taken) {
+      worker.jobs.delete(job.id);
+      await jobs.giveBack(job.id, worker.id, "undelivered", "the worker was gone");
+    }
+    freed(worker);
+  }
+
+  /** Waits at the queue; `give` gets the job, or nothing when the worker ended meanwhile. */
+  function wait(worker: Worker, give: (taken: TakenJob | undefined) => void): void {
+    const taker: Taker = {
+      workerId: worker.id,
+      give(taken) {
+        if (takers.get(worker) === taker) takers.delete(worker);
+        // It ended in the transaction that gave it the job, and whoever took its jobs back did not see this one.
+        if (!isGone(worker)) return give(taken);
+        undelivered(worker, [taken])
+          .catch(() => undefined)
+          .finally(() => give(undefined));
+      },
+    };
+    takers.set(worker, taker);
+    jobs.await(worker.endpointId, taker);
+  }
+  function leaveQueue(worker: Worker): void {
+    const taker = takers.get(worker);
+    if (!taker) return;
+    takers.delete(worker);
+    if (pipes.has(worker)) worker.asking = 0;
+    queue(worker.endpointId).leave(taker);
+  }
+
+  /** The next job of a worker with a pipe, which begins with it at once. */
+  function sendNext(worker: Worker, pipe: WorkerPipe): void {
+    if (closed || worker.retiring) return;
+    worker.asking = 1;
+    worker.lastAskAt = clock.now();
+    const send = (taken: TakenJob): void => {
+      takers.delete(worker);
+      worker.asking = 0;
+      const { id, lowPriority, startedAt } = taken.job;
+      // From now on it has this job when it ends, although the store does not know yet.
+      worker.jobs.set(id, { since: startedAt, lowPriority, recovered: false });
+      pipe.send(taken);
+    };
+    const takeBack = (jobId: string): void => {
+      if (worker.jobs.delete(jobId)) askToStop(worker, jobId);
+    };
+    const taker: Taker = { workerId: worker.id, give: send, early: { send, takeBack } };
+    takers.set(worker, taker);
+    jobs.await(worker.endpointId, taker);
+  }
+
+  /** The first job that comes while the poll is open, and others that wait then. */
+  function takeFirst(worker: Worker, max: number, until: AbortSignal): Promise<TakenJob[]> {
+    return new Promise((resolve, reject) => {
+      if (until.aborted) return resolve([]);
+      const leave = (): void => {
+        leaveQueue(worker);
+        resolve([]);
+      };
+      until.addEventListener("abort", leave, { once: true });
+      wait(worker, (first) => {
+        until.removeEventListener("abort", leave);
+        if (!first) return resolve([]);
+        if (max === 1 || queue(worker.endpointId).size === 0) return resolve([first]);
+        jobs.take(worker.endpointId, worker.id, max - 1).then((more) => resolve([first, ...more]), reject);
+      });
+    });
+  }
+
+  function noteAsk(worker: Worker): void {
+    worker.lastAskAt = clock.now();
+    worker.unwell = undefined;
+    if (worker.firstAskAt !== undefined) return;
+    worker.firstAskAt = clock.now();
+    worker.idleSince = clock.now();
+    changed(worker.endpointId);
+  }
+
+  return {
+    greet(endpointId, workerId) {
+      const known = registry.find(endpointId, workerId);
+      if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
+      const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
+      if (!known) {
+        log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
+        joined(endpointId);
+      }
+      worker.lastSeenAt = clock.now();
+      if (worker.awaitedUntil !== undefined) {
+        worker.awaitedUntil = undefined;
+        worker.suspectSince = undefined;
+        worker.lastAskAt = clock.now();
+        log.info({ endpoint: endpointId, worker: workerId }, "a worker came back to its jobs");
+        changed(endpointId);
+      }
+      return worker;
+    },
+
+    awaitReturn({ id, endpointId, workerId, lowPriority }) {
+      const now = clock.now();
+      let worker = registry.find(endpointId, workerId);
+      if (!worker) {
+        worker = registry.add({ id: workerId, endpointId, local: false, now });
+        worker.firstAskAt = now;
+        worker.awaitedUntil = now + timings.returnGrace;
+      }
+      worker.jobs.set(id, { since: now, lowPriority, recovered: true });
+    },
+
+    async take(worker, max, busy, signal) {
+      noteAsk(worker);
+      if (busy === false) await reconcile(worker);
+      if (closed || worker.retiring) {
+        await held(worker, dismissedHold, signal, aborted);
+        return [];
+      }
+      worker.asking++;
+      try {
+        return await held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until));
+      } finally {
+        worker.asking--;
+        worker.lastAskAt = clock.now();
+        // From now on its silence is watched.
+        changed(worker.endpointId);
+      }
+    },
+
+    connect(worker, pipe) {
+      pipes.set(worker, pipe);
+      noteAsk(worker);
+      sendNext(worker, pipe);
+    },
+
+    undelivered,
+
+    async finish(worker, jobId, outcome, refresh) {
+      if (refresh) worker.retiring = true;
+      const result = jobs.finish(jobId, worker.id, outcome);
+      // Its next job starts in the same transaction.
+      const pipe = pipes.get(worker);
+      if (pipe) sendNext(worker, pipe);
+      if (await result) return;
+      log.debug({ worker: worker.id, job: jobId }, "a result came for a job that is not the worker's any more");
+      worker.jobs.delete(jobId);
+      worker.stopping.delete(jobId);
+      freed(worker);
+    },
+
+    async stops(worker, signal) {
+      const news = (): string[] => {
+        const untold = [...worker.stopping].filter(([, stop]) => !stop.told);
+        for (const [, stop] of untold) stop.told = true;
+        return untold.map(([jobId]) => jobId);
+      };
+      const now = news();
+      if (now.length > 0) return now;
+      const all = stopWaits.get(worker) ?? new Set();
+      stopWaits.set(worker, all);
+      // A job may reach the worker later than the word to stop it, so that is said again.
+      const hold = worker.stopping.size > 0 ? retellHold : timings.stopHold;
+      await held(worker, hold, signal, async (until) => {
+        await new Promise<void>((resolve) => {
+          all.add(resolve);
+          void aborted(until)
+            .then(() => all.delete(resolve))
+            .then(() => resolve());
+        });
+      });
+      if (all.size === 0) stopWaits.delete(worker);
+      return [...worker.stopping.keys()];
+    },
+
+    ping(worker, jobIds, unwell) {
+      // From the first ping on its silence is watched.
+      if (!worker.pinged || worker.unwell !== unwell) changed(worker.endpointId);
+      worker.pinged = true;
+      worker.unwell = unwell;
+      // Only a worker that names its jobs tells that another one is over.
+      if (jobIds.length === 0) return;
+      for (const jobId of [...worker.stopping.keys()]) if (!jobIds.includes(jobId)) worker.stopping.delete(jobId);
+    },
+
+    dismiss(worker) {
+      worker.retiring = true;
+      leaveQueue(worker);
+      wake(worker);
+    },
+
+    close() {
+      closed = true;
+      for (const worker of [...takers.keys()]) leaveQueue(worker);
+      wakeAll();
+    },
+  };
+}

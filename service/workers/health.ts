@@ -1,0 +1,43 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { EndpointHealth } from "serverless-compute-api/shapes";
+import type { JobCounters } from "../jobs/counters";
+import type { LiveJobs } from "../jobs/live-jobs";
+import type { JobTimings } from "../jobs/timings";
+import { isBusy, phaseOf, type WorkerRegistry } from "./registry";
+
+export interface HealthDeps {
+  counters: Pick<JobCounters, "read">;
+  live: Pick<LiveJobs, "waiting" | "running">;
+  registry: WorkerRegistry;
+  throttled(endpointId: string): number;
+  problem(endpointId: string): string | undefined;
+  clock: Clock;
+  timings: JobTimings;
+}
+
+/**
+ * An endpoint's numbers (interface: Queue health). completed, failed (timed out too) and retried count since the endpoint
+ * was made; the others are what is now. A ready worker is an idle one whose call for a job is open.
+ */
+export function readHealth(endpointId: string, deps: HealthDeps): EndpointHealth {
+  const { counters, live, registry, clock, timings } = deps;
+  const now = clock.now();
+  const workers = {
+    idle: 0,
+    running: 0,
+    initializing: 0,
+    ready: 0,
+    throttled: deps.throttled(endpointId),
+    unhealthy: 0,
+  };
+  for (const worker of registry.of(endpointId)) {
+    workers[phaseOf(worker, now, timings)]++;
+    if (worker.asking > 0 && !isBusy(worker) && !worker.retiring) workers.ready++;
+  }
+  const { completed, failed, retried } = counters.read(endpointId);
+  const problem = deps.problem(endpointId);
+  const inProgress = live.running(endpointId);
+  const jobs = { completed, failed, inProgress, inQueue: live.waiting(endpointId), retried };
+  // Beside the interface's fields, so that a smoke test can say why its job waits.
+  return { jobs, workers, ...(problem === undefined ? {} : { message: problem }) };
+}

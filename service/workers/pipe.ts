@@ -1,0 +1,102 @@
+import type { Duplex } from "node:stream";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import type { JobOperation } from "../jobs/job";
+import type { JobStream } from "../jobs/stream";
+import { JsonTextError, memberTexts } from "../json-text";
+import type { Dispatcher } from "./dispatcher";
+import type { Worker } from "./registry";
+import { jobText, readResult, refusedResult, resultLimit } from "./results";
+
+export interface PipeDeps {
+  dispatcher: Pick<Dispatcher, "connect" | "finish">;
+  stream: Pick<JobStream, "append">;
+  /** How a job came in. */
+  operationOf(endpointId: string, jobId: string): JobOperation | undefined;
+  /** The store cannot keep what the worker made. */
+  fail(error: unknown): void;
+}
+
+const idText = z.string();
+
+/**
+ * The service's end of the pipe to its own Node worker (workers/node-host.ts): a socket pair that the process inherits, with a
+ * JSON object per line. The service writes jobs `{id, input, s3Config?}` and `{stop: id}`; the worker writes `{ready: true}`
+ * once, then `{id, chunk}`, and `{id, output?, error?, stopPod?}` for the end of a job. Whichever process ends, the other one
+ * sees the end of the stream.
+ */
+export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, operationOf, fail }: PipeDeps): void {
+  /** Characters of chunks that are on their way to the store. */
+  let storing = 0;
+  const write = (line: string): void => void (pipe.writable && pipe.write(`${line}\n`));
+
+  function take(line: string): Promise<unknown> | undefined {
+    const members = memberTexts(line);
+    if (!members) throw new JsonTextError("must be a JSON object");
+    if (members.has("ready")) {
+      dispatcher.connect(worker, {
+        send: (taken) => write(jobText(taken)),
+        stop: (jobId) => write(`{"stop":"${jobId}"}`),
+      });
+      return undefined;
+    }
+    const jobId = idText.parse(JSON.parse(members.get("id") ?? "null"));
+    const chunk = members.get("chunk");
+    if (chunk !== undefined) return append(jobId, chunk);
+    const { outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
+    return dispatcher.finish(worker, jobId, outcome, refresh);
+  }
+
+  /** A worker that yields faster than the store writes waits. */
+  async function append(jobId: string, chunk: string): Promise<void> {
+    storing += chunk.length;
+    if (storing > resultLimit) pipe.pause();
+    try {
+      await stream.append(jobId, worker.id, { output: chunk });
+    } finally {
+      storing -= chunk.length;
+      if (storing <= resultLimit) pipe.resume();
+    }
+  }
+
+  /** What cannot be read ends the job that the worker runs. */
+  function refuse(why: string): void {
+    const [jobId] = worker.jobs.keys();
+    if (jobId !== undefined) dispatcher.finish(worker, jobId, refusedResult(why), false).catch(fail);
+  }
+
+  readLines(
+    pipe,
+    (line) => {
+      try {
+        take(line)?.catch(fail);
+      } catch (error) {
+        if (error instanceof JsonTextError || error instanceof ServiceError) refuse(error.message);
+        else fail(error);
+      }
+    },
+    () => refuse(`it has more than ${resultLimit} bytes`),
+  );
+}
+
+/** Calls `onLine` for each line of a stream; one that is too long is dropped, and `onTooLong` is called instead. */
+function readLines(stream: Duplex, onLine: (line: string) => void, onTooLong: () => void): void {
+  let line = "";
+  let dropping = false;
+  stream.setEncoding("utf8");
+  stream.on("data", (text: string) => {
+    let from = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+      const whole = line + text.slice(from, end);
+      from = end + 1;
+      line = "";
+      if (dropping) dropping = false;
+      else onLine(whole);
+    }
+    line += text.slice(from);
+    if (line.length <= resultLimit) return;
+    line = "";
+    if (!dropping) onTooLong();
+    dropping = true;
+  });
+}

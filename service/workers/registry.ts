@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import type { JobTimings } from "../jobs/timings";
+
+/** A worker as the service knows it: a process started here, or one elsewhere that signs in with the endpoint's token. */
+export interface Worker {
+  readonly id: string;
+  readonly endpointId: string;
+  /** Whether the service started it and can end it. */
+  readonly local: boolean;
+  readonly startedAt: number;
+  /** When it asked for its first job; until then it starts up. */
+  firstAskAt: number | undefined;
+  lastAskAt: number;
+  lastSeenAt: number;
+  /** Whether it ever pinged: from then on its silence means something. */
+  pinged: boolean;
+  /** Why it calls itself unhealthy. */
+  unwell: string | undefined;
+  /** Calls for a job that are held open now. */
+  asking: number;
+  /** When it had its last job; undefined while it has one. */
+  idleSince: number;
+  /** Jobs it runs, by their ids. */
+  jobs: Map<string, AssignedJob>;
+  /** Jobs that are over here and that it has to stop: since when, and whether it was told. */
+  stopping: Map<string, { since: number; told: boolean }>;
+  /** No more jobs: it ends when it is done. */
+  retiring: boolean;
+  /** When it was first found silent for too long. */
+  suspectSince: number | undefined;
+  /** It had jobs when the service started and was not heard of since: how long they stay its own. */
+  awaitedUntil: number | undefined;
+}
+
+/** A job that a worker runs. */
+export interface AssignedJob {
+  /** When it got the job; of one that it had before the service started, that start. */
+  since: number;
+  lowPriority: boolean;
+  /** Whether it had the job before the service started. */
+  recovered: boolean;
+}
+
+export type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
+
+export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size > 0;
+
+/** What a worker is doing, as /health counts it. */
+export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
+  if (worker.unwell !== undefined) return "unhealthy";
+  if (worker.firstAskAt === undefined)
+    return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
+  return isBusy(worker) ? "running" : "idle";
+}
+
+/** The workers of all endpoints. */
+export interface WorkerRegistry {
+  of(endpointId: string): Worker[];
+  find(endpointId: string, id: string): Worker | undefined;
+  all(): Worker[];
+  add(worker: { id: string; endpointId: string; local: boolean; now: number }): Worker;
+  remove(worker: Worker): void;
+}
+
+const localPrefix = "local-";
+
+/** A new id for a worker that the service starts. */
+export const newLocalId = (): string => `${localPrefix}${randomBytes(6).toString("hex")}`;
+
+/**
+ * Whether an id is that of a worker that this service or an earlier one on its data folder started. Such a worker is in the
+ * registry from its start to its end; at any other time it is one that was ended and still speaks for a moment.
+ */
+export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);
+
+export function createWorkerRegistry(): WorkerRegistry {
+  const endpoints = new Map<string, Map<string, Worker>>();
+  const of = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
+  return {
+    of,
+    find: (endpointId, id) => endpoints.get(endpointId)?.get(id),
+    all: () => [...endpoints.keys()].flatMap(of),
+    add({ id, endpointId, local, now }) {
+      const worker: Worker = {
+        id,
+        endpointId,
+        local,
+        startedAt: now,
+        firstAskAt: undefined,
+        lastAskAt: now,
+        lastSeenAt: now,
+        pinged: false,
+        unwell: undefined,
+        asking: 0,
+        idleSince: now,
+        jobs: new Map(),
+        stopping: new Map(),
+        retiring: false,
+        suspectSince: undefined,
+        awaitedUntil: undefined,
+      };
+      const workers = endpoints.get(endpointId) ?? new Map<string, Worker>();
+      endpoints.set(endpointId, workers.set(id, worker));
+      return worker;
+    },
+    remove(worker) {
+      const workers = endpoints.get(worker.endpointId);
+      if (workers?.get(worker.id) !== worker) return;
+      workers.delete(worker.id);
+      if (workers.size === 0) endpoints.delete(worker.endpointId);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { limits } from "serverless-compute-api/shapes";
+import { createJobCounters } from "../../../../../service/jobs/counters";
+import { createDeadlines } from "../../../../../service/jobs/deadlines";
+import { createJobEvents } from "../../../../../service/jobs/events";
+import type { NewJob } from "../../../../../service/jobs/job";
+import { createJobs } from "../../../../../service/jobs/jobs";
+import { createLiveJobs } from "../../../../../service/jobs/live-jobs";
+import { createJobRecords } from "../../../../../service/jobs/records";
+import { createJobStore } from "../../../../../service/jobs/store";
+import { defaultTimings } from "../../../../../service/jobs/timings";
+import { createWebhookStore } from "../../../../../service/jobs/webhook-store";
+import { type Database, openDatabase } from "../../../../../service/store/database";
+import { createGroupCommit } from "../../../../../service/store/group-commit";
+import { ManualClock } from "../../../../support/manual-clock";
+
+/** The jobs of a store, as a service that starts finds them. */
+export function openJobs(database: Database, clock = new ManualClock()) {
+  const beforeCommit = (): void => {
+    store.flush();
+    counters.write();
+  };
+  const groupCommit = createGroupCommit(database, { beforeCommit });
+  const counters = createJobCounters(database, groupCommit.onRollback);
+  const live = createLiveJobs(groupCommit.onRollback);
+  const events = createJobEvents();
+  const store = createJobStore(database, { onRollback: groupCommit.onRollback, deferred: () => undefined });
+  const webhooks = createWebhookStore(database);
+  const deadlines = createDeadlines(() => undefined, defaultTimings);
+  const records = createJobRecords({ live, store, clock, deadlines });
+  const parts = { live, store, records, counters, webhooks, groupCommit, events, clock, deadlines };
+  return { ...parts, jobs: createJobs({ ...parts, exists: () => true }) };
+}
+
+/** Jobs on a real store in a folder of its own, with a clock that stands still. `close` takes all of it away. */
+export function openJobsRig() {
+  const folder = mkdtempSync(join(tmpdir(), "jobs-"));
+  const database = openDatabase(folder);
+  const parts = openJobs(database);
+  const { clock } = parts;
+  let made = 0;
+  return {
+    ...parts,
+    database,
+    /** A submission; what a test does not say is the interface's default. */
+    newJob: (fields: Partial<NewJob> = {}): NewJob => ({
+      id: `job-${++made}`,
+      endpointId: "endpoint",
+      operation: "run",
+      lowPriority: false,
+      executionTimeout: undefined,
+      createdAt: clock.now(),
+      expiresAt: clock.now() + limits.ttl.default,
+      webhook: undefined,
+      s3Config: undefined,
+      input: "{}",
+      ...fields,
+    }),
+    close() {
+      database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

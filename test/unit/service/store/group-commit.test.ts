@@ -1,0 +1,112 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type NewJob, queued } from "../../../../service/jobs/job";
+import { openJobsRig } from "../jobs/support/jobs-rig";
+
+function rigOf() {
+  const rig = openJobsRig();
+  onTestFinished(() => rig.close());
+  const add = (job: NewJob) => rig.store.insert(queued(job, rig.store.nextSeq(), rig.store.nextPlace()), job);
+  return { ...rig, add };
+}
+
+test("a failing work fails alone: the others of its transaction are durable", async () => {
+  const { groupCommit, store, add, newJob } = rigOf();
+  const [first, last] = [newJob(), newJob()];
+  const works = [
+    groupCommit.commit(() => add(first)),
+    groupCommit.commit(() => {
+      throw new Error("no such luck");
+    }),
+    groupCommit.commit(() => add(last)),
+  ];
+  const outcomes = await Promise.allSettled(works);
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect([store.find(first.id)?.job.status, store.find(last.id)?.job.status]).toEqual(["IN_QUEUE", "IN_QUEUE"]);
+});
+
+test("a failing work leaves nothing of itself behind", async () => {
+  const { groupCommit, store, add, newJob } = rigOf();
+  const job = newJob();
+  const work = groupCommit.commit(() => {
+    add(job);
+    throw new Error("half-way");
+  });
+  await expect(work).rejects.toThrow("half-way");
+  expect(store.find(job.id)).toBeUndefined();
+});
+
+test("what comes in one turn is one transaction, in its order", async () => {
+  const { groupCommit, database, add, newJob } = rigOf();
+  let transactions = 0;
+  const { transaction } = database;
+  database.transaction = (work) => {
+    transactions++;
+    return transaction(work);
+  };
+  const told: string[] = [];
+  const made = Array.from({ length: 50 }, () => newJob());
+  await Promise.all(
+    made.map((job) =>
+      groupCommit.commit(
+        () => add(job),
+        () => told.push(job.id),
+      ),
+    ),
+  );
+  expect(transactions).toBe(1);
+  expect(told).toEqual(made.map(({ id }) => id));
+});
+
+test("memory hears of a change only after it is durable, and before the caller", async () => {
+  const { groupCommit, store, add, newJob } = rigOf();
+  const job = newJob();
+  const order: string[] = [];
+  await groupCommit
+    .commit(
+      () => add(job),
+      () => order.push(store.find(job.id) ? "memory" : "too early"),
+    )
+    .then(() => order.push("caller"));
+  expect(order).toEqual(["memory", "caller"]);
+});
+
+test("its close commits at once what waits and refuses what comes later", async () => {
+  const { groupCommit, store, add, newJob } = rigOf();
+  const job = newJob();
+  void groupCommit.commit(() => add(job));
+  groupCommit.close();
+  expect(store.find(job.id)?.job.status).toBe("IN_QUEUE");
+  await expect(groupCommit.commit(() => store.remove(1))).rejects.toThrow("stopping");
+});
+
+test("a change of memory is undone when its transaction fails, the last one first", async () => {
+  const { groupCommit } = rigOf();
+  const memory = ["before"];
+  const set = (value: string) => {
+    memory.push(value);
+    groupCommit.onRollback(() => void memory.pop());
+  };
+  const works = [
+    groupCommit.commit(() => set("kept")),
+    groupCommit.commit(() => {
+      set("undone");
+      set("undone, too");
+      throw new Error("no such luck");
+    }),
+  ];
+  await Promise.allSettled(works);
+  expect(memory).toEqual(["before", "kept"]);
+});
+
+test("large works are spread over several transactions", async () => {
+  const { groupCommit, database } = rigOf();
+  let transactions = 0;
+  const { transaction } = database;
+  database.transaction = (work) => {
+    transactions++;
+    return transaction(work);
+  };
+  const megabytes = 3 * 1024 * 1024;
+  await Promise.all(Array.from({ length: 4 }, () => groupCommit.commit(() => 1, undefined, { bytes: megabytes })));
+  expect(transactions).toBe(2);
+});
