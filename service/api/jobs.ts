@@ -7,8 +7,8 @@ import { type Job, type JobOperation, type LiveJob, type NewJob, recordText } fr
 import type { Jobs } from "../jobs/jobs";
 import type { JobRecords } from "../jobs/records";
 import type { StoredJob } from "../jobs/row";
-import type { Deferral } from "../jobs/store";
 import type { JobStream } from "../jobs/stream";
+import type { Deferral } from "../jobs/unwritten";
 import type { JobWaits } from "../jobs/waits";
 import type { ServiceSettings } from "../settings";
 import { parseInput } from "../validation";

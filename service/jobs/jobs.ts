@@ -1,16 +1,17 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { GroupCommit } from "../store/group-commit";
+import { createAssignment } from "./assignment";
 import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
 import * as becomes from "./job";
-import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob, type TakenJob } from "./job";
+import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob } from "./job";
 import type { LiveJobs } from "./live-jobs";
-import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
-import type { Deferral, JobStore } from "./store";
+import type { JobStore } from "./store";
 import { crashLimit } from "./timings";
 import { createTransitions, type Transition } from "./transitions";
+import type { Deferral } from "./unwritten";
 import type { WebhookStore } from "./webhook-store";
 
 /** How a worker ended a job; `output` is JSON text. */
@@ -40,8 +41,11 @@ export function createJobs(deps: JobsDeps) {
   const { live, store, counters, webhooks, events, clock } = deps;
   const { commit } = deps.groupCommit;
   const { dueAt, executionLimit, triggerDue } = deps.deadlines;
-  const { find, isVisible, runBy } = deps.records;
-  const { put, end, queueAgain, remove, emit } = createTransitions(deps);
+  const { find, runBy } = deps.records;
+  const transitions = createTransitions(deps);
+  const { put, end, queueAgain, remove, emit } = transitions;
+  const assignment = createAssignment({ ...deps, transitions });
+  const { give, serveSoon, take } = assignment;
 
   function announce(transition: Transition | undefined): void {
     if (!transition) return;
@@ -50,69 +54,6 @@ export function createJobs(deps: JobsDeps) {
   }
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
     (await commit(work, announce, { bytes })) !== undefined;
-
-  function takeNext(endpointId: string, workerId: string): TakenJob | undefined {
-    for (let next = live.shift(endpointId); next; next = live.shift(endpointId)) {
-      // The supervisor removes it in a moment.
-      if (!isVisible(next)) continue;
-      const payload = store.payload(next.seq);
-      if (!payload) continue;
-      const job = becomes.taken(next, workerId, clock.now());
-      put(job);
-      return { ...payload, job };
-    }
-    return undefined;
-  }
-  interface Served {
-    taker: Taker;
-    taken: TakenJob;
-  }
-  /** The first waiting job goes to a worker that waits for one. */
-  function serve(endpointId: string): Served | undefined {
-    const queue = live.queue(endpointId);
-    if (queue.size === 0) return undefined;
-    const taker = live.nextTaker(endpointId);
-    const taken = taker && takeNext(endpointId, taker.workerId);
-    if (taker && !taken) queue.wait(taker);
-    return taker && taken && { taker, taken };
-  }
-  function serveSoon(endpointId: string): void {
-    const { size, hasTaker } = live.queue(endpointId);
-    if (size === 0 || !hasTaker) return;
-    // While the store cannot be written, both wait.
-    commit(() => serve(endpointId), give).catch(() => clock.sleep(1000).then(() => serveSoon(endpointId)));
-  }
-  function give(served: Served | undefined): void {
-    if (!served) return;
-    events.emit("started", served.taken.job);
-    served.taker.give(served.taken);
-  }
-
-  /** Sends the first waiting job to a worker, then makes it that worker's; false when there is none. */
-  function beginNext(endpointId: string, taker: Taker, early: NonNullable<Taker["early"]>): boolean {
-    const next = live.reserve(endpointId);
-    const payload = next && store.payload(next.seq);
-    if (!next || !payload) return false;
-    const { id } = next;
-    const now = clock.now();
-    early.send({ ...payload, job: becomes.taken(next, taker.workerId, now) });
-    const begun = commit(
-      () => {
-        const job = live.release(id);
-        if (!allows(job, "take") || !isVisible(job)) return undefined;
-        const after = becomes.taken(job, taker.workerId, now);
-        put(after, { wait: true });
-        return { before: job, after };
-      },
-      (done) => (done ? emit(done) : early.takeBack(id)),
-      { lazy: true },
-    );
-    begun.catch(() => {
-      live.release(id);
-      early.takeBack(id);
-    });
-    return true;
-  }
 
   function settle(job: LiveJob | undefined): Transition | undefined {
     const trigger = job && triggerDue(job, clock.now());
@@ -156,28 +97,9 @@ export function createJobs(deps: JobsDeps) {
       return accepted.then((done) => done?.started);
     },
 
-    /** Gives a worker up to `max` waiting jobs. */
-    take: (endpointId: string, workerId: string, max: number): Promise<TakenJob[]> =>
-      commit(
-        () => {
-          const jobs: TakenJob[] = [];
-          for (let next = takeNext(endpointId, workerId); next; next = takeNext(endpointId, workerId)) {
-            jobs.push(next);
-            if (jobs.length >= max) break;
-          }
-          return jobs;
-        },
-        (jobs) => {
-          for (const { job } of jobs) events.emit("started", job);
-        },
-      ),
+    take,
 
-    /** Gives a worker the first waiting job, or the next one that comes. */
-    await(endpointId: string, taker: Taker): void {
-      if (taker.early && beginNext(endpointId, taker, taker.early)) return;
-      live.queue(endpointId).wait(taker);
-      serveSoon(endpointId);
-    },
+    await: assignment.await,
 
     /** Ends a job with its worker's result; false when the job is not that worker's any more. */
     finish: (id: string, workerId: string, outcome: JobOutcome): Promise<boolean> =>

@@ -20,6 +20,7 @@ export interface ReadyQueue {
   add(job: QueuedJob): void;
   /** Whether it was there. */
   remove(job: QueuedJob): boolean;
+  readonly first: QueuedJob | undefined;
   /** Takes the first job out. */
   shift(): QueuedJob | undefined;
   /** The waiting jobs that may start workers, in take order: all but those of low priority. */
@@ -42,16 +43,20 @@ export function createReadyQueue(): ReadyQueue {
   const low = createOrderedQueue<QueuedJob>();
   const takers: Taker[] = [];
   const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? low : normal);
+  function firstQueue() {
+    const [one, other] = [normal.first, low.first];
+    return one && (!other || one.place < other.place) ? normal : low;
+  }
   return {
     get size() {
       return normal.size + low.size;
     },
     add: (job) => queueOf(job).add(job),
     remove: (job) => queueOf(job).remove(job),
-    shift() {
-      const [one, other] = [normal.first, low.first];
-      return one && (!other || one.place < other.place) ? normal.shift() : low.shift();
+    get first() {
+      return firstQueue().first;
     },
+    shift: () => firstQueue().shift(),
     pressing: normal,
     *all() {
       yield* normal;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
-import type { GroupCommit } from "../store/group-commit";
-import type { Job, LiveJob, NewJob } from "./job";
+import type { Job, LiveJob } from "./job";
 import { readJob, readStored, type StoredJob } from "./row";
+import { createUnwritten, type Deferral, type JobChange, type JobPayload, type UnwrittenDeps } from "./unwritten";
 
 /**
  * The tables of jobs and their outputs, chunks and counters. The statements are few and write little: with group commit they
@@ -54,35 +54,6 @@ export interface JobStore {
   endpoints(): string[];
 }
 
-/** What only the worker of a job needs of it. */
-export type JobPayload = Pick<NewJob, "input" | "s3Config">;
-
-/** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
-const keptPayloads = 16 * 1024 * 1024;
-
-/**
- * A change that nobody was promised may be deferred, so that a short job is written once, when it is over: a submission whose
- * client waits for the end of the job, and the start at a worker that ends with the service.
- */
-export interface Deferral {
-  wait: boolean;
-}
-
-/** A change of a job that is not in the tables yet; with the payload of a new one. */
-interface Change {
-  job: Job;
-  dueAt: number;
-  payload: JobPayload | undefined;
-  wait: boolean;
-}
-
-/** What the store needs of those that run its transactions. */
-export interface JobStoreDeps {
-  onRollback: GroupCommit["onRollback"];
-  /** Something was deferred: `flushAll` has to come soon, in a transaction. */
-  deferred(): void;
-}
-
 const columns = `seq, id, endpoint_id, operation, status, low_priority, execution_timeout, created_at, queued_at, place,
   expires_at, retries, crashes, webhook, worker_id, started_at, finished_at, error`;
 const withStream = `coalesce(chunks, 0) AS chunks, coalesce(chunks_read, 0) AS chunks_read`;
@@ -92,7 +63,9 @@ const textOf = (column: string) => z.object({ [column]: z.string() }).transform(
 /** Chunks read at once: an answer may be full long before the last one. */
 const chunkBatch = 64;
 
-export function createJobStore(database: Database, { onRollback, deferred }: JobStoreDeps): JobStore {
+const now: Deferral = { wait: false };
+
+export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "onRollback" | "deferred">): JobStore {
   const insert = database.prepare(`INSERT INTO jobs (${columns}, due_at, input, s3_config)
     VALUES (${Array.from({ length: 21 }, () => "?").join(", ")})`);
   const save = database.prepare(`UPDATE jobs SET status = ?, queued_at = ?, place = ?, expires_at = ?, due_at = ?,
@@ -152,46 +125,7 @@ export function createJobStore(database: Database, { onRollback, deferred }: Job
   let lastPlace =
     database.query("SELECT max(place) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
 
-  /** Changes of this transaction, and those of earlier ones that wait. */
-  const changes = new Map<number, Change>();
-  const waiting = new Map<number, Change>();
-  const kept = new Map<number, JobPayload>();
-  let keptSize = 0;
-  function keep(seq: number, content: JobPayload): void {
-    if (keptSize + content.input.length > keptPayloads) return;
-    kept.set(seq, content);
-    keptSize += content.input.length;
-  }
-  function dropKept(seq: number): void {
-    keptSize -= kept.get(seq)?.input.length ?? 0;
-    kept.delete(seq);
-  }
-  /** They are in the tables as well. */
-  function dropAllKept(): void {
-    kept.clear();
-    keptSize = 0;
-  }
-  const outputs = new Map<number, string | undefined>();
-  function forget(): void {
-    changes.clear();
-    outputs.clear();
-  }
-  const noteRollback = (): void => {
-    if (changes.size + outputs.size === 0) onRollback(forget);
-  };
-  function note(change: Change): void {
-    noteRollback();
-    changes.set(change.job.seq, change);
-  }
-  /** Notes what waits, or that it no longer does. */
-  function setWaiting(seq: number, change: Change | undefined): void {
-    const before = waiting.get(seq);
-    if (change) waiting.set(seq, change);
-    else waiting.delete(seq);
-    onRollback(() => void (before ? waiting.set(seq, before) : waiting.delete(seq)));
-  }
-
-  function write({ job, dueAt, payload: content }: Change): void {
+  function write({ job, dueAt, payload: content }: JobChange): void {
     if (!content) {
       const { status, queuedAt, place, expiresAt, startedAt, finishedAt, workerId, retries, crashes, error, seq } = job;
       const ran = [startedAt ?? null, finishedAt ?? null, workerId ?? null] as const;
@@ -223,60 +157,30 @@ export function createJobStore(database: Database, { onRollback, deferred }: Job
     );
   }
 
-  function flush(): void {
-    for (const change of changes.values()) {
-      const { seq } = change.job;
-      if (change.wait) {
-        if (waiting.size === 0) deferred();
-        setWaiting(seq, change);
-        continue;
-      }
-      if (waiting.has(seq)) setWaiting(seq, undefined);
-      write(change);
-    }
-    for (const [seq, text] of outputs) {
-      if (text === undefined) removeOutput.run(seq);
-      else setOutput.run(seq, text);
-    }
-    forget();
-  }
-  function flushAll(): void {
-    flush();
-    for (const [seq, change] of waiting) {
-      write(change);
-      setWaiting(seq, undefined);
-    }
-  }
+  const unwritten = createUnwritten({
+    ...deps,
+    write,
+    writeOutput: (seq, text) => void (text === undefined ? removeOutput.run(seq) : setOutput.run(seq, text)),
+  });
+  const { flush, flushAll } = unwritten;
 
   return {
     nextSeq: () => ++lastSeq,
     nextPlace: () => ++lastPlace,
-    insert: (job, content, { wait } = { wait: false }) => {
-      note({ job, dueAt: job.expiresAt, payload: content, wait });
-      if (job.status === "IN_QUEUE") keep(job.seq, content);
-    },
-    save: (job, dueAt, { wait } = { wait: false }) => {
-      const { seq } = job;
-      const before = changes.get(seq) ?? waiting.get(seq);
-      // One that must be written stays so.
-      note({ job, dueAt, payload: before?.payload, wait: wait && changes.get(seq)?.wait !== false });
-      if (job.status !== "IN_QUEUE") dropKept(seq);
-    },
+    insert: (job, content, may = now) => unwritten.note(job, job.expiresAt, may, content),
+    save: (job, dueAt, may = now) => unwritten.note(job, dueAt, may),
     find: (id) => {
       flush();
       return find.get(id);
     },
     payload: (seq) => {
-      const known = (changes.get(seq) ?? waiting.get(seq))?.payload ?? kept.get(seq);
+      const known = unwritten.payload(seq);
       if (known) return known;
       const found = payload.get(seq);
       return found && { input: found.input, s3Config: found.s3Config ?? undefined };
     },
-    output: (seq) => (outputs.has(seq) ? outputs.get(seq) : output.get(seq)),
-    setOutput: (seq, text) => {
-      noteRollback();
-      outputs.set(seq, text);
-    },
+    output: (seq) => (unwritten.hasOutput(seq) ? unwritten.output(seq) : output.get(seq)),
+    setOutput: unwritten.noteOutput,
     flush,
     flushAll,
     appendChunks: (seq, position, texts) => {
@@ -300,17 +204,16 @@ export function createJobStore(database: Database, { onRollback, deferred }: Job
     },
     remove: (seq) => {
       flushAll();
-      dropKept(seq);
       for (const command of remove) command.run(seq);
     },
     removeEndpoint: (endpointId) => {
       flushAll();
-      dropAllKept();
+      unwritten.dropPayloads();
       for (const command of removeEndpoint) command.run(endpointId);
     },
     purge: (endpointId) => {
       flushAll();
-      dropAllKept();
+      unwritten.dropPayloads();
       purge.run(endpointId);
     },
     live: (visit) =>

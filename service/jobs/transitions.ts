@@ -4,7 +4,8 @@ import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
 import { type FinalJob, isOver, type Job, type JobFacts, type LiveJob, queuedAgain, recordText } from "./job";
 import type { LiveJobs } from "./live-jobs";
-import type { Deferral, JobStore } from "./store";
+import type { JobStore } from "./store";
+import type { Deferral } from "./unwritten";
 import type { WebhookStore } from "./webhook-store";
 
 /** One transition of a job; without `after` the job left the record. */

@@ -33,18 +33,23 @@ interface Entry {
 /** Works and bytes per transaction at most: a transaction keeps the process from responding. */
 const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 
-/**
- * A transaction costs several times what a work costs, so that many callers are served sooner when they share one: as long as
- * more than one waits, a transaction begins `window` ms after the last one. A lazy work waits `lazy` ms at most.
- */
-const delays = { window: 1, lazy: 2 } as const;
+/** How long a lazy work waits at most, ms. */
+const lazyDelay = 2;
 
 export interface GroupCommitOptions {
   /** Writes what memory has gathered for the store, at the end of each transaction. */
   beforeCommit?: () => void;
+  /**
+   * A transaction costs several times what a work costs, so that many callers are served sooner when they share one: as long as
+   * more than one waits, a transaction begins so many ms after the last one.
+   */
+  window?: number;
 }
 
-export function createGroupCommit(database: Database, { beforeCommit }: GroupCommitOptions = {}): GroupCommit {
+export function createGroupCommit(
+  database: Database,
+  { beforeCommit, window = 1 }: GroupCommitOptions = {},
+): GroupCommit {
   let waiting: Entry[] = [];
   let undos: (() => void)[] = [];
   let next: NodeJS.Immediate | undefined;
@@ -55,13 +60,13 @@ export function createGroupCommit(database: Database, { beforeCommit }: GroupCom
 
   function schedule(lazy: boolean): void {
     if (next) return;
-    if (lazy) later ??= setTimeout(run, delays.lazy);
+    if (lazy) later ??= setTimeout(run, lazyDelay);
     else next = setImmediate(run);
   }
   function run(): void {
     const now = performance.now();
     // Meanwhile the event loop takes what comes in.
-    if (crowded && now - lastBegan < delays.window && waiting.length < batchLimit.works) {
+    if (crowded && now - lastBegan < window && waiting.length < batchLimit.works) {
       next = setImmediate(run);
       return;
     }

@@ -6,37 +6,8 @@ import type { RunningJob, TakenJob } from "../jobs/job";
 import type { JobOutcome, Jobs } from "../jobs/jobs";
 import type { Taker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
-import { aborted, createLongPolls } from "./long-poll";
+import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import { isBusy, isLocalId, type Worker, type WorkerRegistry } from "./registry";
-
-/**
- * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
- * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
- */
-export interface Dispatcher {
-  /** The worker behind a call, noted as heard of; one elsewhere joins with its first call. */
-  greet(endpointId: string, workerId: string): Worker;
-  /** Keeps a job that a worker elsewhere had when the service started, until the worker comes back or its time is over. */
-  awaitReturn(job: RunningJob): void;
-  /**
-   * Up to `max` jobs; waits for the first one. None when the time is over, the worker is retiring or the signal aborts.
-   * `busy` is what the worker says of itself: false means that it has no job.
-   */
-  take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]>;
-  /** Connects a worker's pipe, which gets one job after the other from now on, and is told which to stop. */
-  connect(worker: Worker, pipe: WorkerPipe): void;
-  /** Takes back jobs whose response never reached the worker. */
-  undelivered(worker: Worker, jobs: TakenJob[]): Promise<void>;
-  /** The end of a job. `refresh`: the worker wants to be replaced after it. A worker with a pipe gets its next job. */
-  finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void>;
-  /** Jobs that the worker has to stop; waits for the first one. */
-  stops(worker: Worker, signal: AbortSignal): Promise<string[]>;
-  ping(worker: Worker, jobIds: string[], unwell: string | undefined): void;
-  /** Gives a worker no more jobs and ends its waits. */
-  dismiss(worker: Worker): void;
-  /** Gives nobody any more jobs. */
-  close(): void;
-}
 
 /** A worker's end of a pipe. */
 export interface WorkerPipe {
@@ -62,22 +33,18 @@ export interface DispatcherDeps {
 /** How long a worker that gets no more jobs is held, so that it does not ask in a loop, ms. */
 const dismissedHold = 1000;
 
-/** How long after the first word a worker is told again to stop a job, ms. */
-const retellHold = 1000;
+export type Dispatcher = ReturnType<typeof createDispatcher>;
 
-export function createDispatcher({
-  jobs,
-  queue,
-  events,
-  registry,
-  clock,
-  timings,
-  log,
-  joined,
-  changed,
-}: DispatcherDeps): Dispatcher {
+/**
+ * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
+ * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
+ */
+export function createDispatcher(deps: DispatcherDeps) {
+  const { jobs, queue, events, registry, clock, timings, log, joined, changed } = deps;
   let closed = false;
-  const { held, wake, wakeAll } = createLongPolls(clock);
+  const longPolls = createLongPolls(clock);
+  const { held, wake, wakeAll } = longPolls;
+  const stops = createStopPolls(longPolls, timings);
   const pipes = new WeakMap<Worker, WorkerPipe>();
   /** Workers that wait for a job at their queue. */
   const takers = new Map<Worker, Taker>();
@@ -92,12 +59,11 @@ export function createDispatcher({
     registry.find(endpointId, workerId)?.jobs.set(id, { since: startedAt, lowPriority, recovered: false });
   });
 
-  const stopWaits = new Map<Worker, Set<() => void>>();
   function askToStop(worker: Worker, jobId: string): void {
     const pipe = pipes.get(worker);
     worker.stopping.set(jobId, { since: clock.now(), told: pipe !== undefined });
     pipe?.stop(jobId);
-    for (const wakeUp of stopWaits.get(worker) ?? []) wakeUp();
+    stops.wake(worker);
     changed(worker.endpointId);
   }
   /** The job is no longer that worker's; `stop` when the worker goes on with it. */
@@ -190,7 +156,7 @@ export function createDispatcher({
   }
 
   /** The first job that comes while the poll is open, and others that wait then. */
-  function takeFirst(worker: Worker, max: number, until: AbortSignal): Promise<TakenJob[]> {
+  function takeFirst(worker: Worker, max: number, until: AbortSignal, gone: AbortSignal): Promise<TakenJob[]> {
     return new Promise((resolve, reject) => {
       if (until.aborted) return resolve([]);
       const leave = (): void => {
@@ -201,10 +167,18 @@ export function createDispatcher({
       wait(worker, (first) => {
         until.removeEventListener("abort", leave);
         if (!first) return resolve([]);
-        if (max === 1 || queue(worker.endpointId).size === 0) return resolve([first]);
-        jobs.take(worker.endpointId, worker.id, max - 1).then((more) => resolve([first, ...more]), reject);
+        // A turn later it is known whether the worker had closed the connection before.
+        setImmediate(() => {
+          const taken = gone.aborted ? undelivered(worker, [first]).then(() => []) : withMore(worker, first, max);
+          taken.then(resolve, reject);
+        });
       });
     });
+  }
+
+  async function withMore(worker: Worker, first: TakenJob, max: number): Promise<TakenJob[]> {
+    if (max === 1 || queue(worker.endpointId).size === 0) return [first];
+    return [first, ...(await jobs.take(worker.endpointId, worker.id, max - 1))];
   }
 
   function noteAsk(worker: Worker): void {
@@ -217,7 +191,8 @@ export function createDispatcher({
   }
 
   return {
-    greet(endpointId, workerId) {
+    /** The worker behind a call, noted as heard of; one elsewhere joins with its first call. */
+    greet(endpointId: string, workerId: string): Worker {
       const known = registry.find(endpointId, workerId);
       if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
       const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
@@ -236,7 +211,8 @@ export function createDispatcher({
       return worker;
     },
 
-    awaitReturn({ id, endpointId, workerId, lowPriority }) {
+    /** Keeps a job that a worker elsewhere had when the service started, until the worker comes back or its time is over. */
+    awaitReturn({ id, endpointId, workerId, lowPriority }: RunningJob): void {
       const now = clock.now();
       let worker = registry.find(endpointId, workerId);
       if (!worker) {
@@ -247,7 +223,11 @@ export function createDispatcher({
       worker.jobs.set(id, { since: now, lowPriority, recovered: true });
     },
 
-    async take(worker, max, busy, signal) {
+    /**
+     * Up to `max` jobs; waits for the first one. None when the time is over, the worker is retiring or the signal aborts.
+     * `busy` is what the worker says of itself: false means that it has no job.
+     */
+    async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]> {
       noteAsk(worker);
       if (busy === false) await reconcile(worker);
       if (closed || worker.retiring) {
@@ -256,7 +236,7 @@ export function createDispatcher({
       }
       worker.asking++;
       try {
-        return await held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until));
+        return await held(worker, timings.takeHold, signal, (until) => takeFirst(worker, max, until, signal));
       } finally {
         worker.asking--;
         worker.lastAskAt = clock.now();
@@ -265,15 +245,18 @@ export function createDispatcher({
       }
     },
 
-    connect(worker, pipe) {
+    /** Connects a worker's pipe, which gets one job after the other from now on, and is told which to stop. */
+    connect(worker: Worker, pipe: WorkerPipe): void {
       pipes.set(worker, pipe);
       noteAsk(worker);
       sendNext(worker, pipe);
     },
 
+    /** Takes back jobs whose response never reached the worker. */
     undelivered,
 
-    async finish(worker, jobId, outcome, refresh) {
+    /** The end of a job. `refresh`: the worker wants to be replaced after it. A worker with a pipe gets its next job. */
+    async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
       if (refresh) worker.retiring = true;
       const result = jobs.finish(jobId, worker.id, outcome);
       // Its next job starts in the same transaction.
@@ -286,31 +269,10 @@ export function createDispatcher({
       freed(worker);
     },
 
-    async stops(worker, signal) {
-      const news = (): string[] => {
-        const untold = [...worker.stopping].filter(([, stop]) => !stop.told);
-        for (const [, stop] of untold) stop.told = true;
-        return untold.map(([jobId]) => jobId);
-      };
-      const now = news();
-      if (now.length > 0) return now;
-      const all = stopWaits.get(worker) ?? new Set();
-      stopWaits.set(worker, all);
-      // A job may reach the worker later than the word to stop it, so that is said again.
-      const hold = worker.stopping.size > 0 ? retellHold : timings.stopHold;
-      await held(worker, hold, signal, async (until) => {
-        await new Promise<void>((resolve) => {
-          all.add(resolve);
-          void aborted(until)
-            .then(() => all.delete(resolve))
-            .then(() => resolve());
-        });
-      });
-      if (all.size === 0) stopWaits.delete(worker);
-      return [...worker.stopping.keys()];
-    },
+    /** Jobs that the worker has to stop; waits for the first one. */
+    stops: stops.poll,
 
-    ping(worker, jobIds, unwell) {
+    ping(worker: Worker, jobIds: string[], unwell: string | undefined): void {
       // From the first ping on its silence is watched.
       if (!worker.pinged || worker.unwell !== unwell) changed(worker.endpointId);
       worker.pinged = true;
@@ -320,13 +282,15 @@ export function createDispatcher({
       for (const jobId of [...worker.stopping.keys()]) if (!jobIds.includes(jobId)) worker.stopping.delete(jobId);
     },
 
-    dismiss(worker) {
+    /** Gives a worker no more jobs and ends its waits. */
+    dismiss(worker: Worker): void {
       worker.retiring = true;
       leaveQueue(worker);
       wake(worker);
     },
 
-    close() {
+    /** Gives nobody any more jobs. */
+    close(): void {
       closed = true;
       for (const worker of [...takers.keys()]) leaveQueue(worker);
       wakeAll();

@@ -1,4 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
+import type { JobTimings } from "../jobs/timings";
 import type { Worker } from "./registry";
 
 /** Calls of workers that are held open until there is something to say. */
@@ -51,3 +52,38 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+
+/** How long after the first time a worker is asked again to stop a job, ms: the job may reach it later than that. */
+const repeatHold = 1000;
+
+/** The workers' calls for jobs that they have to stop. */
+export function createStopPolls({ held }: Pick<LongPolls, "held">, { stopHold }: Pick<JobTimings, "stopHold">) {
+  const waiting = new Map<Worker, Set<() => void>>();
+  return {
+    /** A worker has a job to stop. */
+    wake(worker: Worker): void {
+      for (const end of waiting.get(worker) ?? []) end();
+    },
+
+    /** Jobs that the worker has to stop; waits for the first one. */
+    async poll(worker: Worker, signal: AbortSignal): Promise<string[]> {
+      const unsent = [...worker.stopping].filter(([, stop]) => !stop.told);
+      for (const [, stop] of unsent) stop.told = true;
+      if (unsent.length > 0) return unsent.map(([jobId]) => jobId);
+      const all = waiting.get(worker) ?? new Set();
+      waiting.set(worker, all);
+      const hold = worker.stopping.size > 0 ? repeatHold : stopHold;
+      await held(worker, hold, signal, async (until) => {
+        await new Promise<void>((resolve) => {
+          all.add(resolve);
+          void aborted(until).then(() => {
+            all.delete(resolve);
+            resolve();
+          });
+        });
+      });
+      if (all.size === 0) waiting.delete(worker);
+      return [...worker.stopping.keys()];
+    },
+  };
+}

@@ -46,11 +46,7 @@ const leads =
 const serviceFloors = ["cli", "api", "workers", "jobs", "resources", "store"];
 
 /** Files that may read the environment. */
-const environmentReaders = [
-  "service/settings.ts",
-  "service/workers/launch.ts",
-  "provider/settings.ts",
-];
+const environmentReaders = ["service/settings.ts", "service/workers/launch.ts", "provider/settings.ts"];
 
 /** Circles of files that need each other at run time, each told once. */
 function circles(sources: Source[]): string[] {

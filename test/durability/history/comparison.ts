@@ -45,7 +45,7 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
   const kept = found && life.store.output(found.seq);
   const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, ...found, output: kept };
   expect(real, `the record of ${job.id}`).toMatchObject(expected);
-  if (found && "error" in found) expect(found.error).toContain(job.error);
+  if (found?.error !== undefined) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();
   const live = life.live.get(job.id);
   const { hasOutput: _hasOutput, ...remembered } = { hasOutput: false, ...(live ?? found) };

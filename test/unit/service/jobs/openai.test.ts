@@ -217,7 +217,7 @@ test("a client that reads slowly is not sent more than it takes, and gets all in
   let all = await next();
   await jobs.healthBecomes(({ jobs }) => jobs["completed"] === 1);
   const shape = z.object({ chunks: z.number(), read: z.number() });
-  const [told] = lookIntoStore(rig.dataFolder, "SELECT chunks, chunks_read AS read FROM jobs", shape) ?? [];
+  const [told] = lookIntoStore(rig.dataFolder, "SELECT chunks, chunks_read AS read FROM job_streams", shape) ?? [];
   expect(told?.chunks).toBe(36);
   expect(told?.read).toBeLessThan(36);
   all += await text();

@@ -40,10 +40,10 @@ describe("a handler file's default export", () => {
     });
   });
 
-  test("fails the job when its output is no JSON value", async () => {
+  test("fails the job when its output is not a JSON value", async () => {
     expect(await ended({ do: "circle" })).toMatchObject({
       status: "FAILED",
-      error: expect.stringContaining("no JSON value"),
+      error: expect.stringContaining("not a JSON value"),
     });
   });
 

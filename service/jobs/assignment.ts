@@ -1,0 +1,124 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { GroupCommit } from "../store/group-commit";
+import type { JobEvents } from "./events";
+import { allows, type TakenJob, taken as takenBy } from "./job";
+import type { LiveJobs } from "./live-jobs";
+import type { Taker } from "./ready-queue";
+import type { JobRecords } from "./records";
+import type { JobStore } from "./store";
+import type { Transitions } from "./transitions";
+
+export interface AssignmentDeps {
+  live: LiveJobs;
+  store: Pick<JobStore, "payload">;
+  records: Pick<JobRecords, "isVisible">;
+  groupCommit: Pick<GroupCommit, "commit">;
+  events: JobEvents;
+  clock: Clock;
+  transitions: Pick<Transitions, "put" | "emit">;
+}
+
+/** A job and the worker that gets it. */
+interface Served {
+  taker: Taker;
+  taken: TakenJob;
+}
+
+/** How long it takes until a queue is served again when the store cannot be written, ms. */
+const pause = 1000;
+
+/** Waiting jobs go to workers, one each, in the order of the queue. */
+export function createAssignment({ live, store, records, groupCommit, events, clock, transitions }: AssignmentDeps) {
+  const { commit } = groupCommit;
+  const { put, emit } = transitions;
+
+  /** Within a transaction. Jobs whose time is over are passed: the supervisor removes them in a moment. */
+  function takeNext(endpointId: string, workerId: string): TakenJob | undefined {
+    for (let next = live.shift(endpointId); next; next = live.shift(endpointId)) {
+      const payload = records.isVisible(next) ? store.payload(next.seq) : undefined;
+      if (!payload) continue;
+      const job = takenBy(next, workerId, clock.now());
+      put(job);
+      return { ...payload, job };
+    }
+    return undefined;
+  }
+
+  function serve(endpointId: string): Served | undefined {
+    const queue = live.queue(endpointId);
+    if (queue.size === 0) return undefined;
+    const taker = live.nextTaker(endpointId);
+    const taken = taker && takeNext(endpointId, taker.workerId);
+    if (taker && !taken) queue.wait(taker);
+    return taker && taken && { taker, taken };
+  }
+
+  function give(served: Served | undefined): void {
+    if (!served) return;
+    events.emit("started", served.taken.job);
+    served.taker.give(served.taken);
+  }
+
+  /** The first waiting job goes to a worker that waits for one, when there are both. */
+  function serveSoon(endpointId: string): void {
+    const { size, hasTaker } = live.queue(endpointId);
+    if (size === 0 || !hasTaker) return;
+    commit(() => serve(endpointId), give).catch(() => clock.sleep(pause).then(() => serveSoon(endpointId)));
+  }
+
+  /** Sends the first waiting job to a worker, then makes it that worker's; false when there is none. */
+  function beginNext(endpointId: string, { workerId, early }: Taker): boolean {
+    const { first } = live.queue(endpointId);
+    const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
+    if (!first || !payload || !early) return false;
+    const { id } = first;
+    const now = clock.now();
+    live.reserve(endpointId);
+    early.send({ ...payload, job: takenBy(first, workerId, now) });
+    const begun = commit(
+      () => {
+        const before = live.release(id);
+        if (!allows(before, "take") || !records.isVisible(before)) return undefined;
+        const after = takenBy(before, workerId, now);
+        put(after, { wait: true });
+        return { before, after };
+      },
+      (done) => (done ? emit(done) : early.takeBack(id)),
+      { lazy: true },
+    );
+    begun.catch(() => {
+      live.release(id);
+      early.takeBack(id);
+      serveSoon(endpointId);
+    });
+    return true;
+  }
+
+  return {
+    give,
+    serveSoon,
+
+    /** Gives a worker up to `max` waiting jobs. */
+    take: (endpointId: string, workerId: string, max: number): Promise<TakenJob[]> =>
+      commit(
+        () => {
+          const jobs: TakenJob[] = [];
+          for (let next = takeNext(endpointId, workerId); next; next = takeNext(endpointId, workerId)) {
+            jobs.push(next);
+            if (jobs.length >= max) break;
+          }
+          return jobs;
+        },
+        (jobs) => {
+          for (const { job } of jobs) events.emit("started", job);
+        },
+      ),
+
+    /** Gives a worker the first waiting job, or the next one that comes. */
+    await(endpointId: string, taker: Taker): void {
+      if (beginNext(endpointId, taker)) return;
+      live.queue(endpointId).wait(taker);
+      serveSoon(endpointId);
+    },
+  };
+}

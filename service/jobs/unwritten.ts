@@ -1,0 +1,113 @@
+import type { GroupCommit } from "../store/group-commit";
+import type { Job, NewJob } from "./job";
+
+/** What only the worker of a job needs of it. */
+export type JobPayload = Pick<NewJob, "input" | "s3Config">;
+
+/**
+ * A change that nobody was promised may be deferred, so that a short job is written once, when it is over: a submission whose
+ * client waits for the end of the job, and the start at a worker that ends with the service.
+ */
+export interface Deferral {
+  wait: boolean;
+}
+
+/** A change of a job that is not in the tables yet; with the payload of a new one. `dueAt` is when a final job is deleted. */
+export interface JobChange {
+  job: Job;
+  dueAt: number;
+  payload: JobPayload | undefined;
+  wait: boolean;
+}
+
+export interface UnwrittenDeps {
+  onRollback: GroupCommit["onRollback"];
+  /** Something was deferred: `flushAll` has to come soon, in a transaction. */
+  deferred(): void;
+  write(change: JobChange): void;
+  writeOutput(seq: number, output: string | undefined): void;
+}
+
+/** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
+const keptPayloads = 16 * 1024 * 1024;
+
+export type Unwritten = ReturnType<typeof createUnwritten>;
+
+/** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
+export function createUnwritten({ onRollback, deferred, write, writeOutput }: UnwrittenDeps) {
+  /** Changes of this transaction, and those of earlier ones that wait. */
+  const changes = new Map<number, JobChange>();
+  const waiting = new Map<number, JobChange>();
+  const outputs = new Map<number, string | undefined>();
+  const kept = new Map<number, JobPayload>();
+  let keptSize = 0;
+
+  function forget(): void {
+    changes.clear();
+    outputs.clear();
+  }
+  const noteRollback = (): void => {
+    if (changes.size + outputs.size === 0) onRollback(forget);
+  };
+  function setWaiting(seq: number, change: JobChange | undefined): void {
+    const before = waiting.get(seq);
+    if (change) waiting.set(seq, change);
+    else waiting.delete(seq);
+    onRollback(() => void (before ? waiting.set(seq, before) : waiting.delete(seq)));
+  }
+  function keepPayload({ job, payload }: JobChange): void {
+    const size = payload?.input.length ?? 0;
+    if (job.status === "IN_QUEUE" && payload && keptSize + size <= keptPayloads) {
+      kept.set(job.seq, payload);
+      keptSize += size;
+    } else if (job.status !== "IN_QUEUE" && kept.has(job.seq)) {
+      keptSize -= kept.get(job.seq)?.input.length ?? 0;
+      kept.delete(job.seq);
+    }
+  }
+  function flush(): void {
+    for (const change of changes.values()) {
+      const { seq } = change.job;
+      if (change.wait && waiting.size === 0) deferred();
+      if (change.wait || waiting.has(seq)) setWaiting(seq, change.wait ? change : undefined);
+      if (!change.wait) write(change);
+    }
+    for (const [seq, text] of outputs) writeOutput(seq, text);
+    forget();
+  }
+
+  return {
+    /** Notes a change. One that must be written in this transaction stays so. */
+    note(job: Job, dueAt: number, { wait }: Deferral, payload?: JobPayload): void {
+      noteRollback();
+      const { seq } = job;
+      const before = changes.get(seq);
+      const content = payload ?? (before ?? waiting.get(seq))?.payload;
+      const change = { job, dueAt, payload: content, wait: wait && before?.wait !== false };
+      changes.set(seq, change);
+      keepPayload(change);
+    },
+    noteOutput(seq: number, output: string | undefined): void {
+      noteRollback();
+      outputs.set(seq, output);
+    },
+    payload: (seq: number): JobPayload | undefined => (changes.get(seq) ?? waiting.get(seq))?.payload ?? kept.get(seq),
+    hasOutput: (seq: number): boolean => outputs.has(seq),
+    output: (seq: number): string | undefined => outputs.get(seq),
+    /** Forgets payloads that the tables have as well. */
+    dropPayloads(): void {
+      kept.clear();
+      keptSize = 0;
+    },
+    /** Writes what was changed in this transaction, but for what may wait. */
+    flush,
+    /** Writes everything. */
+    flushAll(): void {
+      flush();
+      for (const [seq, change] of waiting) {
+        write(change);
+        setWaiting(seq, undefined);
+      }
+    },
+  };
+}
