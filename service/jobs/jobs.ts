@@ -5,7 +5,7 @@ import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
 import * as becomes from "./job";
-import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob } from "./job";
+import { allows, isOver, type Job, type LiveJob, type NewJob, type QueuedJob, type RunningJob } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
@@ -69,17 +69,17 @@ export function createJobs(deps: JobsDeps) {
      * when this resolves, since its client waits for its end.
      */
     submit(job: NewJob, may: Deferral = { wait: false }): Promise<LiveJob | undefined> {
-      const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
       const { input, s3Config } = job;
+      const queued = (): QueuedJob => becomes.queued(job, store.nextSeq(), store.nextPlace());
       const isFirst = (): boolean => live.queue(job.endpointId).size === 0;
       const early = isFirst() ? live.queue(job.endpointId).nextTaker(true) : undefined;
-      const begun = early && becomes.taken(queued, early.workerId, clock.now());
+      const begun = early && becomes.taken(queued(), early.workerId, clock.now());
       if (begun) early.early?.send({ job: begun, input, s3Config });
       const accepted = commit(
         () => {
           if (!deps.exists(job.endpointId)) return undefined;
           const taker = !early && isFirst() ? live.nextTaker(job.endpointId) : undefined;
-          const started = begun ?? (taker ? becomes.taken(queued, taker.workerId, clock.now()) : queued);
+          const started = begun ?? (taker ? becomes.taken(queued(), taker.workerId, clock.now()) : queued());
           store.insert(started, job, may);
           live.put(started);
           return { started, taker };
