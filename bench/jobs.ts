@@ -30,7 +30,12 @@ export interface JobRow {
 export interface JobBench {
   rounds: number;
   seconds: number;
+  /** Seconds of the same load before each measurement, for every contender: both are programs that begin slowly. */
+  warmUp: number;
 }
+
+/** Workers of the endpoint: as many as an endpoint has where nothing is said. */
+const workersPerEndpoint = 3;
 
 interface Contender {
   operation: JobRow["operation"];
@@ -69,8 +74,10 @@ function contender(service: MeasuredService, operation: JobRow["operation"], by:
   return { operation, by, pid, load };
 }
 
-async function measure(contender: Contender, connections: number, seconds: number): Promise<JobRow> {
+async function measure(contender: Contender, connections: number, bench: JobBench): Promise<JobRow> {
   const { operation, by, pid, load } = contender;
+  const { seconds, warmUp } = bench;
+  if (warmUp > 0) await load(connections, warmUp);
   const workers = await descendants(pid);
   const used = async (pids: number[]): Promise<number> =>
     (await Promise.all(pids.map(processorTime))).reduce((sum, one) => sum + one, 0);
@@ -102,7 +109,7 @@ function summed(rows: JobRow[]): JobRow {
 }
 
 /** Jobs through local workers, SDK workers and the SDK's own server, in turns, so that one machine's mood meets all. */
-export async function measureJobs({ rounds, seconds }: JobBench): Promise<JobRow[]> {
+export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
   const peer = await startSdkServer();
   try {
     const kinds: [WorkerKind, JobRow["by"]][] = [
@@ -121,18 +128,18 @@ export async function measureJobs({ rounds, seconds }: JobBench): Promise<JobRow
         }),
     };
     const results = new Map<string, JobRow[]>();
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < bench.rounds; round++) {
       for (const count of clients) {
         const note = (row: JobRow): void => {
           const key = `${row.operation} ${row.by} ${row.clients}`;
           results.set(key, [...(results.get(key) ?? []), row]);
         };
-        note(await measure(sdkContender, count, seconds));
+        note(await measure(sdkContender, count, bench));
         for (const [workers, by] of kinds) {
           for (const operation of operations) {
             // A service of its own each: /run takes jobs faster than workers run them, and a queue would slow the next load.
-            await onService({ workers }, async (service) => {
-              note(await measure(contender(service, operation, by), count, seconds));
+            await onService({ workers, workersPerEndpoint }, async (service) => {
+              note(await measure(contender(service, operation, by), count, bench));
             });
           }
         }

@@ -33,13 +33,13 @@ function ratio(row: JobRow, rows: JobRow[]): string {
 }
 
 function jobTable(rows: JobRow[]): string {
-  const head = ["operation", "by", "clients", "× the SDK's server", "jobs/s", "p50 ms", "p99 ms", "errors"];
+  const head = ["× the SDK's server", "operation", "by", "clients", "jobs/s", "p50 ms", "p99 ms", "errors"];
   const order = (row: JobRow): string => `${row.operation} ${String(row.clients).padStart(4, "0")} ${row.by}`;
   const sorted = [...rows].sort((a, b) => order(a).localeCompare(order(b)));
   return table(
     [...head, "server CPU ms/job", "workers' CPU ms/job"],
     sorted.map((row) => [
-      ...[row.operation, row.by, String(row.clients), ratio(row, rows), whole(row.jobsPerSecond)],
+      ...[ratio(row, rows), row.operation, row.by, String(row.clients), whole(row.jobsPerSecond)],
       ...[fine(row.p50), fine(row.p99), whole(row.errors), fine(row.serverCpu), fine(row.workerCpu)],
     ]),
   );

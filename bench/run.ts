@@ -20,7 +20,9 @@ async function measure(chosen: readonly Part[], quick: boolean): Promise<Results
   for (const part of chosen) {
     console.error(`Measuring ${part} …`);
     if (part === "jobs")
-      results.jobs = await measureJobs(quick ? { rounds: 1, seconds: 1 } : { rounds: 5, seconds: 5 });
+      results.jobs = await measureJobs(
+        quick ? { rounds: 1, seconds: 1, warmUp: 0 } : { rounds: 5, seconds: 3, warmUp: 2 },
+      );
     if (part === "burst") results.burst = await measureBurst();
     if (part === "queue") results.queue = await measureQueue(quick ? [1000, 5000] : [1000, 100_000, 1_000_000]);
     if (part === "memory") results.memory = quick ? await measureMemory(1, 2000) : await measureMemory(3, 100_000);
