@@ -45,8 +45,9 @@ export interface MeasuredService {
 
 /** Starts the service's command line and waits for its addresses. */
 export async function startService(folder: string, flags: string[] = []) {
-  const args = [serviceProgram, "start", "--json", "--port", "0", "--data", folder, ...flags];
-  const child = spawn(process.execPath, args, {
+  const args = ["start", "--json", "--port", "0", "--data", folder, ...flags];
+  // By its first line, as users run it.
+  const child = spawn(serviceProgram, args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...sdkEnvironment },
   });
