@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
-import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { JobOperation } from "../jobs/job";
+import type { JobOutcome } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import { JsonTextError, memberTexts } from "../json-text";
 import type { Dispatcher } from "./dispatcher";
@@ -17,8 +17,6 @@ export interface PipeDeps {
   fail(error: unknown): void;
 }
 
-const idText = z.string();
-
 /**
  * The service's end of the pipe to its own Node worker (workers/node-host.ts): a socket pair that the process inherits, with a
  * JSON object per line. The service writes jobs `{id, input, s3Config?}` and `{stop: id}`; the worker writes `{ready: true}`
@@ -28,22 +26,37 @@ const idText = z.string();
 export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, operationOf, fail }: PipeDeps): void {
   /** Characters of chunks that are on their way to the store. */
   let storing = 0;
+  let isReady = false;
+  /** The job that the worker has. Whatever a handler writes to the pipe itself, it gets no second one. */
+  let current: string | undefined;
   const write = (line: string): void => void (pipe.writable && pipe.write(`${line}\n`));
 
   function take(line: string): Promise<unknown> | undefined {
     const members = memberTexts(line);
     if (!members) throw new JsonTextError("must be a JSON object");
-    if (members.has("ready")) {
-      dispatcher.connect(worker, {
-        send: (taken) => write(jobText(taken)),
-        stop: (jobId) => write(`{"stop":"${jobId}"}`),
-      });
-      return undefined;
-    }
-    const jobId = idText.parse(JSON.parse(members.get("id") ?? "null"));
+    if (members.has("ready")) return begin();
+    const jobId = current;
+    if (jobId === undefined || members.get("id") !== `"${jobId}"`) return undefined;
     const chunk = members.get("chunk");
     if (chunk !== undefined) return append(jobId, chunk);
     const { outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
+    return finish(jobId, outcome, refresh);
+  }
+
+  function begin(): undefined {
+    if (isReady) return;
+    isReady = true;
+    dispatcher.connect(worker, {
+      send: (taken) => {
+        current = taken.job.id;
+        write(jobText(taken));
+      },
+      stop: (jobId) => write(`{"stop":"${jobId}"}`),
+    });
+  }
+
+  function finish(jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
+    current = undefined;
     return dispatcher.finish(worker, jobId, outcome, refresh);
   }
 
@@ -59,10 +72,9 @@ export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, op
     }
   }
 
-  /** What cannot be read ends the job that the worker runs. */
+  /** What cannot be read ends the job that the worker runs, and the worker with it: who knows what it does. */
   function refuse(why: string): void {
-    const [jobId] = worker.jobs.keys();
-    if (jobId !== undefined) dispatcher.finish(worker, jobId, refusedResult(why), false).catch(fail);
+    if (current !== undefined) finish(current, refusedResult(why), true).catch(fail);
   }
 
   readLines(

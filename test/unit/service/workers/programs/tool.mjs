@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Does what `input.do` says; the tests' one handler. */
@@ -46,6 +46,10 @@ export default async function tool({ id, input, signal, ...rest }) {
       circle.circle = circle;
       return circle;
     }
+    case "write":
+      for (const line of input.lines) writeSync(3, `${line}\n`);
+      await delay(input.ms ?? 0);
+      return "written";
     case "nothing":
       return undefined;
     case "refresh":
