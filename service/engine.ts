@@ -121,11 +121,12 @@ export function createJobEngine({
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
 
   let writing: NodeJS.Timeout | undefined;
+  const notWritten = (error: unknown): void => log.error({ err: error }, "what was deferred could not be written");
   function writeDeferred(): void {
     writing ??= setTimeout(() => {
       writing = undefined;
-      groupCommit.commit(store.flushAll, undefined, { lazy: true }).catch((error: unknown) => {
-        log.error({ err: error }, "what was deferred could not be written");
+      jobs.writeDeferred().catch((error: unknown) => {
+        notWritten(error);
         writeDeferred();
       });
     }, deferral);
@@ -228,7 +229,7 @@ export function createJobEngine({
       await supervisor.stop();
       await webhookDelivery.stop();
       clearTimeout(writing);
-      await groupCommit.commit(store.flushAll);
+      await jobs.writeDeferred().catch(notWritten);
       groupCommit.close();
       await logs.flush();
       await reaper.close();

@@ -175,6 +175,7 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
 
   app.get<OfEndpoint>("/:endpointId/requests", before("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
+    await jobs.writeDeferred();
     const recordOf = (job: Job, output: string | undefined): string => recordText(job, output, clock.now());
     const page = readPage(records, request.params.endpointId, cursor, limit, recordOf);
     const next = page.cursor === undefined ? "null" : `"${page.cursor}"`;

@@ -207,6 +207,9 @@ export function createJobs(deps: JobsDeps) {
         (done) => done.forEach(announce),
       ),
 
+    /** Writes what was deferred, so that the store has every job. */
+    writeDeferred: (): Promise<void> => commit(store.flushAll, undefined, { lazy: true }),
+
     /** Deletes final jobs whose time is over, up to `limit` of them. */
     expire: (limit: number): Promise<number> => commit(() => store.expire(clock.now(), limit)),
 

@@ -225,10 +225,7 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
       return expire.reduce((_count, command) => command.run(now, limit), 0);
     },
     nextExpiry: () => nextExpiry.get(),
-    page: (endpointId, before, limit) => {
-      database.transaction(flushAll);
-      return page.all(endpointId, before, limit);
-    },
+    page: (endpointId, before, limit) => page.all(endpointId, before, limit),
     endpoints: () => endpoints.all(),
   };
 }
