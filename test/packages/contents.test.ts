@@ -48,7 +48,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     expect(files).toEqual(expect.arrayContaining([...targets, ...types, manifest.main, manifest.types]));
     for (const command of Object.values(manifest.bin)) {
       expect((await stat(join(folder, command))).mode & 0o111, command).toBe(0o111);
-      expect(await readFile(join(folder, command), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+      expect(await readFile(join(folder, command), "utf8")).toMatch(/^#!\/usr\/bin\/env (-S )?node( --[a-z-]+=\d+)*\n/);
     }
   });
 
