@@ -15,12 +15,47 @@ const alias = [
   { find: /^serverless-compute-local$/, replacement: here("service/index.ts") },
 ];
 
+/** The suites of the provider that run in dialect v2, too. */
+const faultsInV2 = [
+  ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
+  ...["schedules", "previews", "two-projects", "capped-lists", "unreadable-objects", "service-additions"],
+];
+
+/**
+ * Of the suites with a real engine, which take a minute each, those that go through every verb of every kind; the others
+ * with FULL=1. docs/drift-and-faults.md says of each suite that is in none of the lists why.
+ */
+const isFull = Boolean(process.env["FULL"]);
+const waysInV2 = [
+  "lifecycle",
+  "drift",
+  ...(isFull
+    ? [
+        ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
+        ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke"],
+      ]
+    : []),
+];
+
+/** A project's suites, by the names of their files, once more in dialect v2: the second column of the same table. */
+const inV2 = (folder: string, names: string[], test: object) => ({
+  extends: true as const,
+  test: {
+    name: `${folder}-v2`,
+    include: names.map((name) => `test/${folder}/${name}.test.ts`),
+    env: { TEST_DIALECT: "v2" },
+    ...test,
+  },
+});
+
 export default defineConfig({
   resolve: { alias },
   test: {
     reporters: ["default", here("test/support/secrecy-reporter.ts")],
     // Many tests start processes of their own, so more workers than this only wait for each other.
     maxWorkers: 2,
+    // Only the tests of test/docker use a Docker Engine, and they name one: no other may start a container where one runs.
+    env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
     // A test names the reading of the interface that it rests on; a tag without its row in docs/service.md refuses the run.
     tags: readReadings().map(({ name, reading }) => ({ name: `${tagPrefix}${name}`, description: reading })),
     projects: [
@@ -45,6 +80,17 @@ export default defineConfig({
           hookTimeout: 30_000,
         },
       },
+      inV2("faults", faultsInV2, { testTimeout: 60_000, hookTimeout: 30_000 }),
+      inV2("engine", waysInV2, {
+        globalSetup: ["test/engine/setup.ts"],
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+      }),
+      inV2("plugin", waysInV2, {
+        globalSetup: ["test/plugin/setup.ts"],
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+      }),
       {
         extends: true,
         test: {
@@ -52,6 +98,16 @@ export default defineConfig({
           include: ["test/durability/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "docker",
+          include: ["test/docker/**/*.test.ts"],
+          globalSetup: ["test/engine/setup.ts", "test/docker/setup.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

@@ -1,10 +1,11 @@
 import { parseAddress } from "./address";
 import { type Clock, systemClock } from "./clock";
-import { createGraphqlManagement } from "./graphql";
+import { createRestV1Management } from "./dialects/rest-v1";
+import { createRestV2Management } from "./dialects/rest-v2";
 import { createJobClient, type JobClient } from "./jobs";
 import type { Management } from "./management";
+import type { Dialect } from "./objects";
 import type { Proxies } from "./proxies";
-import { createRestManagement } from "./rest";
 import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
 
@@ -14,6 +15,8 @@ export interface ClientSettings {
   apiKey: string;
   /** Root of the REST management API, version prefix included, for example `http://127.0.0.1:7337/v1`. */
   baseUrl: string;
+  /** What `baseUrl` speaks. Default: `v1`. */
+  dialect?: Dialect | undefined;
   /** Address of the GraphQL API. */
   graphqlUrl: string;
   /** Host address of the job API; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
@@ -26,6 +29,8 @@ export interface ClientSettings {
   maxInFlight?: number;
   /** Proxies to go through, loopback left out. Default: none. */
   proxies?: Proxies | undefined;
+  /** File of certificates to trust beside Node's own, in PEM. Default: none. */
+  extraCertificates?: string | undefined;
   /** Default: the machine's clock. */
   clock?: Clock;
   /** A number from 0 up to 1, for the jitter of retries. Default: `Math.random`. */
@@ -34,6 +39,8 @@ export interface ClientSettings {
 
 /** The service's clients over one transport. */
 export interface Clients {
+  /** What `management` speaks. */
+  dialect: Dialect;
   management: Management;
   jobs: JobClient;
   /** Requests sent so far, retries included. */
@@ -55,11 +62,15 @@ export function createClients(settings: ClientSettings): Clients {
     deadline: positive(settings, "deadline"),
     maxInFlight: Math.floor(positive(settings, "maxInFlight")),
     proxies: settings.proxies,
+    extraCertificates: settings.extraCertificates,
     clock,
     random: settings.random ?? Math.random,
   });
+  const dialect = settings.dialect ?? "v1";
+  const createManagement = dialect === "v2" ? createRestV2Management : createRestV1Management;
   return {
-    management: { ...createRestManagement(transport, baseUrl), ...createGraphqlManagement(transport, graphqlUrl) },
+    dialect,
+    management: createManagement(transport, { baseUrl, graphqlUrl }),
     jobs: createJobClient(transport, serverlessUrl, clock),
     requestCount: transport.requestCount,
     serviceTime: transport.serviceTime,

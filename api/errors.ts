@@ -93,14 +93,19 @@ const rules: Rule[] = [
   },
   // Something that the body names is not there. That is no `missing`, which says that the object itself is gone.
   {
-    route: /^(POST|PATCH) \S*\/endpoints\b/,
+    route: /^(POST|PATCH) \S*\/(endpoints|serverless)\b/,
     text: /\btemplate\b.*(not found|does(n't| not) exist)|(unknown|no such) template\b/i,
     category: "invalid",
     code: "template_not_found",
   },
   { text: /^[\w.]+: .*(not found|does(n't| not) exist)/i, category: "invalid", code: "reference_not_found" },
   // GraphQL reports an absent object with 200, and a collection is always there.
-  { status: [404], route: / #|\/(endpoints|networkvolumes)$/, category: "invalid", code: "wrong_address" },
+  {
+    status: [404],
+    route: / #|\/(endpoints|networkvolumes|serverless|templates|network-volumes|registries|gpus|datacenters)$/,
+    category: "invalid",
+    code: "wrong_address",
+  },
   { status: [404], category: "missing", code: "not_found" },
   { status: [429], category: "throttled", code: "rate_limited" },
   { text: /rate limit|too many requests/i, category: "throttled", code: "rate_limited" },

@@ -6,5 +6,6 @@ export * from "./connection-faults";
 export * from "./errors";
 export * from "./jobs";
 export * from "./management";
+export * from "./objects";
 export * from "./proxies";
 export * from "./shapes";

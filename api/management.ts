@@ -1,19 +1,24 @@
 import type { UnreadableElement } from "./answer";
 import type {
-  NetworkVolumeCreate,
-  NetworkVolumePatch,
+  DataCenterRecord,
+  EndpointChanges,
+  EndpointCreate,
+  EndpointRecord,
+  EndpointSettings,
+  GpuTypeRecord,
   NetworkVolumeRecord,
+  NetworkVolumeSettings,
+  TemplateChanges,
+  TemplateCreate,
+  TemplateRecord,
+  TemplateSettings,
+} from "./objects";
+import type {
   RegistryAuthCreate,
   RegistryAuthRecord,
   RegistryAuthUpdate,
-  SaveTemplateInput,
   SecretCreateInput,
   SecretRecord,
-  ServerlessEndpointCreate,
-  ServerlessEndpointPatch,
-  ServerlessEndpointRecord,
-  TemplatePatch,
-  TemplateRecord,
 } from "./shapes";
 
 /** How one call is made. */
@@ -35,34 +40,51 @@ export interface CallOptions {
 }
 
 /**
- * What lifecycles need of the management APIs, free of paths and documents, so that a second dialect can stand behind it.
- * Every call rejects with an ApiError. Reads of one object return undefined when it does not exist;
+ * What lifecycles need of the management APIs, free of paths, documents and spellings: each dialect implements it.
+ * Every call rejects with an ApiError. Reads of one object return undefined when it does not exist; changes and
  * deletes of an absent object reject with category `missing`.
  * Creates are sent again only when the service cannot have carried them out; an `ambiguous` error says it may have.
+ * `settings` in the options of an update are the whole that the changes lead to: a dialect may carry several as one.
  */
 export interface Management {
-  /** Creates a template without `id`; with it replaces what the service holds, also fields that the input leaves out. */
-  saveTemplate(input: SaveTemplateInput, options?: CallOptions): Promise<TemplateRecord>;
-  /** Changes what the patch names; everything else stays, also what this client has no name for. */
-  updateTemplate(id: string, patch: TemplatePatch, options?: CallOptions): Promise<TemplateRecord>;
+  createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;
+  /** Changes what is named; everything else stays, also what this client has no name for. */
+  updateTemplate(
+    id: string,
+    changes: TemplateChanges,
+    options?: CallOptions & { settings?: TemplateSettings },
+  ): Promise<TemplateRecord>;
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;
   listTemplates(options?: CallOptions): Promise<TemplateRecord[]>;
   /**
-   * Deletes by name; category `inUse` while an endpoint uses it or its release is not over. Never sent again when it may
-   * have been carried out (`ambiguous`): the name may belong to another template by then.
+   * Deletes a template by its id or its present name, whichever the dialect goes by; category `inUse` while an endpoint
+   * uses it or its release is not over. By name it is never sent again when it may have been carried out (`ambiguous`):
+   * the name may belong to another template by then.
    */
-  deleteTemplate(name: string, options?: CallOptions): Promise<void>;
+  deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
-  createEndpoint(input: ServerlessEndpointCreate, options?: CallOptions): Promise<ServerlessEndpointRecord>;
-  readEndpoint(id: string, options?: CallOptions): Promise<ServerlessEndpointRecord | undefined>;
-  listEndpoints(options?: CallOptions): Promise<ServerlessEndpointRecord[]>;
-  updateEndpoint(id: string, patch: ServerlessEndpointPatch, options?: CallOptions): Promise<ServerlessEndpointRecord>;
+  createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
+  readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
+  listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
+  /** The endpoints that have a copy of a template's settings and say so: a change of the template does not reach them by itself. */
+  listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
+  /** Gives one of these endpoints the template's present settings. */
+  updateCopy(endpoint: EndpointRecord, templateId: string, options?: CallOptions): Promise<void>;
+  updateEndpoint(
+    id: string,
+    changes: EndpointChanges,
+    options?: CallOptions & { settings?: EndpointSettings },
+  ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;
 
-  createNetworkVolume(input: NetworkVolumeCreate, options?: CallOptions): Promise<NetworkVolumeRecord>;
+  createNetworkVolume(settings: NetworkVolumeSettings, options?: CallOptions): Promise<NetworkVolumeRecord>;
   readNetworkVolume(id: string, options?: CallOptions): Promise<NetworkVolumeRecord | undefined>;
   listNetworkVolumes(options?: CallOptions): Promise<NetworkVolumeRecord[]>;
-  updateNetworkVolume(id: string, patch: NetworkVolumePatch, options?: CallOptions): Promise<NetworkVolumeRecord>;
+  updateNetworkVolume(
+    id: string,
+    changes: Partial<Omit<NetworkVolumeSettings, "dataCenterId" | "type">>,
+    options?: CallOptions,
+  ): Promise<NetworkVolumeRecord>;
   deleteNetworkVolume(id: string, options?: CallOptions): Promise<void>;
 
   createSecret(input: SecretCreateInput, options?: CallOptions): Promise<SecretRecord>;
@@ -73,7 +95,10 @@ export interface Management {
 
   createRegistryAuth(input: RegistryAuthCreate, options?: CallOptions): Promise<RegistryAuthRecord>;
   listRegistryAuths(options?: CallOptions): Promise<RegistryAuthRecord[]>;
-  /** Sets new credentials under the same id and name. */
+  /** Sets new credentials under the same id and name; v2 cannot, and refuses. */
   updateRegistryAuth(input: RegistryAuthUpdate, options?: CallOptions): Promise<void>;
   deleteRegistryAuth(id: string, options?: CallOptions): Promise<void>;
+
+  listGpuTypes(options?: CallOptions): Promise<GpuTypeRecord[]>;
+  listDataCenters(options?: CallOptions): Promise<DataCenterRecord[]>;
 }

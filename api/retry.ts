@@ -64,3 +64,20 @@ export function readRetryAfter(value: string | undefined, now: number): number |
   const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000;
   return Number.isNaN(wait) ? undefined : Math.min(longestRetryAfter, Math.max(0, wait));
 }
+
+/** The items of a RateLimit field: `"minute";r=0;t=23`, in an older form `limit=100, remaining=0, reset=23`. */
+const limitParts = /\b(r|remaining)=(\d+)|\b(t|reset)=(\d+)/g;
+
+/**
+ * Milliseconds until a limit that is used up lets calls pass again, by a response's RateLimit field; undefined where calls
+ * are left, or where the field says neither. Of several limits the longest wait counts.
+ */
+export function readRateLimit(value: string | undefined): number | undefined {
+  let wait: number | undefined;
+  let usedUp = false;
+  for (const [, left, remaining, , seconds] of (value ?? "").matchAll(limitParts)) {
+    if (left !== undefined) usedUp = Number(remaining) === 0;
+    else if (usedUp) wait = Math.min(longestRetryAfter, Math.max(wait ?? 0, Number(seconds) * 1000));
+  }
+  return wait;
+}

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { isLoopback, requestFacts } from "./address";
 import { type Answer, headerOf, refusalText, shorten } from "./answer";
+import { connectorTrusting, trustWith } from "./certificates";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
 import { ApiError, certain, classifyAnswer, noAnswer, type RequestFacts } from "./errors";
@@ -10,7 +11,7 @@ import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
 import { type Proxies, proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
-import { type RetryAllowance, readRetryAfter, waitBeforeRetry } from "./retry";
+import { type RetryAllowance, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
 
 /** What a transport needs to know; times in milliseconds. */
 export interface TransportSettings {
@@ -23,6 +24,8 @@ export interface TransportSettings {
   maxInFlight: number;
   /** What stands between here and every address but loopback; nothing when absent. */
   proxies?: Proxies | undefined;
+  /** File of certificates to trust beside Node's own, in PEM; read at the first connection by TLS. */
+  extraCertificates?: string | undefined;
   clock: Clock;
   /** A number from 0 up to 1. */
   random: () => number;
@@ -96,8 +99,12 @@ export function createTransport(settings: TransportSettings): Transport {
       if (!Number.isNaN(date)) ahead = date - clock.now();
       const succeeded = answer.status >= 200 && answer.status < 300;
       const text = succeeded ? request.refusal?.(answer.text) : refusalText(answer);
+      // The service says that the next call would be one too many: none is sent before it lets calls pass again.
+      const usedUp = readRateLimit(headerOf(answer, "ratelimit"));
+      if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);
       if (text === undefined) return answer;
-      const retryAfter = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
+      const asked = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
+      const retryAfter = asked ?? (answer.status === 429 ? usedUp : undefined);
       return classifyAnswer({ status: answer.status, text, shown: shorten(redact(text)), retryAfter }, facts);
     } catch (error) {
       signal?.throwIfAborted();
@@ -134,7 +141,7 @@ export function createTransport(settings: TransportSettings): Transport {
     // A deployment shares one signal between all its calls, which Node would take for a leak of listeners.
     for (const one of [signal, waitSignal]) if (one) setMaxListeners(0, one);
     const facts = requestFacts(request);
-    const scope = request.limitedWith ?? new URL(request.url).origin;
+    const scope = scopeOf(request);
     const heldFor = request.heldFor ?? 0;
     let end = clock.now() + (options.deadline ?? settings.deadline + heldFor);
     for (let tries = 1; ; tries += 1) {
@@ -164,25 +171,34 @@ export function createTransport(settings: TransportSettings): Transport {
   return { send, requestCount: () => sent, serviceTime, close };
 }
 
+/** What the service limits together with a request. */
+const scopeOf = ({ limitedWith, url }: TransportRequest): string => limitedWith ?? new URL(url).origin;
+
 /**
  * The pools of connections. Loopback is never behind a proxy: none could reach this machine's own service, and its key
  * must not leave the machine.
  */
-function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSettings) {
+function createAgents({ attemptTimeout, extraCertificates, maxInFlight, proxies }: TransportSettings) {
   const options = {
     connections: maxInFlight,
     pipelining: 1,
     keepAliveTimeout: 4_000,
-    connect: { timeout: attemptTimeout },
+    connect: extraCertificates ? connectorTrusting(extraCertificates, attemptTimeout) : { timeout: attemptTimeout },
   };
   const direct = new Agent(options);
-  // Empty texts keep undici from reading the environment itself.
-  const { http = "", https = "", none = "" } = proxies ?? {};
-  const proxied = proxies
-    ? new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy: none })
-    : undefined;
+  let proxied: EnvHttpProxyAgent | undefined;
+  const through = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent => {
+    const trust = extraCertificates ? { secureContext: trustWith(extraCertificates) } : {};
+    const tls = extraCertificates ? { requestTls: trust, proxyTls: trust } : {};
+    // Empty texts keep undici from reading the environment itself.
+    return new EnvHttpProxyAgent({ ...options, ...tls, httpProxy: http, httpsProxy: https, noProxy: none });
+  };
   return {
-    towards: (url: string): Dispatcher => (proxied && !isLoopback(url) ? proxied : direct),
+    towards: (url: string): Dispatcher => {
+      if (!proxies || isLoopback(url)) return direct;
+      proxied ??= through(proxies);
+      return proxied;
+    },
     close: async (): Promise<void> => {
       await Promise.all([direct.close(), proxied?.close()]);
     },

@@ -1,55 +1,114 @@
-import { runLoad } from "./load";
-import { onService } from "./service";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { ended, type MeasuredService, onService } from "./service";
+import { percentile } from "./statistics";
 
-/** All connections of ten endpoints at once, at the interface's limits: `rate` requests each, 200 connections each. */
+/** All connections of ten endpoints at once, at the interface's limits: 200 connections each, 1,000 requests each. */
 export interface BurstRow {
+  by: "the service" | "a bare node:http server";
   sent: number;
   accepted: number;
   throttled: number;
-  /** Other answers and broken connections. */
+  /** Other responses. */
   errors: number;
   acceptedPerSecond: number;
+  /** From the connection, or the last response on it, to the response, ms. */
   p50: number;
   p99: number;
-  /** Seconds from the last answer to the last finished job. */
+  /** Seconds from the last response to the last finished job. */
   drained: number;
 }
 
 const body = JSON.stringify({ input: { prompt: "ping" } });
+const endpoints = 10;
 const limit = { requests: 1000, concurrent: 200 };
 
-/** A burst of /run within the limits of ten endpoints; every accepted job has to complete. */
-export async function measureBurst(): Promise<BurstRow> {
-  const endpoints = 10;
-  return onService({ endpoints, rateLimits: "on" }, async (service) => {
-    const requests = service.endpointIds.map((id) => ({ method: "POST" as const, path: `/v2/${id}/run`, body }));
-    const sent = endpoints * limit.requests;
-    // One load for each endpoint, so that each has its own 200 connections.
-    const loads = await Promise.all(
-      requests.map((request) =>
-        runLoad({
-          url: service.serverlessUrl,
-          headers: service.headers,
-          connections: limit.concurrent,
-          requests: [request],
-          for: { requests: limit.requests },
-        }),
-      ),
-    );
-    const sum = (read: (load: (typeof loads)[number]) => number): number =>
-      loads.reduce((total, load) => total + read(load), 0);
-    const worst = (read: (load: (typeof loads)[number]) => number): number => Math.max(...loads.map(read));
-    const drained = await service.drained();
-    const completed = await service.count("completed");
-    const accepted = sum(({ answered }) => answered);
-    if (completed !== accepted) throw new Error(`burst: ${accepted} jobs accepted, ${completed} completed`);
-    return {
-      ...{ sent, accepted, drained },
-      throttled: sum(({ throttled }) => throttled),
-      errors: sum(({ errors }) => errors),
-      acceptedPerSecond: sum(({ perSecond }) => perSecond),
-      p50: worst(({ p50 }) => p50),
-      p99: worst(({ p99 }) => p99),
-    };
+interface Response {
+  status: number;
+  ms: number;
+}
+
+/** One connection that sends its next request when the last one is answered. A load tool takes 0.4 s to make 2,000 of its own. */
+function send(port: number, request: string, requests: number): Promise<Response[]> {
+  return new Promise((resolve, reject) => {
+    const responses: Response[] = [];
+    let began = performance.now();
+    let text = "";
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true }).setEncoding("latin1");
+    socket.once("error", reject);
+    socket.on("data", (part) => {
+      text += part;
+      const head = text.indexOf("\r\n\r\n");
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);
+      if (head === -1 || text.length < head + 4 + length) return;
+      const now = performance.now();
+      responses.push({ status: Number(text.slice(9, 12)), ms: now - began });
+      text = "";
+      began = now;
+      if (responses.length < requests) socket.write(request);
+      else socket.end(() => resolve(responses));
+    });
+    socket.write(request);
   });
+}
+
+async function burst(by: BurstRow["by"], port: number, requests: string[], drained: () => Promise<number>) {
+  const began = performance.now();
+  const each = limit.requests / limit.concurrent;
+  const connections = requests.flatMap((request) => Array.from({ length: limit.concurrent }, () => request));
+  const responses = (await Promise.all(connections.map((request) => send(port, request, each)))).flat();
+  const seconds = (performance.now() - began) / 1000;
+  const count = (is: (status: number) => boolean): number => responses.filter(({ status }) => is(status)).length;
+  const accepted = count((status) => status === 200);
+  const throttled = count((status) => status === 429);
+  const times = responses.map(({ ms }) => ms);
+  return {
+    ...{ by, sent: responses.length, accepted, throttled, errors: responses.length - accepted - throttled },
+    ...{ acceptedPerSecond: accepted / seconds, p50: percentile(times, 50), p99: percentile(times, 99) },
+    drained: await drained(),
+  };
+}
+
+const requestOf = (path: string, headers: Record<string, string>): string =>
+  [
+    `POST ${path} HTTP/1.1`,
+    "host: 127.0.0.1",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${body.length}\r\n\r\n${body}`,
+  ].join("\r\n");
+
+async function ofService({ serverlessUrl, endpointIds, headers, ...service }: MeasuredService): Promise<BurstRow> {
+  const port = Number(new URL(serverlessUrl).port);
+  const [warmUp = "", ...requests] = endpointIds.map((id) => requestOf(`/v2/${id}/run`, headers));
+  // Its own limits are used up, those of the others are not.
+  await Promise.all(Array.from({ length: 100 }, () => send(port, warmUp, 50)));
+  await service.drained();
+  const before = await service.count("completed");
+  const row = await burst("the service", port, requests, service.drained);
+  const completed = (await service.count("completed")) - before;
+  if (completed !== row.accepted) throw new Error(`burst: ${row.accepted} jobs accepted, ${completed} completed`);
+  return row;
+}
+
+/** What the machine and Node take for the same requests, when nothing is done with them. */
+async function ofBareServer(): Promise<BurstRow> {
+  const program = `require("node:http").createServer((request, response) => {
+    request.resume().on("end", () => response.end('{"id":"00000000-0000-0000-0000-000000000000","status":"IN_QUEUE"}'));
+  }).listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, function () { console.log(this.address().port); });`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [line] = await once(child.stdout, "data");
+    const port = Number(String(line));
+    const request = requestOf("/", { "content-type": "application/json" });
+    await Promise.all(Array.from({ length: 100 }, () => send(port, request, 50)));
+    return await burst("a bare node:http server", port, Array(endpoints).fill(request), async () => 0);
+  } finally {
+    await ended(child);
+  }
+}
+
+/** A burst of /run within the limits of ten endpoints, beside a server that does nothing; every accepted job has to complete. */
+export async function measureBurst(): Promise<BurstRow[]> {
+  return [await ofBareServer(), await onService({ endpoints: endpoints + 1, rateLimits: "on" }, ofService)];
 }

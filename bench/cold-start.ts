@@ -11,11 +11,15 @@ export interface ColdStart {
   addresses: number;
   /** To the first response of the REST API, ms. */
   firstResponse: number;
-  /** Resident memory a second later, idle, MiB. */
+  /** Resident memory a second after that, MiB. */
+  memory: number;
+  /** The same after `idle` seconds without a request: Node gives memory back when nothing has happened for a while. */
   idleMemory: number;
 }
 
-async function startOnce(): Promise<ColdStart> {
+const pause = (seconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+
+async function startOnce(idle: number): Promise<ColdStart> {
   const folder = await mkdtemp(join(tmpdir(), "bench-start-"));
   try {
     const began = performance.now();
@@ -25,23 +29,26 @@ async function startOnce(): Promise<ColdStart> {
     const response = await fetch(`${baseUrl}/endpoints`, { headers: { authorization } });
     if (response.status !== 200) throw new Error(`cold start: GET /endpoints returned ${response.status}`);
     const firstResponse = performance.now() - began;
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await pause(1);
+    const memory = await residentMemory(pid);
+    await pause(idle);
     const idleMemory = await residentMemory(pid);
     await ended(child);
-    return { addresses, firstResponse, idleMemory };
+    return { addresses, firstResponse, memory, idleMemory };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Starts the service several times, one after the other. */
-export async function measureColdStart(rounds: number): Promise<ColdStart> {
+/** Starts the service several times, one after the other; the last time it stays idle for `idle` seconds. */
+export async function measureColdStart(rounds: number, idle: number): Promise<ColdStart> {
   const all: ColdStart[] = [];
-  for (let round = 0; round < rounds; round++) all.push(await startOnce());
+  for (let round = 1; round <= rounds; round++) all.push(await startOnce(round === rounds ? idle : 0));
   const middle = (read: (one: ColdStart) => number): number => median(all.map(read));
   return {
     addresses: middle(({ addresses }) => addresses),
     firstResponse: middle(({ firstResponse }) => firstResponse),
-    idleMemory: middle(({ idleMemory }) => idleMemory),
+    memory: middle(({ memory }) => memory),
+    idleMemory: all.at(-1)?.idleMemory ?? Number.NaN,
   };
 }

@@ -1,21 +1,23 @@
 import type { BurstRow } from "./burst";
 import type { ColdStart } from "./cold-start";
+import { type DeployRow, steps } from "./deploy";
 import type { JobRow } from "./jobs";
 import type { MemoryRow } from "./memory";
 import type { QueueResult } from "./queue";
 
 /** What can be measured, each by itself. */
-export const parts = ["jobs", "burst", "queue", "memory", "start"] as const;
+export const parts = ["jobs", "burst", "queue", "memory", "start", "deploy"] as const;
 export type Part = (typeof parts)[number];
 
 /** Everything that a run measured; a part that was not asked for is absent. */
 export interface Results {
   machine: { node: string; cores: number; load: number };
   jobs?: JobRow[];
-  burst?: BurstRow;
+  burst?: BurstRow[];
   queue?: QueueResult;
   memory?: MemoryRow[];
   start?: ColdStart;
+  deploy?: DeployRow[];
 }
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
@@ -45,11 +47,22 @@ function jobTable(rows: JobRow[]): string {
   );
 }
 
-function burstTable(burst: BurstRow): string {
-  const counts = [burst.sent, burst.accepted, burst.throttled, burst.errors];
-  const cells = [...counts, burst.acceptedPerSecond, burst.p50, burst.p99].map(whole);
-  const head = ["sent", "accepted", "429", "other errors", "accepted/s", "worst p50 ms", "worst p99 ms"];
-  return table([...head, "drained after s"], [[...cells, fine(burst.drained)]]);
+function burstTable(rows: BurstRow[]): string {
+  const head = [
+    "to",
+    "sent",
+    "accepted",
+    "429",
+    "other responses",
+    "accepted/s",
+    "p50 ms",
+    "p99 ms",
+    "drained after s",
+  ];
+  const cells = rows.map(({ by, sent, accepted, throttled, errors, acceptedPerSecond, p50, p99, drained }) => [
+    ...[by, ...[sent, accepted, throttled, errors, acceptedPerSecond, p50, p99].map(whole), fine(drained)],
+  ]);
+  return table(head, cells);
 }
 
 function queueTable({ rows, restart }: QueueResult): string {
@@ -66,11 +79,28 @@ const memoryTable = (rows: MemoryRow[]): string =>
     rows.map(({ kept, memory }) => [whole(kept), whole(memory)]),
   );
 
-const startTable = ({ addresses, firstResponse, idleMemory }: ColdStart): string =>
-  table(["addresses ms", "first response ms", "RSS idle MiB"], [[addresses, firstResponse, idleMemory].map(whole)]);
+const startTable = ({ addresses, firstResponse, memory, idleMemory }: ColdStart): string =>
+  table(
+    ["addresses ms", "first response ms", "RSS MiB a second later", "RSS MiB when idle"],
+    [[addresses, firstResponse, memory, idleMemory].map(whole)],
+  );
+
+function deployTable(rows: DeployRow[]): string {
+  const cells = rows.map(({ by, resources, seconds, ratio }) => [
+    ...[String(resources), by, ...steps.map((step) => fine(seconds[step]))],
+    steps.map((step) => (ratio ? fine(ratio[step]) : "")).join(" / "),
+  ]);
+  const head = [
+    "resources",
+    "by",
+    ...steps.map((step) => `${step} s`),
+    `plugin's time ÷ this one's (${steps.join(" / ")})`,
+  ];
+  return table(head, cells);
+}
 
 /** The tables that a run measured, as Markdown, by part. */
-export function tablesOf({ machine, jobs, burst, queue, memory, start }: Results): Map<Part, string> {
+export function tablesOf({ machine, jobs, burst, queue, memory, start, deploy }: Results): Map<Part, string> {
   const { node, cores, load } = machine;
   const of = `Measured on ${cores} cores, Node ${node}, load average (1 min) before the start ${load.toFixed(1)}.`;
   const tables: [Part, string | undefined][] = [
@@ -79,6 +109,7 @@ export function tablesOf({ machine, jobs, burst, queue, memory, start }: Results
     ["queue", queue && queueTable(queue)],
     ["memory", memory && memoryTable(memory)],
     ["start", start && startTable(start)],
+    ["deploy", deploy && deployTable(deploy)],
   ];
   return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${of}\n\n${text}`]])));
 }

@@ -39,7 +39,7 @@ async function plugin(pause = 0) {
   const asIs = (/** @type {Buffer} */ bytes) => bytes;
   await new Promise((resolve, reject) => {
     client.makeUnaryRequest(
-      "/pulumirpc.ResourceProvider/GetPluginInfo",
+      "/pulumirpc.ResourceProvider/Configure",
       asIs,
       asIs,
       Buffer.alloc(0),

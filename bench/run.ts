@@ -1,20 +1,26 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureBurst } from "./burst";
 import { measureColdStart } from "./cold-start";
+import { measureDeploy, type Peer } from "./deploy";
 import { measureJobs } from "./jobs";
 import { measureMemory } from "./memory";
 import { type Part, parts, type Results, tablesOf } from "./page";
 import { measureQueue } from "./queue";
 
+type DeployChoice = Parameters<typeof measureDeploy>[0];
+
 const isPart = (text: string): text is Part => parts.some((part) => part === text);
 
 /**
  * `npm run bench [-- <part>…] [--quick] [--json FILE]`: measures the local service and prints the tables. `--quick` runs every
- * part short, to show that it works.
+ * part short, to show that it works. For `deploy`: `--plugin FILE` measures another executable of the plugin, `--peer FILE
+ * --peer-program FILE` another provider beside it, `--sizes 3,99`, `--rounds 9`
+ * and `--plugin-only` choose what is measured.
  */
-async function measure(chosen: readonly Part[], quick: boolean): Promise<Results> {
+async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployChoice): Promise<Results> {
   const machine = { node: process.versions.node, cores: cpus().length, load: loadavg()[0] ?? 0 };
   const results: Results = { machine };
   for (const part of chosen) {
@@ -26,20 +32,42 @@ async function measure(chosen: readonly Part[], quick: boolean): Promise<Results
     if (part === "burst") results.burst = await measureBurst();
     if (part === "queue") results.queue = await measureQueue(quick ? [1000, 5000] : [1000, 100_000, 1_000_000]);
     if (part === "memory") results.memory = quick ? await measureMemory(1, 2000) : await measureMemory(3, 100_000);
-    if (part === "start") results.start = await measureColdStart(quick ? 1 : 9);
+    if (part === "deploy") results.deploy = await measureDeploy(quick ? { ...deploy, sizes: [3], rounds: 0 } : deploy);
+    if (part === "start") results.start = quick ? await measureColdStart(1, 0) : await measureColdStart(9, 45);
   }
   return results;
+}
+
+function peerOf(path: string | undefined, program: string | undefined): Peer | undefined {
+  if (path === undefined && program === undefined) return undefined;
+  if (path === undefined || program === undefined) throw new Error("--peer and --peer-program go together");
+  return { path: resolve(path), program: readFileSync(program, "utf8") };
 }
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { quick: { type: "boolean", default: false }, json: { type: "string" } },
+    options: {
+      quick: { type: "boolean", default: false },
+      json: { type: "string" },
+      sizes: { type: "string", default: "3,99,300,1000" },
+      rounds: { type: "string", default: "9" },
+      plugin: { type: "string" },
+      "plugin-only": { type: "boolean", default: false },
+      peer: { type: "string" },
+      "peer-program": { type: "string" },
+    },
   });
   const unknown = positionals.find((text) => !isPart(text));
   if (unknown !== undefined) throw new Error(`unknown part "${unknown}": choose from ${parts.join(", ")}`);
   const chosen = positionals.length > 0 ? positionals.filter(isPart) : parts;
-  const results = await measure(chosen, values.quick);
+  const results = await measure(chosen, values.quick, {
+    sizes: values.sizes.split(",").map(Number),
+    rounds: Number(values.rounds),
+    plugin: values.plugin,
+    pluginOnly: values["plugin-only"],
+    peer: peerOf(values.peer, values["peer-program"]),
+  });
   const tables = tablesOf(results);
   console.log([...tables.values()].join("\n"));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`);

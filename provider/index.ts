@@ -1,5 +1,7 @@
 export {
+  getDataCenters,
   getEndpointHealth,
+  getGpuTypes,
   getNetworkVolume,
   getSecret,
   getServerlessEndpoint,

@@ -1,8 +1,10 @@
 import type {
+  DataCenterRecord,
   EndpointHealth,
+  EndpointRecord,
+  GpuTypeRecord,
   NetworkVolumeRecord,
   SecretRecord,
-  ServerlessEndpointRecord,
   TemplateRecord,
 } from "serverless-compute-api";
 import type { Context } from "./lifecycle/contract";
@@ -89,7 +91,7 @@ export const getTemplate = (
 export const getServerlessEndpoint = (
   which: LookUp,
   options: LookUpOptions = {},
-): Promise<ServerlessEndpointRecord & { url: string }> =>
+): Promise<EndpointRecord & { url: string }> =>
   calling(options, async (context) => (await lookUps()).getServerlessEndpoint(which, context));
 
 /** A network volume that exists, by its id or unique name. */
@@ -99,6 +101,24 @@ export const getNetworkVolume = (which: LookUp, options: LookUpOptions = {}): Pr
 /** A secret that exists, by its id or name; `reference` is what a template's env uses. Its value cannot be read. */
 export const getSecret = (which: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>
   calling(options, async (context) => (await lookUps()).getSecret(which, context));
+
+/**
+ * The GPU types that the service has, cheapest first, for programs that choose by memory and price:
+ * ```ts
+ * const gpuTypes = await getGpuTypes();
+ * const gpuTypeIds = gpuTypes.filter(({ pool, memoryInGb = 0 }) => pool && memoryInGb >= 40).map(({ id }) => id).slice(0, 3);
+ * ```
+ * `pool` is there where serverless endpoints can have the type.
+ */
+export const getGpuTypes = (which: { pool?: string } = {}, options: LookUpOptions = {}): Promise<GpuTypeRecord[]> =>
+  calling(options, async (context) => (await (await lookUps()).getGpuTypes(which, context)).gpuTypes);
+
+/** The data centres that the service has, or those of one region. */
+export const getDataCenters = (
+  which: { region?: string } = {},
+  options: LookUpOptions = {},
+): Promise<DataCenterRecord[]> =>
+  calling(options, async (context) => (await (await lookUps()).getDataCenters(which, context)).dataCenters);
 
 /** Jobs and workers of an endpoint as they are now (interface: Queue health). */
 export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {}): Promise<EndpointHealth> =>

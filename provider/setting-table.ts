@@ -1,3 +1,4 @@
+import type { Dialect } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
 import { clientDefaults, limits } from "serverless-compute-api/shapes";
 
@@ -7,13 +8,43 @@ export interface SettingRule {
   variable: string;
   type: "string" | "number" | "integer";
   description: string;
-  /** What holds where nothing is set; a key has none. */
+  /** What holds where nothing is set; a key has none, and addresses have those of the target. */
   fallback?: string | number;
+  /** The values that it may have, where they are few. */
+  choices?: readonly string[];
   secret?: true;
 }
 
 /** Where the local service listens when it is given no port. */
 const local = "http://127.0.0.1:7337";
+
+/** Where the service is that a target names, and the dialect that is current there. */
+interface Target {
+  dialect: Dialect;
+  baseUrl: Record<Dialect, string>;
+  graphqlUrl: string;
+  serverlessUrl: string;
+}
+
+const targetTable = {
+  local: {
+    dialect: "v1",
+    baseUrl: { v1: `${local}/v1`, v2: `${local}/v2` },
+    graphqlUrl: `${local}/graphql`,
+    serverlessUrl: local,
+  },
+  // REST v1 was announced to retire there on 15 November 2026.
+  hosted: {
+    dialect: "v2",
+    baseUrl: { v1: "https://rest.runpod.io/v1", v2: "https://api.runpod.io/v2" },
+    graphqlUrl: "https://api.runpod.io/graphql",
+    serverlessUrl: "https://api.runpod.ai",
+  },
+} as const satisfies Record<string, Target>;
+
+/** Name of a target. */
+export type TargetName = keyof typeof targetTable;
+export const targets: Readonly<Record<TargetName, Target>> = targetTable;
 
 /** Seconds that a template delete waits beyond the documented limit. */
 const releaseMargin = 30;
@@ -25,23 +56,34 @@ const rules = {
     description: "API key of the service.",
     secret: true,
   },
+  target: {
+    variable: "SERVERLESS_COMPUTE_TARGET",
+    type: "string",
+    description: "Which service: `local`, or `hosted`, whose addresses are its public ones.",
+    fallback: "local",
+    choices: ["local", "hosted"],
+  },
+  dialect: {
+    variable: "SERVERLESS_COMPUTE_DIALECT",
+    type: "string",
+    description:
+      "Version of the REST API: `v1` or `v2`. When absent the one that `baseUrl` ends in, else the target's: `v1` for local, `v2` for hosted.",
+    choices: ["v1", "v2"],
+  },
   baseUrl: {
     variable: "SERVERLESS_COMPUTE_BASE_URL",
     type: "string",
-    description: "Root of the REST API, version prefix included.",
-    fallback: `${local}/v1`,
+    description: "Root of the REST API, version prefix included, instead of the target's.",
   },
   graphqlUrl: {
     variable: "SERVERLESS_COMPUTE_GRAPHQL_URL",
     type: "string",
-    description: "Address of the GraphQL API.",
-    fallback: `${local}/graphql`,
+    description: "Address of the GraphQL API, instead of the target's.",
   },
   serverlessUrl: {
     variable: "SERVERLESS_COMPUTE_SERVERLESS_URL",
     type: "string",
-    description: "Host address of the job API.",
-    fallback: local,
+    description: "Host address of the job API, instead of the target's.",
   },
   callLimit: {
     variable: "SERVERLESS_COMPUTE_CALL_LIMIT",

@@ -1,10 +1,18 @@
-import type { ClientSettings, Proxies } from "serverless-compute-api";
+import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 // The whole of the api package would load the clients into every program, which makes no call.
 import { isLoopback, parseAddress, parseProxy } from "serverless-compute-api/address";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import type { LifecycleSettings } from "./lifecycle/contract";
-import { keySources, localKeyHint, type SettingName, settingNames, settingTable } from "./setting-table";
+import {
+  keySources,
+  localKeyHint,
+  type SettingName,
+  settingNames,
+  settingTable,
+  type TargetName,
+  targets,
+} from "./setting-table";
 
 /** Looks up one configuration key, namespace included: `serverless-compute:apiKey`. */
 export type ConfigLookup = (key: string) => string | undefined;
@@ -29,17 +37,70 @@ export interface SettingMistake {
 /** What is wrong with the settings that are there. A missing key is not a mistake: what makes no call needs none. */
 export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
   const apiKey = textOf("apiKey", config, environment) ?? "";
-  return settingNames.flatMap((name) => {
+  const each = settingNames.flatMap((name): SettingMistake[] => {
     const text = textOf(name, config, environment);
     const reason = text === undefined ? undefined : judge(name, text, apiKey);
     return reason === undefined ? [] : [{ name, reason }];
   });
+  return each.length > 0 ? each : combinationMistakes(config, environment);
+}
+
+const addressNames = ["baseUrl", "graphqlUrl", "serverlessUrl"] as const;
+const subjectOf = (name: SettingName): string => `serverless-compute:${name} (or ${settingTable[name].variable})`;
+
+/** The version that a root of the REST API ends in. */
+const versionIn = (baseUrl: string | undefined): Dialect | undefined => {
+  const [, version] = /\/(v[12])\/*$/.exec(baseUrl ?? "") ?? [];
+  return version === "v1" || version === "v2" ? version : undefined;
+};
+
+/** Settings that do not go together, each of which is usable. */
+function combinationMistakes(config: ConfigLookup, environment: Environment): SettingMistake[] {
+  const given = (name: SettingName): string | undefined => textOf(name, config, environment);
+  const mistakes: SettingMistake[] = [];
+  if (given("target") === "hosted") {
+    for (const name of addressNames.filter((one) => given(one) !== undefined)) {
+      const reason = `${subjectOf(name)} must not be set while serverless-compute:target is "hosted", which has its own addresses; remove one of them`;
+      mistakes.push({ name, reason });
+    }
+  }
+  const [dialect, version] = [given("dialect"), versionIn(given("baseUrl"))];
+  if (dialect !== undefined && version !== undefined && dialect !== version) {
+    const reason = `${subjectOf("dialect")} is "${dialect}", but serverless-compute:baseUrl ends in /${version}; set both to the same version, or remove the dialect`;
+    mistakes.push({ name: "dialect", reason });
+  }
+  return mistakes;
+}
+
+/** Where the service is, by settings without mistakes. */
+function placeOf(config: ConfigLookup, environment: Environment) {
+  const given = (name: SettingName): string | undefined => textOf(name, config, environment);
+  const name: TargetName = given("target") === "hosted" ? "hosted" : "local";
+  const target = targets[name];
+  const chosen = given("dialect");
+  const dialect: Dialect =
+    chosen === "v1" || chosen === "v2" ? chosen : (versionIn(given("baseUrl")) ?? target.dialect);
+  return {
+    dialect,
+    baseUrl: given("baseUrl") ?? target.baseUrl[dialect],
+    graphqlUrl: given("graphqlUrl") ?? target.graphqlUrl,
+    serverlessUrl: given("serverlessUrl") ?? target.serverlessUrl,
+  };
+}
+
+const placeSettings: readonly SettingName[] = ["target", "dialect", "baseUrl"];
+
+/** The dialect that the settings choose; needs no key. Throws a sentence when what they say of it does not do. */
+export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
+  const mistake = settingMistakes(config, environment).find(({ name }) => placeSettings.includes(name));
+  if (mistake) throw new Error(mistake.reason);
+  return placeOf(config, environment).dialect;
 }
 
 /** What is wrong with a setting's text, undefined when nothing is. */
 function judge(name: SettingName, text: string, apiKey: string): string | undefined {
-  const { type, variable, secret } = settingTable[name];
-  const subject = `serverless-compute:${name} (or ${variable})`;
+  const { type, secret, choices } = settingTable[name];
+  const subject = subjectOf(name);
   const value = Number(text);
   // A key in the wrong place is a likely mistake.
   const shown = showValue(text, createRedaction([apiKey]));
@@ -50,6 +111,7 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
     return fits ? undefined : `${subject} is ${shown}: must be a whole number, 1 or more`;
   }
   if (secret) return undefined;
+  if (choices) return choices.includes(text) ? undefined : `${subject} is ${shown}: must be ${choices.join(" or ")}`;
   try {
     parseAddress(subject, text, apiKey);
     return undefined;
@@ -63,7 +125,7 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
  * knows by it what an endpoint's address will be.
  */
 export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
-  const text = textOf("serverlessUrl", config, environment) ?? String(settingTable.serverlessUrl.fallback);
+  const text = placeOf(config, environment).serverlessUrl;
   return judge("serverlessUrl", text, "") === undefined ? parseAddress("serverlessUrl", text, "") : undefined;
 }
 
@@ -80,8 +142,8 @@ function proxiesOf(environment: Environment): Proxies | undefined {
 }
 
 /**
- * Where the service is and how to call it: from the stack's config, else the environment, else the local service's
- * default addresses. The only reader of both in this package. Throws a sentence when the key is missing or a value is
+ * Where the service is and how to call it: from the stack's config, else the environment, else the addresses of the
+ * target. The only reader of both in this package. Throws a sentence when the key is missing or a value is
  * not usable.
  */
 export function resolveSettings(
@@ -89,20 +151,22 @@ export function resolveSettings(
   environment: Environment = process.env,
 ): Settings {
   const text = (name: SettingName): string => textOf(name, config, environment) ?? String(settingTable[name].fallback);
-  const baseUrl = text("baseUrl");
+  const place = placeOf(config, environment);
   const apiKey = textOf("apiKey", config, environment);
   if (apiKey === undefined)
-    throw new Error(`the API key of ${baseUrl} is missing: set ${keySources}${localKeyHint(baseUrl)}`);
+    throw new Error(`the API key of ${place.baseUrl} is missing: set ${keySources}${localKeyHint(place.baseUrl)}`);
   const [mistake] = settingMistakes(config, environment);
   if (mistake) throw new Error(mistake.reason);
   const proxies = proxiesOf(environment);
   return {
     clients: {
       ...(proxies ? { proxies } : {}),
+      // Where the plugin's launcher puts NODE_EXTRA_CA_CERTS.
+      ...(environment["SERVERLESS_COMPUTE_EXTRA_CA_CERTS"]
+        ? { extraCertificates: environment["SERVERLESS_COMPUTE_EXTRA_CA_CERTS"] }
+        : {}),
       apiKey,
-      baseUrl,
-      graphqlUrl: text("graphqlUrl"),
-      serverlessUrl: text("serverlessUrl"),
+      ...place,
       deadline: Number(text("callLimit")) * 1000,
       maxInFlight: Number(text("maxInFlight")),
     },
@@ -112,12 +176,11 @@ export function resolveSettings(
 
 /** A sentence for each address that the API key goes to unencrypted over a network. */
 export function keyExposures(clients: Pick<ClientSettings, "baseUrl" | "graphqlUrl" | "serverlessUrl">): string[] {
-  const addresses = (["baseUrl", "graphqlUrl", "serverlessUrl"] as const).map((name) => ({ name, url: clients[name] }));
+  const addresses = addressNames.map((name) => ({ name, url: clients[name] }));
   return addresses
     .filter(({ url }) => url.startsWith("http:") && !isLoopback(url))
     .map(({ name, url }) => {
-      const { variable } = settingTable[name];
       const origin = new URL(url).origin;
-      return `serverless-compute:${name} (or ${variable}): the API key is sent to ${origin} unencrypted; use https://`;
+      return `${subjectOf(name)}: the API key is sent to ${origin} unencrypted; use https://`;
     });
 }

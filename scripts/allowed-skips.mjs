@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { isOlder } from "./cli/folder.mjs";
+import { engineMissing } from "./docker-engine.mjs";
 
 /**
  * A skip that CI accepts.
@@ -21,6 +22,7 @@ const conditions = {
   "no gofmt": () => !starts("gofmt", "-h"),
   "no Python": () => printedBy("python3", "-c", "import ensurepip, venv; print(1)") === "",
   "no Java compiler": () => printedBy("javac", "-version") === "",
+  "no Docker Engine": () => engineMissing() !== undefined,
   "no Linux": () => process.platform !== "linux",
   "no /proc": () => !existsSync("/proc/self"),
 };

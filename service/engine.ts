@@ -7,6 +7,7 @@ import type { Auth } from "./api/auth";
 import { registerJobRoutes } from "./api/jobs";
 import { createRateLimits, noRateLimits } from "./api/rate-limits";
 import { registerChannelRoutes } from "./api/worker-channel";
+import { StartError } from "./errors";
 import { createJobCounters } from "./jobs/counters";
 import { createDeadlines } from "./jobs/deadlines";
 import { createJobEvents } from "./jobs/events";
@@ -24,6 +25,7 @@ import type { EndpointEvents } from "./resources/endpoints";
 import type { ServiceSettings } from "./settings";
 import type { Database } from "./store/database";
 import { createGroupCommit } from "./store/group-commit";
+import { createContainers } from "./workers/containers/containers";
 import { createDispatcher } from "./workers/dispatcher";
 import { readHealth } from "./workers/health";
 import { createWorkerStarter } from "./workers/launch";
@@ -35,30 +37,39 @@ import { createReaper } from "./workers/reaper";
 import { createWorkerRegistry, isLocalId, phaseOf, type WorkerPhase } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
 
-/** How long what nobody was promised may stay unwritten, ms: most jobs are over before. */
-const deferral = 50;
+/** What nobody was promised stays unwritten for one to two times this, ms: most jobs are over before. */
+const deferral = 25;
 
 /** What the job path is built on. */
 export interface JobEngineDeps {
   database: Database;
   clock: Clock;
-  settings: Pick<ServiceSettings, "dataFolder" | "images" | "rateLimits" | "stream" | "timings">;
+  settings: Pick<
+    ServiceSettings,
+    "dataFolder" | "engine" | "gpus" | "images" | "rateLimits" | "runtime" | "stream" | "timings"
+  >;
   endpoints: EndpointLookup;
   events: EndpointEvents;
   auth: Pick<Auth, "checkJobs">;
   log: Pick<Logger, "debug" | "info" | "warn" | "error">;
   /** Root of the job API without a slash at its end; asked once the server listens. */
   serverlessUrl(): string;
+  /** Has the server listen on another address of this machine, for workers' calls only; resolves with the port. */
+  listenForWorkers(address: string): Promise<number>;
 }
 
 /** The job path: queues, workers, and the routes under /v2. */
 export interface JobEngine {
   /** Registers the users' and the workers' routes; `ofUsers` goes onto those of users. */
   routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
+  /** Registers the workers' routes alone. */
+  workerRoutes(app: FastifyInstance): void;
   /** Queues again what ran when the service ended, and starts workers. The server listens already. */
   start(): Promise<void>;
   /** The endpoint's workers and what they do. */
   workers(endpointId: string): { id: string; status: WorkerPhase; startedAt: number }[];
+  /** Workers that wait for the end of a back-off before they are started. */
+  throttled(endpointId: string): number;
   /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
   stop(deadline: number): Promise<void>;
 }
@@ -106,9 +117,15 @@ export function createJobEngine({
     joined: tokens.joinedElsewhere,
     changed: (endpointId) => pool.review(endpointId),
   });
+  const containers = createContainers({
+    ...{ dataFolder: settings.dataFolder, gpuMode: settings.gpus, clock, log },
+    address: settings.engine,
+    listen: deps.listenForWorkers,
+  });
   const starter = createWorkerStarter({
-    ...{ endpoints, homes, serverlessUrl, reaper, clock, timings },
+    ...{ endpoints, containers, homes, serverlessUrl, reaper, clock, timings },
     images: settings.images,
+    runtime: settings.runtime,
     token: tokens.of,
     log: logs.of,
   });
@@ -125,7 +142,7 @@ export function createJobEngine({
   function writeDeferred(): void {
     writing ??= setTimeout(() => {
       writing = undefined;
-      jobs.writeDeferred().catch((error: unknown) => {
+      jobs.writeOlder().catch((error: unknown) => {
         notWritten(error);
         writeDeferred();
       });
@@ -136,7 +153,7 @@ export function createJobEngine({
       log.error({ err: error, worker: worker.id }, "what a worker made cannot be kept, and it is ended");
       process.kill();
     };
-    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, operationOf, fail });
+    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, fail });
   }
 
   /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
@@ -161,6 +178,13 @@ export function createJobEngine({
     await pool.drop(endpointId);
     await logs.remove(endpointId);
     await rm(join(homes, endpointId), { recursive: true, force: true });
+    await tidy();
+  }
+  /** What no endpoint and no volume needs any more. */
+  async function tidy(): Promise<void> {
+    await containers
+      .tidy(endpoints.volumeIds(), endpoints.images())
+      .catch((error: unknown) => log.warn({ err: error }, "a volume's folder or a pulled image is left over"));
   }
   const forgetting = new Set<Promise<void>>();
   const forgetSoon = (endpointId: string): void => {
@@ -175,11 +199,20 @@ export function createJobEngine({
     pool.review(endpointId);
   });
   deps.events.on("endpointDeleted", forgetSoon);
+  deps.events.on("volumeDeleted", () => {
+    const done = tidy().finally(() => forgetting.delete(done));
+    forgetting.add(done);
+  });
   deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
     supervisor.retime(endpointId);
     if (workersRestart) pool.restart(endpointId);
     else pool.review(endpointId);
   });
+
+  function workerRoutes(app: FastifyInstance): void {
+    const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
+    registerChannelRoutes(app, { dispatcher, jobs, stream, token, operationOf });
+  }
 
   return {
     routes(app, ofUsers) {
@@ -189,11 +222,9 @@ export function createJobEngine({
         const { auth } = deps;
         registerJobRoutes(scope, { auth, exists, rateLimits, jobs, records, waits, stream, streamForm, health, clock });
       });
-      app.register(async (scope) => {
-        const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
-        registerChannelRoutes(scope, { dispatcher, jobs, stream, token, operationOf });
-      });
+      app.register(async (scope) => workerRoutes(scope));
     },
+    workerRoutes,
 
     async start() {
       // Workers that a service starts end with it; those elsewhere may still be at their jobs.
@@ -208,8 +239,17 @@ export function createJobEngine({
       supervisor.start();
       webhookDelivery.start();
       // Nothing else waits for them: the service answers meanwhile.
-      void reaper
-        .predecessorsGone()
+      const looked = settings.runtime === "none" ? undefined : containers.open();
+      if (settings.runtime === "docker") {
+        await looked;
+        const problem = containers.problem();
+        if (problem !== undefined)
+          throw new StartError(
+            `runtime "docker": ${problem}; start the engine, or start the service with another runtime`,
+          );
+      }
+      void looked?.then(tidy);
+      void Promise.all([reaper.predecessorsGone(), looked])
         .catch((error: unknown) => log.error({ err: error }, "it cannot be told whether earlier workers are gone"))
         .then(() => pool.start());
     },
@@ -219,6 +259,8 @@ export function createJobEngine({
         const { id, startedAt } = worker;
         return { id, status: phaseOf(worker, clock.now(), timings), startedAt };
       }),
+
+    throttled: pool.throttled,
 
     async stop(deadline) {
       dispatcher.close();
@@ -233,6 +275,7 @@ export function createJobEngine({
       groupCommit.close();
       await logs.flush();
       await reaper.close();
+      await containers.close().catch((error: unknown) => log.error({ err: error }, "containers may be left over"));
     },
   };
 

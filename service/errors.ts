@@ -1,4 +1,4 @@
-/** What went wrong → the HTTP status that tells it. REST says 400 for everything a client can mend (interface: Errors). */
+/** What went wrong → the HTTP status that tells it. REST v1 says 400 for everything a client can mend (interface: Errors). */
 const statusOf = {
   invalid: 400,
   conflict: 400,
@@ -9,9 +9,13 @@ const statusOf = {
   /** An operation that answers with a job's output, and there is none: /openai. */
   jobCancelled: 410,
   tooLarge: 413,
+  /** A body that does not have the shape that REST v2 describes; a rule that it breaks is `invalid`. */
+  unprocessable: 422,
   tooManyRequests: 429,
   jobFailed: 500,
   internal: 500,
+  /** What the hosted service can do and this one cannot. */
+  unsupported: 501,
   stopping: 503,
   jobTimedOut: 504,
 } as const;
@@ -29,12 +33,20 @@ export class ServiceError extends Error {
   readonly status: number;
   /** Extra headers of the answer, such as Retry-After. */
   readonly headers: Record<string, string>;
+  /** What is wrong with a body, a sentence for each property. */
+  readonly faults: readonly string[];
 
-  constructor(code: ServiceErrorCode, message: string, headers: Record<string, string> = {}) {
+  constructor(
+    code: ServiceErrorCode,
+    message: string,
+    headers: Record<string, string> = {},
+    faults: readonly string[] = [],
+  ) {
     super(message);
     this.code = code;
     this.status = statusOf[code];
     this.headers = headers;
+    this.faults = faults;
   }
 }
 

@@ -1,6 +1,7 @@
 import { createAuth } from "./api/auth";
 import { roots } from "./api/responses";
 import { createServer } from "./api/server";
+import { createUserRateLimit, noUserRateLimit } from "./api/user-rate-limit";
 import { apiKeyFileOf, ensureApiKey } from "./api-key";
 import { createJobEngine } from "./engine";
 import { StartError } from "./errors";
@@ -8,6 +9,7 @@ import { openLog } from "./log";
 import { createResources } from "./resources";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase } from "./store/database";
+import { workerLogFolder, workerLogPath } from "./workers/logs";
 
 export { StartError } from "./errors";
 export type { ServiceOptions } from "./settings";
@@ -55,11 +57,21 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     auth,
     log,
     serverlessUrl: () => root,
+    listenForWorkers: (address) => server.listenForWorkers(address),
   });
   const server = createServer({
     auth,
     resources,
     rest: { deleteNeedsScaleDown, workers: engine.workers },
+    restV2: {
+      clock,
+      view: {
+        ...{ workers: engine.workers, throttled: engine.throttled },
+        logFile: (endpointId) => workerLogPath(workerLogFolder(dataFolder), endpointId),
+      },
+      rateLimit: settings.rateLimits === "off" ? noUserRateLimit : createUserRateLimit(clock),
+      serverlessUrl: () => root,
+    },
     jobs: engine,
     log,
     requestLimit: settings.timings.requestLimit,

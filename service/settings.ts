@@ -3,6 +3,8 @@ import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
 import { StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
+import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
+import type { GpuMode } from "./workers/containers/spec";
 
 /** What `createService` and the command line take; everything has a default. Times in milliseconds. */
 export interface ServiceOptions {
@@ -12,13 +14,23 @@ export interface ServiceOptions {
   dataFolder?: string;
   /** Image name → what runs here for it: a command line, or the path of a .mjs, .js or .ts handler file. */
   images?: Record<string, string>;
+  /**
+   * What runs an image that `images` has no entry for: a container of it (`docker`), one where a Docker Engine answers (`auto`),
+   * or nothing. Default `auto`.
+   */
+  runtime?: "auto" | "docker" | "none";
+  /**
+   * Which workers in containers get GPUs of this machine, as many as their endpoint's gpuCount says: those of GPU endpoints where the
+   * engine has GPUs (`auto`), the same or they fail (`all`), or none. Default `auto`.
+   */
+  gpus?: GpuMode;
   /** How long a template stays in use after its last endpoint let go of it. Default 120000. */
   templateRelease?: number;
-  /** Shape of /stream answers: the interface's bare array, or the envelope that the SDKs read. Default `array`. */
-  stream?: "array" | "envelope";
+  /** Shape of /stream answers: the interface's bare array, or the envelope that the SDKs read. Default `auto`: the envelope for those SDKs. */
+  stream?: "auto" | "array" | "envelope";
   /** Whether requests beyond the interface's rate limits are refused; `off` is for load tests of one's own handlers. Default `on`. */
   rateLimits?: "on" | "off";
-  /** Whether REST refuses to delete an endpoint that still allows workers, as GraphQL always does. Default false. */
+  /** Whether REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
   deleteNeedsScaleDown?: boolean;
   /** Waits of the job path that are to be other than the defaults; docs/service.md, Waits, lists them. */
   timings?: Partial<JobTimings>;
@@ -28,7 +40,11 @@ export interface ServiceOptions {
   logLevel?: "silent" | "error" | "warn" | "info" | "debug";
 }
 
-export type ServiceSettings = Required<Omit<ServiceOptions, "timings">> & { timings: JobTimings };
+export type ServiceSettings = Required<Omit<ServiceOptions, "timings">> & {
+  timings: JobTimings;
+  /** Where the Docker Engine is; throws an Error that says why that is unknown. */
+  engine(): EngineAddress;
+};
 
 /** Port that clients try when they are told no address. */
 export const defaultPort = 7337;
@@ -39,7 +55,8 @@ export const defaultDataFolder = (): string => join(process.cwd(), ".serverless-
 const levels = ["silent", "error", "warn", "info", "debug"];
 
 /** What is wrong with options of a program that no compiler has checked; each names the option, its value and what is allowed. */
-function checkOptions({ port, templateRelease, stream, rateLimits, logLevel }: ServiceOptions): void {
+function checkOptions(options: ServiceOptions): void {
+  const { port, runtime, gpus, templateRelease, stream, rateLimits, logLevel } = options;
   const check = (name: string, value: unknown, right: boolean, allowed: string): void => {
     if (value !== undefined && !right)
       throw new StartError(`${name}: ${showValue(value)} is not allowed, must be ${allowed}`);
@@ -47,12 +64,19 @@ function checkOptions({ port, templateRelease, stream, rateLimits, logLevel }: S
   const whole = (value: number | undefined, max: number): boolean =>
     Number.isSafeInteger(value) && value !== undefined && value >= 0 && value <= max;
   check("port", port, whole(port, 65_535), "a whole number from 0 to 65535");
+  const oneOf = (name: string, value: unknown, allowed: string[]): void =>
+    check(name, value, allowed.includes(String(value)), `one of ${allowed.join(", ")}`);
+  oneOf("runtime", runtime, ["auto", "docker", "none"]);
+  oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
   check("templateRelease", templateRelease, whole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
-  check("stream", stream, stream === "array" || stream === "envelope", '"array" or "envelope"');
+  check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
-  check("logLevel", logLevel, levels.includes(String(logLevel)), `one of ${levels.join(", ")}`);
+  oneOf("logLevel", logLevel, levels);
 }
+
+/** Where the Docker Engine of this machine is; throws an Error that says why that is unknown. */
+export const findLocalEngine = (): EngineAddress => findEngine(process.env);
 
 /** Options with every default filled in; throws a StartError for one that cannot be. */
 export function resolveSettings(options: ServiceOptions): ServiceSettings {
@@ -61,8 +85,11 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     port: options.port ?? defaultPort,
     dataFolder: resolve(options.dataFolder ?? defaultDataFolder()),
     images: options.images ?? {},
+    runtime: options.runtime ?? "auto",
+    gpus: options.gpus ?? "auto",
+    engine: findLocalEngine,
     templateRelease: options.templateRelease ?? limits.templateRelease,
-    stream: options.stream ?? "array",
+    stream: options.stream ?? "auto",
     rateLimits: options.rateLimits ?? "on",
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
     timings: resolveTimings(options.timings ?? {}),

@@ -7,14 +7,18 @@ import { JsonTextError, memberTexts } from "./json-text";
 const hidden = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
 
 /**
- * Reads what a client sent by its shape. What does not fit is a ServiceError `invalid` that names each fault:
+ * Reads what a client sent by its shape. What does not fit is a ServiceError of `code` that names each fault:
  * `property: what was sent is not allowed, what is`. Values that may be secret are not shown.
  */
-export function parseInput<Shape extends z.ZodType>(shape: Shape, sent: unknown): z.output<Shape> {
+export function parseInput<Shape extends z.ZodType>(
+  shape: Shape,
+  sent: unknown,
+  code: "invalid" | "unprocessable" = "invalid",
+): z.output<Shape> {
   const result = shape.safeParse(sent);
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => describe(issue, shape, sent));
-  throw new ServiceError("invalid", [...new Set(faults)].join("; "));
+  const faults = [...new Set(result.error.issues.map((issue) => describe(issue, shape, sent)))];
+  throw new ServiceError(code, faults.join("; "), {}, faults);
 }
 
 /** The fault of a whole number that a client sent as text or out of bounds, in the words of `parseInput`. */
@@ -22,13 +26,17 @@ export const outOfBounds = (property: string, sent: unknown, bounds: Bounds): Se
   new ServiceError("invalid", `${property}: ${showValue(sent)} is not allowed, ${within(bounds)}`);
 
 function describe(issue: z.core.$ZodIssue, shape: z.ZodType, sent: unknown): string {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => `${[...issue.path, key].map(String).join(".")}: unknown property`).join("; ");
+  }
   if (issue.path.length === 0) {
     return `body: ${issue.code === "invalid_type" ? "must be a JSON object" : expectation(issue)}`;
   }
   const path = issue.path.map(String).join(".");
   const allowed = expectation(issue, shape);
   const value = valueAt(sent, issue.path);
-  if (value === undefined && issue.code === "invalid_type") return `${path}: is required, ${allowed}`;
+  if (value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code))
+    return `${path}: is required, ${allowed}`;
   const secret = issue.path.some((step) => hidden.has(String(step)));
   return `${path}: ${secret ? "what was sent" : showValue(value)} is not allowed, ${allowed}`;
 }

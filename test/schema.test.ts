@@ -61,9 +61,11 @@ describe("schema.json", () => {
     });
     expect(settings).toEqual([
       ["apiKey", "string", undefined, undefined],
-      ["baseUrl", "string", "http://127.0.0.1:7337/v1", "SERVERLESS_COMPUTE_BASE_URL"],
-      ["graphqlUrl", "string", "http://127.0.0.1:7337/graphql", "SERVERLESS_COMPUTE_GRAPHQL_URL"],
-      ["serverlessUrl", "string", "http://127.0.0.1:7337", "SERVERLESS_COMPUTE_SERVERLESS_URL"],
+      ["target", "string", "local", "SERVERLESS_COMPUTE_TARGET"],
+      ["dialect", "string", undefined, "SERVERLESS_COMPUTE_DIALECT"],
+      ["baseUrl", "string", undefined, "SERVERLESS_COMPUTE_BASE_URL"],
+      ["graphqlUrl", "string", undefined, "SERVERLESS_COMPUTE_GRAPHQL_URL"],
+      ["serverlessUrl", "string", undefined, "SERVERLESS_COMPUTE_SERVERLESS_URL"],
       ["callLimit", "number", 120, "SERVERLESS_COMPUTE_CALL_LIMIT"],
       ["maxInFlight", "integer", 16, "SERVERLESS_COMPUTE_MAX_IN_FLIGHT"],
       ["templateReleaseLimit", "number", 150, "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT"],
@@ -72,9 +74,10 @@ describe("schema.json", () => {
 
   it("names a nested type after what it belongs to", () => {
     expect(Object.keys(schema.types)).toEqual(
-      ["JobInvokePolicy", "JobInvokeExpect", "EndpointHealthJobs", "EndpointHealthWorkers"].map(
-        (name) => `serverless-compute:index:${name}`,
-      ),
+      [
+        ...["JobInvokePolicy", "JobInvokeExpect", "GpuTypesGpuTypes", "DataCentersDataCenters"],
+        ...["EndpointHealthJobs", "EndpointHealthWorkers"],
+      ].map((name) => `serverless-compute:index:${name}`),
     );
   });
 });

@@ -78,6 +78,7 @@ const host = {
   connect: () => {
     throw new Error("a preview of what did not change must not ask the service");
   },
+  dialect: (): "v1" => "v1",
   serverlessUrl: () => undefined,
   clock: systemClock,
   log: { progress: () => {}, warning: () => {} },

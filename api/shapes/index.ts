@@ -4,6 +4,8 @@ export * from "./job";
 export * from "./limits";
 export * from "./network-volume";
 export * from "./registry-auth";
+export * from "./rest-v2";
+export * from "./rest-v2-catalog";
 export * from "./secret";
 export * from "./serverless-endpoint";
 export * from "./template";

@@ -21,6 +21,3 @@ export const networkVolumeRecord = z.looseObject({
   size: z.number(),
   dataCenterId: z.string(),
 });
-export type NetworkVolumeRecord = z.output<typeof networkVolumeRecord>;
-export type NetworkVolumeCreate = z.input<typeof restNetworkVolumeCreate>;
-export type NetworkVolumePatch = z.input<typeof restNetworkVolumePatch>;

@@ -98,8 +98,3 @@ export const serverlessEndpointRecord = z.looseObject({
   version: orNothing(z.number()),
   createdAt: isoTimestamp,
 });
-export type ServerlessEndpointRecord = z.output<typeof serverlessEndpointRecord>;
-/** Body of POST /endpoints as a client may write it. */
-export type ServerlessEndpointCreate = z.input<typeof restEndpointCreate>;
-/** Body of PATCH /endpoints/{id}. */
-export type ServerlessEndpointPatch = z.input<typeof restEndpointPatch>;

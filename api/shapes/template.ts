@@ -85,7 +85,6 @@ export const templateRecord = z.looseObject({
     .nullish()
     .transform((value) => value || undefined),
 });
-export type TemplateRecord = z.output<typeof templateRecord>;
 
 /** Variables of the GraphQL mutation saveTemplate: with `id` it updates, without it creates. */
 export const saveTemplateInput = z.object({
@@ -100,8 +99,6 @@ export const saveTemplateInput = z.object({
   containerRegistryAuthId: templateFields.containerRegistryAuthId.optional(),
 });
 export type SaveTemplateInput = z.output<typeof saveTemplateInput>;
-/** Fields of a template to change, in the form of saveTemplate; the empty text clears its registry credentials. */
-export type TemplatePatch = Partial<Omit<SaveTemplateInput, "id">>;
 
 /** Body of POST /templates of the REST API, with its own defaults. */
 export const restTemplateCreate = z.object({

@@ -57,8 +57,11 @@ const lastAnswers = 20;
  * telling us, and at the end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to tidy
  * up, also when the engine itself was killed and says nothing any more.
  */
-export function obeyEngine(cancellation: Cancellation, address: string | undefined, limit = tidyUpLimit): void {
-  const servers = openServers();
+export function obeyEngine(
+  cancellation: Cancellation,
+  address: string | undefined,
+  { servers = openServers(), limit = tidyUpLimit }: { servers?: readonly Server[]; limit?: number } = {},
+): void {
   watchCancelCalls(servers, () => cancellation.cancel());
   const end = async (): Promise<void> => {
     // A second signal ends the process at once, as it would without us.

@@ -1,6 +1,6 @@
-import { Client, credentials } from "@grpc/grpc-js";
-import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
-import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+import { type ClientHttp2Session, connect } from "node:http2";
+import { framed } from "./grpc";
+import { count, flag, message, text } from "./protobuf";
 
 /** Shows texts on a resource's own line. Never fails: a text that cannot be shown must not stop a deployment. */
 export interface EngineLog {
@@ -10,27 +10,37 @@ export interface EngineLog {
   warning(urn: string, text: string): void;
 }
 
-/**
- * Speaks to the engine at `address`. It goes through our own grpc and the service's definition alone, not the SDK's
- * client class, which refuses credentials of another copy of grpc.
- */
+const severities = { info: 1, warning: 2 } as const;
+const logRequest = message({ severity: count(1), message: text(2), urn: text(3), ephemeral: flag(5) });
+
+/** Speaks to the engine at `address` (host:port), which offers its Log call there. */
 export function createEngineLog(address: string): EngineLog {
-  const client = new Client(address, credentials.createInsecure());
-  const { path, requestSerialize, responseDeserialize } = EngineService.log;
-  const send = (
-    urn: string,
-    text: string,
-    severity: LogRequest["getSeverity"] extends () => infer S ? S : never,
-  ): void => {
-    const request = new LogRequest();
-    request.setUrn(urn);
-    request.setMessage(text);
-    request.setSeverity(severity);
-    request.setEphemeral(severity === LogSeverity.INFO);
-    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, () => {});
+  let session: ClientHttp2Session | undefined;
+  const open = (): ClientHttp2Session => {
+    const opened = connect(`http://${address}`);
+    opened.on("error", () => opened.destroy());
+    // Nobody waits for the end of a text.
+    opened.unref();
+    return opened;
+  };
+  const send = (request: Parameters<typeof logRequest.encode>[0]): void => {
+    try {
+      if (session === undefined || session.closed || session.destroyed) session = open();
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/pulumirpc.Engine/Log",
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
+      stream.on("error", () => {});
+      stream.resume();
+      stream.end(framed(logRequest.encode(request)));
+    } catch {
+      // An address that is none, or a connection that ended at this moment.
+    }
   };
   return {
-    progress: (urn, text) => send(urn, text, LogSeverity.INFO),
-    warning: (urn, text) => send(urn, text, LogSeverity.WARNING),
+    progress: (urn, message) => send({ urn, message, severity: severities.info, ephemeral: true }),
+    warning: (urn, message) => send({ urn, message, severity: severities.warning }),
   };
 }

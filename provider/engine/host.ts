@@ -1,6 +1,6 @@
-import { type Clients, type Clock, createClients, systemClock } from "serverless-compute-api";
+import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
 import type { LifecycleSettings } from "../lifecycle/contract";
-import { type ConfigLookup, keyExposures, resolveServerlessUrl, resolveSettings } from "../settings";
+import { type ConfigLookup, keyExposures, resolveDialect, resolveServerlessUrl, resolveSettings } from "../settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
 
@@ -15,6 +15,8 @@ export interface Host {
   beginDeployment(get: ConfigLookup): void;
   /** The clients, made at the first call; throws a sentence when the configuration is incomplete or wrong. */
   connect(): { clients: Clients; settings: LifecycleSettings };
+  /** The dialect that is configured; needs no key. Throws a sentence where the settings contradict each other. */
+  dialect(): Dialect;
   /** Host address of the job API as it is configured; undefined where it is not usable. Needs no key. */
   serverlessUrl(): string | undefined;
   clock: Clock;
@@ -29,6 +31,7 @@ export interface Host {
 export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation();
   let config: ConfigLookup = () => undefined;
+  let dialect: Dialect | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let log: { address: string; show: EngineLog } | undefined;
   const show = (way: keyof EngineLog, urn: string, text: string): void => {
@@ -40,9 +43,11 @@ export function createHost(engineAddress: () => string | undefined): Host {
   return {
     keepConfiguration: (get) => {
       config = get;
+      dialect = undefined;
     },
     beginDeployment: (get) => {
       config = get;
+      dialect = undefined;
       connection = undefined;
       cancellation.renew();
     },
@@ -54,6 +59,10 @@ export function createHost(engineAddress: () => string | undefined): Host {
         connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
       return connection;
+    },
+    dialect: () => {
+      dialect ??= resolveDialect(config);
+      return dialect;
     },
     serverlessUrl: () => resolveServerlessUrl(config),
     clock: systemClock,

@@ -103,7 +103,13 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, name: string | undefined) {
       const secrets = secretsOf([olds, news]);
       const clean = createRedaction(secrets.values);
-      const { inputs, failures } = lifecycle.check(olds.properties, news.properties, name, secrets.paths);
+      const { inputs, failures } = lifecycle.check(
+        olds.properties,
+        news.properties,
+        name,
+        secrets.paths,
+        host.dialect(),
+      );
       if (urn !== "") checked.add(urn);
       return {
         inputs: inputsOf(inputs, news),
@@ -122,7 +128,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     ): Promise<ResourceDiff> {
       deployed.add(id);
       return guarded([news, olds], () => {
-        const found = lifecycle.diff(olds.properties, news.properties);
+        const found = lifecycle.diff(olds.properties, news.properties, host.dialect());
         const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
         // Twice in a preview would be once too often, and a refresh changes nothing at the service.
         if (checked.delete(urn)) for (const warning of lifecycle.warnings(changes)) host.log.warning(urn, warning);

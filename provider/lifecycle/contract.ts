@@ -1,4 +1,4 @@
-import type { Clients, Clock } from "serverless-compute-api";
+import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { Traits } from "./properties/traits";
 
 /** A JSON value, or `unknown` for what a preview does not know yet. */
@@ -115,16 +115,18 @@ export interface Lifecycle {
   /**
    * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource
    * whose user gives no name keeps the one it has; a new one gets the default name.
-   * No failure shows what is secret by its shape or stands at one of the paths `secrets`.
+   * No failure shows what is secret by its shape or stands at one of the paths `secrets`. Without a dialect inputs of all
+   * of them are taken.
    */
   check(
     olds: Properties,
     news: Properties,
     defaultName: string | undefined,
     secrets?: readonly Path[],
+    dialect?: Dialect,
   ): { inputs: Properties; failures: Failure[] };
   /** What a deployment would change; an unknown value counts as a change. Never asks the service. */
-  diff(olds: Properties, news: Properties): Change[];
+  diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
   /** Warnings worth showing beside a preview of `changes`. */
   warnings(changes: Change[]): string[];
   /**

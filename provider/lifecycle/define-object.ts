@@ -18,6 +18,8 @@ export interface ObjectDefinition<Inputs extends Named, Outputs extends object, 
   objects(management: Management): Objects<Inputs, Found>;
   /** What an object really is; `wanted` are the properties that it is compared with. */
   fromRecord(found: Found, wanted: Properties, context: Context): Actual<Inputs, Outputs>;
+  /** What takes more than the object itself to know; asked when it is read. */
+  complete?(found: Found, wanted: Properties, context: Context): Promise<Found>;
   /** The outputs of one that was just made or found. */
   made(inputs: Inputs, found: Found, context: Context): Outputs;
   /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
@@ -49,7 +51,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
       const objects = definition.objects(context.clients.management);
       return createOnce(
         {
-          ...{ kind, inputs, shape, rules: definition },
+          ...{ kind, inputs, shape, rules: { ...definition, dialect: context.clients.dialect } },
           send: (options) => objects.create(inputs, options),
           list: async (options) => (await objects.list(options)).map((found) => named(found, inputs)),
           actual: (found) => fromRecord(found, toProperties(inputs), context).inputs,
@@ -68,7 +70,8 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
     },
     async read(id, olds, context) {
       const record = await reads(context).one(id, context);
-      return record && fromRecord(record, olds, context);
+      const whole = record && (definition.complete ? await definition.complete(record, olds, context) : record);
+      return whole && fromRecord(whole, olds, context);
     },
     delete: (id, _olds, context) => definition.delete(id, context),
   });

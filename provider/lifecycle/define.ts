@@ -1,9 +1,11 @@
+import type { Dialect } from "serverless-compute-api";
 import type { z } from "zod";
-import { type Change, type Context, type Lifecycle, PartialFailure, type Properties } from "./contract";
+import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
 import type { Update } from "./create/creation";
 import { ledgerOf } from "./create/ledger";
 import { ExplainedError, explained, type Subject } from "./messages";
 import { checkInputs } from "./properties/check";
+import { uncarried } from "./properties/dialect";
 import { type DiffRules, diffProperties, diffProperty } from "./properties/diff";
 import { type Derived, previewOutputs } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
@@ -39,6 +41,8 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
   /** Outputs that are known before the service computes them. */
   derives?: { [Key in keyof Outputs & string]?: Derived };
+  /** What a dialect asks of the checked inputs beyond their shape; values may be unknown. */
+  dialectRules?: (inputs: Properties, dialect: Dialect) => Failure[];
   /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
   replaceWarning?: (changed: ReadonlySet<string>) => string | undefined;
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
@@ -53,7 +57,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
 ): ResourceLifecycle {
   const { kind, description, inputs: shape, outputs, resolved } = definition;
   const keys = Object.keys(shape.shape);
-  const diff = (olds: Properties, news: Properties): Change[] => diffProperties(shape, olds, news, definition);
+  const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] =>
+    diffProperties(shape, olds, news, { ...definition, dialect });
   const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
   const labelOf = (properties: Properties, id?: string): string => {
     const name = textOf(properties, "name");
@@ -65,7 +70,12 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   return {
     ...{ kind, description, inputs: shape, outputs },
     traits: traitsOfShapes(shape, outputs),
-    check: (olds, news, defaultName, secrets) => checkInputs(shape, olds, news, defaultName, secrets),
+    check: (olds, news, defaultName, secrets, dialect) => {
+      const { inputs, failures } = checkInputs(shape, olds, news, defaultName, secrets);
+      if (dialect === undefined) return { inputs, failures };
+      const ruled = definition.dialectRules?.(inputs, dialect) ?? [];
+      return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
+    },
     diff,
     warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
     previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),

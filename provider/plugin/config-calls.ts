@@ -1,12 +1,3 @@
-import {
-  CheckFailure,
-  type CheckRequest,
-  CheckResponse,
-  type ConfigureRequest,
-  ConfigureResponse,
-  type DiffRequest,
-  DiffResponse,
-} from "@pulumi/pulumi/proto/provider_pb";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import type { PropertySet } from "../engine/failures";
@@ -16,7 +7,17 @@ import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import { closest } from "../lifecycle/properties/spelling";
 import { isSettingName, settingNames, settingTable } from "../setting-table";
 import { type ConfigLookup, settingMistakes } from "../settings";
-import { readStruct, writeStruct } from "./structs";
+import {
+  type checkRequest,
+  type checkResponse,
+  type configureRequest,
+  type configureResponse,
+  diffChanges,
+  type diffRequest,
+  type diffResponse,
+  type Request,
+  type Response,
+} from "./messages";
 
 /** A setting as the settings file reads it: numbers come as such from programs in YAML, as texts from all others. */
 const settingText = (value: Value | undefined): string | undefined =>
@@ -53,37 +54,26 @@ function mistakes({ properties, secretPaths }: PropertySet): string[] {
 /** The calls that concern the provider's own configuration. */
 export function configCalls(host: Host) {
   return {
-    checkConfig: (request: CheckRequest): CheckResponse => {
-      const received = readStruct(request.getNews());
-      const { properties, secretPaths } = received;
-      const response = new CheckResponse();
-      for (const reason of mistakes(received)) {
-        const failure = new CheckFailure();
-        failure.setReason(reason);
-        response.addFailures(failure);
-      }
+    checkConfig: ({ news }: Request<typeof checkRequest>): Response<typeof checkResponse> => {
+      const { properties, secretPaths } = news;
       const key = properties["apiKey"] === undefined ? [] : [["apiKey"]];
-      response.setInputs(writeStruct(properties, [...secretPaths, ...key]));
-      return response;
+      return {
+        inputs: { properties, secretPaths: [...secretPaths, ...key] },
+        failures: mistakes(news).map((reason) => ({ property: "", reason })),
+      };
     },
 
     /** A new key or address is the same provider: nothing is replaced for it. */
-    diffConfig: (request: DiffRequest): DiffResponse => {
-      const [olds, news] = [readStruct(request.getOlds()).properties, readStruct(request.getNews()).properties];
-      const differs = settingNames.some((name) => settingText(olds[name]) !== settingText(news[name]));
-      const response = new DiffResponse();
-      response.setChanges(differs ? DiffResponse.DiffChanges.DIFF_SOME : DiffResponse.DiffChanges.DIFF_NONE);
-      return response;
+    diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
+      const differs = settingNames.some(
+        (name) => settingText(olds.properties[name]) !== settingText(news.properties[name]),
+      );
+      return { changes: differs ? diffChanges.some : diffChanges.none };
     },
 
-    configure: (request: ConfigureRequest): ConfigureResponse => {
-      const { properties } = readStruct(request.getArgs());
-      const response = new ConfigureResponse();
-      response.setAcceptsecrets(true);
-      response.setSupportspreview(true);
-      response.setSupportsAutonamingConfiguration(true);
-      host.beginDeployment(lookupIn(properties));
-      return response;
+    configure: ({ args }: Request<typeof configureRequest>): Response<typeof configureResponse> => {
+      host.beginDeployment(lookupIn(args.properties));
+      return { acceptSecrets: true, supportsPreview: true, supportsAutonaming: true };
     },
   };
 }

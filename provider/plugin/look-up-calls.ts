@@ -1,4 +1,3 @@
-import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { messageOf } from "../engine/failures";
 import type { Host } from "../engine/host";
@@ -6,7 +5,9 @@ import type { Properties } from "../lifecycle/contract";
 import { secretsAmong } from "../lifecycle/properties/secret-paths";
 import { hasUnknown } from "../lifecycle/properties/values";
 import {
+  getDataCenters,
   getEndpointHealth,
+  getGpuTypes,
   getNetworkVolume,
   getSecret,
   getServerlessEndpoint,
@@ -14,7 +15,8 @@ import {
   type LookUp,
 } from "../resources/look-ups";
 import { type FunctionName, type FunctionShape, functionShapes } from "../schema/functions";
-import { readStruct, textOf, writeStruct } from "./structs";
+import type { invokeRequest, invokeResponse, Request, Response } from "./messages";
+import { textOf } from "./structs";
 
 type LookUpContext = Parameters<typeof getTemplate>[1];
 
@@ -29,6 +31,8 @@ const functions: Record<FunctionName, (args: Properties, context: LookUpContext)
   getServerlessEndpoint: (args, context) => getServerlessEndpoint(which(args), context),
   getNetworkVolume: (args, context) => getNetworkVolume(which(args), context),
   getSecret: (args, context) => getSecret(which(args), context),
+  getGpuTypes: (args, context) => getGpuTypes({ pool: textOf(args["pool"]) }, context),
+  getDataCenters: (args, context) => getDataCenters({ region: textOf(args["region"]) }, context),
   getEndpointHealth: (args, context) => getEndpointHealth(textOf(args["endpointId"]) ?? "", context),
 };
 
@@ -37,18 +41,16 @@ const isFunction = (name: string): name is FunctionName => name in functions;
 /** The call by which programs look things up. */
 export function lookUpCalls(host: Host) {
   return {
-    invoke: async (request: InvokeRequest): Promise<InvokeResponse> => {
-      const token = request.getTok();
+    invoke: async ({ token, args }: Request<typeof invokeRequest>): Promise<Response<typeof invokeResponse>> => {
       const name = token.slice(token.lastIndexOf(":") + 1);
       if (!isFunction(name))
         throw new Error(`unknown function ${token}; this provider has ${Object.keys(functions).join(", ")}`);
       const shape: FunctionShape = functionShapes[name];
-      const { properties, secretPaths } = readStruct(request.getArgs());
-      const response = new InvokeResponse();
+      const { properties, secretPaths } = args;
       const mistakes = badArguments(name, shape, properties);
       // Not as failures of the response: programs in Node that get those eat up their memory before they end.
       if (mistakes.length > 0) throw new Error(mistakes.join("; "));
-      if (Object.values(properties).some(hasUnknown)) return response;
+      if (Object.values(properties).some(hasUnknown)) return {};
       const { clock, connect } = host;
       const secrets = secretsAmong([properties], secretPaths);
       const run = (signal: AbortSignal) => {
@@ -60,8 +62,7 @@ export function lookUpCalls(host: Host) {
       });
       // Responses of the service gain fields over time; programs get those that the schema names.
       const known = Object.entries(found).filter(([key]) => key in shape.outputs.shape);
-      response.setReturn(writeStruct(Object.fromEntries(known)));
-      return response;
+      return { return: { properties: Object.fromEntries(known), secretPaths: [] } };
     },
   };
 }

@@ -1,130 +1,107 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  CheckFailure,
-  CheckRequest,
-  CheckResponse,
-  type CreateRequest,
-  CreateResponse,
-  type DeleteRequest,
-  type DiffRequest,
-  DiffResponse,
-  PropertyDiff,
-  type ReadRequest,
-  ReadResponse,
-  type UpdateRequest,
-  UpdateResponse,
-} from "@pulumi/pulumi/proto/provider_pb";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Host } from "../engine/host";
 import { createResourceVerbs, type ResourceCall, type ResourceVerbs, touched } from "../engine/resource-verbs";
 import { defaultName, readUrn } from "../engine/urn";
 import type { Change, Lifecycle, Properties } from "../lifecycle/contract";
-import { readStruct, structOf } from "./structs";
+import {
+  autonamingDisabled,
+  type checkRequest,
+  type checkResponse,
+  type createRequest,
+  type createResponse,
+  type deleteRequest,
+  diffChanges,
+  diffKinds,
+  type diffRequest,
+  type diffResponse,
+  type empty,
+  type Request,
+  type Response,
+  type readRequest,
+  type readResponse,
+  type updateRequest,
+  type updateResponse,
+} from "./messages";
 
 /** The calls that concern one resource. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {
   const verbsByKind = new Map(
     Object.entries(lifecycles).map(([kind, lifecycle]) => [kind, createResourceVerbs(lifecycle, host)]),
   );
-  const verbsFor = (request: { getUrn(): string }): ResourceVerbs => {
-    const { type } = readUrn(request.getUrn());
+  const verbsFor = ({ urn }: { urn: string }): ResourceVerbs => {
+    const { type } = readUrn(urn);
     const verbs = verbsByKind.get(type.slice(type.lastIndexOf(":") + 1));
     if (verbs) return verbs;
     throw new Error(`unknown resource type ${type}; this provider has ${[...verbsByKind.keys()].join(", ")}`);
   };
 
   return {
-    check: (request: CheckRequest): CheckResponse => {
-      const [olds, news] = [readStruct(request.getOlds()), readStruct(request.getNews())];
-      const { properties, name } = named(request, olds.properties);
-      const call = { urn: request.getUrn() };
-      const { inputs, failures } = verbsFor(request).check(call, { ...olds, properties }, news, name);
-      const response = new CheckResponse();
-      response.setInputs(structOf(inputs));
-      for (const reason of failures) {
-        const failure = new CheckFailure();
-        failure.setReason(reason);
-        response.addFailures(failure);
-      }
-      return response;
+    check: (request: Request<typeof checkRequest>): Response<typeof checkResponse> => {
+      const { urn, olds, news } = request;
+      const { properties, name } = named(request);
+      const { inputs, failures } = verbsFor(request).check({ urn }, { ...olds, properties }, news, name);
+      return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     },
 
-    diff: async (request: DiffRequest): Promise<DiffResponse> => {
-      const [olds, news] = [readStruct(request.getOlds()), readStruct(request.getNews())];
+    diff: async (request: Request<typeof diffRequest>): Promise<Response<typeof diffResponse>> => {
+      const { id, urn, olds, news } = request;
       const verbs = verbsFor(request);
-      const { changes, replaces, deleteBeforeReplace } = await verbs.diff(
-        { urn: request.getUrn() },
-        request.getId(),
-        olds,
-        news,
-      );
-      const response = new DiffResponse();
-      response.setChanges(changes.length > 0 ? DiffResponse.DiffChanges.DIFF_SOME : DiffResponse.DiffChanges.DIFF_NONE);
-      response.setHasdetaileddiff(true);
-      for (const change of changes) response.getDetaileddiffMap().set(pathText(change.path), propertyDiff(change));
-      response.setReplacesList(replaces);
-      response.setDeletebeforereplace(deleteBeforeReplace);
-      response.setDiffsList(touched(changes));
+      const { changes, replaces, deleteBeforeReplace } = await verbs.diff({ urn }, id, olds, news);
       const had = olds.properties;
-      const { properties: outputs } = verbs.previewOutputs(request.getId(), olds, news);
-      response.setStablesList(Object.keys(had).filter((key) => isDeepStrictEqual(had[key], outputs[key])));
-      return response;
+      const { properties: outputs } = verbs.previewOutputs(id, olds, news);
+      return {
+        ...{ replaces, deleteBeforeReplace },
+        changes: changes.length > 0 ? diffChanges.some : diffChanges.none,
+        hasDetailedDiff: true,
+        detailedDiff: new Map(changes.map((change) => [pathText(change.path), { kind: diffKind(change) }])),
+        diffs: touched(changes),
+        stables: Object.keys(had).filter((key) => isDeepStrictEqual(had[key], outputs[key])),
+      };
     },
 
-    create: async (request: CreateRequest): Promise<CreateResponse> => {
-      const news = readStruct(request.getProperties());
+    create: async (request: Request<typeof createRequest>): Promise<Response<typeof createResponse>> => {
+      const { properties: news, preview } = request;
       const verbs = verbsFor(request);
-      const { id, outputs } = request.getPreview()
-        ? { id: "", outputs: verbs.previewOutputs(undefined, undefined, news) }
-        : await verbs.create(callOf(request), news);
-      const response = new CreateResponse();
-      response.setId(id);
-      response.setProperties(structOf(outputs));
-      return response;
+      if (preview) return { properties: verbs.previewOutputs(undefined, undefined, news) };
+      const { id, outputs } = await verbs.create(callOf(request), news);
+      return { id, properties: outputs };
     },
 
-    update: async (request: UpdateRequest): Promise<UpdateResponse> => {
-      const [olds, news] = [readStruct(request.getOlds()), readStruct(request.getNews())];
+    update: async (request: Request<typeof updateRequest>): Promise<Response<typeof updateResponse>> => {
+      const { id, olds, news, preview } = request;
       const verbs = verbsFor(request);
-      const outputs = request.getPreview()
-        ? verbs.previewOutputs(request.getId(), olds, news)
-        : await verbs.update(callOf(request), request.getId(), olds, news);
-      const response = new UpdateResponse();
-      response.setProperties(structOf(outputs));
-      return response;
+      if (preview) return { properties: verbs.previewOutputs(id, olds, news) };
+      return { properties: await verbs.update(callOf(request), id, olds, news) };
     },
 
-    read: async (request: ReadRequest): Promise<ReadResponse> => {
-      const [inputs, olds] = [readStruct(request.getInputs()), readStruct(request.getProperties())];
-      const reading = await verbsFor(request).read(callOf(request), request.getId(), olds, inputs);
-      const response = new ReadResponse();
-      if (!reading) return response;
-      response.setId(reading.id);
-      response.setProperties(structOf(reading.outputs));
-      response.setInputs(structOf(reading.inputs));
-      return response;
+    read: async (request: Request<typeof readRequest>): Promise<Response<typeof readResponse>> => {
+      const { id, properties: olds, inputs } = request;
+      const reading = await verbsFor(request).read(callOf(request), id, olds, inputs);
+      return reading ? { id: reading.id, properties: reading.outputs, inputs: reading.inputs } : {};
     },
 
-    delete: async (request: DeleteRequest): Promise<Empty> => {
-      await verbsFor(request).delete(callOf(request), request.getId(), readStruct(request.getProperties()));
-      return new Empty();
+    delete: async (request: Request<typeof deleteRequest>): Promise<Response<typeof empty>> => {
+      await verbsFor(request).delete(callOf(request), request.id, request.properties);
+      return {};
     },
   };
 }
 
 /** The resource of a request and the time that it allows; the protocol has seconds, 0 for none. */
-const callOf = (request: { getUrn(): string; getTimeout(): number }): ResourceCall => ({
-  urn: request.getUrn(),
-  timeout: request.getTimeout() > 0 ? request.getTimeout() * 1000 : undefined,
+const callOf = ({ urn, timeout }: { urn: string; timeout: number }): ResourceCall => ({
+  urn,
+  timeout: timeout > 0 ? timeout * 1000 : undefined,
 });
 
 /** What a resource without a name is checked with: its default name, or what `pulumi:autonaming` asks for. */
-function named(request: CheckRequest, olds: Properties): { properties: Properties; name: string | undefined } {
-  const autonaming = request.getAutonaming();
-  if (!autonaming) return { properties: olds, name: defaultName(request.getUrn()) };
-  if (autonaming.getMode() !== CheckRequest.AutonamingOptions.Mode.DISABLE)
-    return { properties: olds, name: autonaming.getProposedName() };
-  const { name: _had, ...nameless } = olds;
+function named({ urn, olds, autonaming }: Request<typeof checkRequest>): {
+  properties: Properties;
+  name: string | undefined;
+} {
+  const { properties } = olds;
+  if (!autonaming) return { properties, name: defaultName(urn) };
+  if (autonaming.mode !== autonamingDisabled) return { properties, name: autonaming.proposedName };
+  const { name: _had, ...nameless } = properties;
   return { properties: nameless, name: undefined };
 }
 
@@ -139,14 +116,4 @@ function pathText(path: readonly string[]): string {
     .join("");
 }
 
-const kinds = {
-  add: [PropertyDiff.Kind.ADD, PropertyDiff.Kind.ADD_REPLACE],
-  delete: [PropertyDiff.Kind.DELETE, PropertyDiff.Kind.DELETE_REPLACE],
-  update: [PropertyDiff.Kind.UPDATE, PropertyDiff.Kind.UPDATE_REPLACE],
-} as const;
-
-function propertyDiff({ kind, replace }: Change): PropertyDiff {
-  const difference = new PropertyDiff();
-  difference.setKind(kinds[kind][replace ? 1 : 0]);
-  return difference;
-}
+const diffKind = ({ kind, replace }: Change): number => diffKinds[kind][replace ? 1 : 0];

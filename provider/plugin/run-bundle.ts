@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { cachePlaces, readCache, writeCache } from "./code-cache";
 
@@ -8,7 +8,8 @@ const calmAfter = 150;
 
 /**
  * Runs a bundled file and hands back what it exports. Compiling it takes longer than everything else at the start, so it
- * is compiled from a code cache; the cache is made again where this version of Node does not take the one at hand.
+ * is compiled from a code cache; the cache is made again where this version of Node does not take the one at hand. What it
+ * requires from its own folder is such a file, too.
  */
 export function runBundle(bundle: string): object {
   // One byte per character: the bundle is plain ASCII.
@@ -18,8 +19,16 @@ export function runBundle(bundle: string): object {
   const script = new Script(source, { filename: bundle, ...(cachedData ? { cachedData } : {}) });
   const run: unknown = script.runInThisContext();
   if (typeof run !== "function") throw new Error(`${bundle} is not a plugin bundle`);
+  const folder = dirname(bundle);
+  const others = new Map<string, object>();
+  const requireFrom = (name: string): unknown => {
+    if (!name.startsWith("./")) return require(name);
+    const exports = others.get(name) ?? runBundle(join(folder, name));
+    others.set(name, exports);
+    return exports;
+  };
   const module: { exports: object } = { exports: {} };
-  run(module.exports, require, module, bundle, join(bundle, ".."));
+  run(module.exports, requireFrom, module, bundle, folder);
   if (!cachedData || script.cachedDataRejected) {
     setTimeout(() => writeCache(places, script.createCachedData()), calmAfter).unref();
   }

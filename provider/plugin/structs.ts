@@ -1,8 +1,7 @@
-import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { z } from "zod";
 import type { PropertySet } from "../engine/failures";
-import { fromWire, isRecord, isSecret, propertiesFromWire, sealed, toWire } from "../engine/values";
-import type { Path } from "../lifecycle/contract";
+import type { Field } from "../engine/protobuf";
+import { struct } from "../engine/protobuf-struct";
+import { fromWire, isRecord, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "../engine/values";
 
 function secretPathsIn(value: unknown, path: string[]): string[][] {
   if (isSecret(value)) return [path];
@@ -11,22 +10,22 @@ function secretPathsIn(value: unknown, path: string[]): string[][] {
   return Object.entries(value).flatMap(([key, one]) => secretPathsIn(one, [...path, key]));
 }
 
-/** Reads a struct of the protocol: secrets unwrapped and their places kept. An absent struct is empty. */
-export function readStruct(struct: Struct | undefined): PropertySet {
-  const plain: unknown = struct?.toJavaScript() ?? {};
-  const record = isRecord(plain) ? plain : {};
-  return { properties: propertiesFromWire(record), secretPaths: secretPathsIn(record, []) };
+/** Properties as the engine sent them: secrets unwrapped and their places kept. */
+export const received = (plain: Wire): PropertySet => ({
+  properties: propertiesFromWire(plain),
+  secretPaths: secretPathsIn(plain, []),
+});
+
+/** A field that holds the properties of a resource. Absent it is empty; the values at the secret paths travel marked. */
+export function properties(number: number): Field<PropertySet> {
+  const { type, read, write } = struct(number);
+  return {
+    ...{ number, type },
+    absent: () => received({}),
+    read: (reader) => received(read(reader, undefined) ?? {}),
+    write: (writer, { properties, secretPaths }) => write(writer, sealed(toWire(properties), secretPaths)),
+  };
 }
-
-const jsonObject = z.record(z.string(), z.json());
-
-/** Writes properties as a struct of the protocol, with the values at `secretPaths` marked. */
-export function writeStruct(properties: object, secretPaths: readonly Path[] = []): Struct {
-  return Struct.fromJavaScript(jsonObject.parse(sealed(toWire(properties), secretPaths)));
-}
-
-/** What a verb returned, as a struct of the protocol. */
-export const structOf = ({ properties, secretPaths }: PropertySet): Struct => writeStruct(properties, secretPaths);
 
 /** The text of an argument, undefined when absent or not known yet. */
 export function textOf(value: unknown): string | undefined {

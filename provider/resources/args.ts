@@ -31,6 +31,8 @@ export interface NetworkVolumeArgs {
   size: pulumi.Input<number>;
   /** Data centre that holds the volume, for example `EU-RO-1`. A change replaces the resource. */
   dataCenterId: pulumi.Input<string>;
+  /** Kind of storage; standard when absent. REST v2 only. A change replaces the resource. */
+  type?: pulumi.Input<"STANDARD" | "HIGH_PERFORMANCE">;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
 }
@@ -40,6 +42,7 @@ export abstract class NetworkVolumeOutputs extends pulumi.CustomResource {
   declare readonly name: pulumi.Output<string>;
   declare readonly size: pulumi.Output<number>;
   declare readonly dataCenterId: pulumi.Output<string>;
+  declare readonly type: pulumi.Output<"STANDARD" | "HIGH_PERFORMANCE" | undefined>;
   declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
 }
 
@@ -47,9 +50,9 @@ export abstract class NetworkVolumeOutputs extends pulumi.CustomResource {
 export interface ContainerRegistryAuthArgs {
   /** Name of the credentials, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
-  /** User name at the registry; it can be written and never read back. */
+  /** User name at the registry; it can be written and never read back. A change replaces the resource. */
   username: pulumi.Input<string>;
-  /** Password or access token at the registry; it can be written and never read back. Kept encrypted in state. */
+  /** Password or access token at the registry; it can be written and never read back. A change replaces the resource. Kept encrypted in state. */
   password: pulumi.Input<string>;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -79,14 +82,20 @@ export interface TemplateArgs {
   env?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Exposed ports: comma-separated `<port>/http` or `<port>/tcp`. Default `""`. */
   ports?: pulumi.Input<string>;
-  /** Free text about the template. Default `""`. */
+  /** Free text about the template. REST v1 only. Default `""`. */
   readme?: pulumi.Input<string>;
-  /** Where volumes are mounted in the container. Default `"/workspace"`. */
+  /** Where volumes are mounted in the container; with REST v2 only where volumeInGb is more than 0. Default `"/workspace"`. */
   volumeMountPath?: pulumi.Input<string>;
   /** True for templates of serverless endpoints, false for templates of pods. Default `true`. A change replaces the resource. */
   isServerless?: pulumi.Input<boolean>;
   /** Id of saved registry credentials, for private images. */
   containerRegistryAuthId?: pulumi.Input<string>;
+  /** Whether its workers start an SSH server; the service decides when absent. REST v2 only. */
+  startSsh?: pulumi.Input<boolean>;
+  /** Whether its workers start JupyterLab; the service decides when absent. REST v2 only. */
+  startJupyter?: pulumi.Input<boolean>;
+  /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
+  allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
 }
@@ -104,6 +113,9 @@ export abstract class TemplateOutputs extends pulumi.CustomResource {
   declare readonly volumeMountPath: pulumi.Output<string>;
   declare readonly isServerless: pulumi.Output<boolean>;
   declare readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
+  declare readonly startSsh: pulumi.Output<boolean | undefined>;
+  declare readonly startJupyter: pulumi.Output<boolean | undefined>;
+  declare readonly allowedCudaVersions: pulumi.Output<string[] | undefined>;
   declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Hash of what workers run: image, arguments, environment, ports, disk and registry credentials. */
   declare readonly revision: pulumi.Output<string>;
@@ -149,6 +161,12 @@ export interface ServerlessEndpointArgs {
   workersMin?: pulumi.Input<number>;
   /** Workers at most. At least 0. Default `3`. */
   workersMax?: pulumi.Input<number>;
+  /** How requests reach its workers: as jobs of a queue, the default, or directly. REST v2 only. A change replaces the resource. */
+  type?: pulumi.Input<"QUEUE" | "LOAD_BALANCER">;
+  /** GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only. */
+  excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only. */
+  flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
 }
@@ -174,10 +192,13 @@ export abstract class ServerlessEndpointOutputs extends pulumi.CustomResource {
   declare readonly scalerValue: pulumi.Output<number>;
   declare readonly workersMin: pulumi.Output<number>;
   declare readonly workersMax: pulumi.Output<number>;
+  declare readonly type: pulumi.Output<"QUEUE" | "LOAD_BALANCER" | undefined>;
+  declare readonly excludedGpuTypeIds: pulumi.Output<string[] | undefined>;
+  declare readonly flashbootType: pulumi.Output<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined>;
   declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
-  /** Root of the endpoint's job API. */
+  /** Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests. */
   declare readonly url: pulumi.Output<string>;
-  /** Counts the changes of its template and environment. */
+  /** Counts the changes of its template and environment; REST v2 does not show it. */
   declare readonly version: pulumi.Output<number>;
 }
 

@@ -1,15 +1,18 @@
 import type {
+  DataCenterRecord,
   EndpointHealth,
+  EndpointRecord,
+  GpuTypeRecord,
+  Management,
   NetworkVolumeRecord,
   SecretRecord,
-  ServerlessEndpointRecord,
   TemplateRecord,
 } from "serverless-compute-api";
 import { isApiError } from "serverless-compute-api";
 import { secretReference } from "serverless-compute-api/shapes";
 import { callOptions } from "../lifecycle/calls";
 import type { Context } from "../lifecycle/contract";
-import type { Listing } from "../lifecycle/listing";
+import type { List, Listing } from "../lifecycle/listing";
 import { explained } from "../lifecycle/messages";
 import { networkVolume } from "./network-volume/lifecycle";
 import { secret } from "./secret/lifecycle";
@@ -71,7 +74,7 @@ export async function getTemplate(
 export async function getServerlessEndpoint(
   which: LookUp,
   context: LookUpContext,
-): Promise<ServerlessEndpointRecord & { url: string }> {
+): Promise<EndpointRecord & { url: string }> {
   const record = await find("ServerlessEndpoint", which, serverlessEndpoint.reads(context), context);
   return { ...record, url: context.clients.jobs.url(record.id) };
 }
@@ -84,6 +87,39 @@ export const getNetworkVolume = (which: LookUp, context: LookUpContext): Promise
 export async function getSecret(which: LookUp, context: LookUpContext): Promise<SecretRecord & { reference: string }> {
   const record = await find("Secret", which, secret.reads(context), context);
   return { ...record, reference: secretReference(record.name) };
+}
+
+/** What the service has to choose from, in the words of the service; `kind` is for the message of a failure. */
+async function catalogue<Found>(
+  kind: string,
+  context: LookUpContext,
+  list: (management: Management) => List<Found>,
+): Promise<Found[]> {
+  try {
+    return await list(context.clients.management)(callOptions(context));
+  } catch (error) {
+    throw explained(error, { label: kind, verb: "look up" });
+  }
+}
+
+/** The GPU types of the service, or of one pool, cheapest first; those without a price come last. */
+export async function getGpuTypes(
+  { pool }: { pool?: string | undefined },
+  context: LookUpContext,
+): Promise<{ gpuTypes: GpuTypeRecord[] }> {
+  const all = await catalogue("GPU types", context, (management) => management.listGpuTypes);
+  const found = all.filter((type) => pool === undefined || type.pool === pool);
+  const price = ({ price: one = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => one;
+  return { gpuTypes: found.toSorted((a, b) => (price(a) === price(b) ? 0 : price(a) - price(b))) };
+}
+
+/** The data centres of the service, or of one region. */
+export async function getDataCenters(
+  { region }: { region?: string | undefined },
+  context: LookUpContext,
+): Promise<{ dataCenters: DataCenterRecord[] }> {
+  const all = await catalogue("data centres", context, (management) => management.listDataCenters);
+  return { dataCenters: all.filter((center) => region === undefined || center.region === region) };
 }
 
 /** Jobs and workers of an endpoint as they are now. */

@@ -3,7 +3,7 @@
 /** Every property of each kind: the outputs that a class has to ask the engine for. */
 export const propertyNames = {
   Secret: ["name", "value", "description", "adoptExisting", "reference"],
-  NetworkVolume: ["name", "size", "dataCenterId", "adoptExisting"],
+  NetworkVolume: ["name", "size", "dataCenterId", "type", "adoptExisting"],
   ContainerRegistryAuth: ["name", "username", "password", "adoptExisting"],
   Template: [
     "name",
@@ -17,6 +17,9 @@ export const propertyNames = {
     "volumeMountPath",
     "isServerless",
     "containerRegistryAuthId",
+    "startSsh",
+    "startJupyter",
+    "allowedCudaVersions",
     "adoptExisting",
     "revision",
   ],
@@ -40,6 +43,9 @@ export const propertyNames = {
     "scalerValue",
     "workersMin",
     "workersMax",
+    "type",
+    "excludedGpuTypeIds",
+    "flashbootType",
     "adoptExisting",
     "url",
     "version",

@@ -37,12 +37,42 @@ const lookUp = (object: string, resource: ResourceShapes, remark = ""): Function
   outputs: found(resource),
 });
 
+const gpuType = z
+  .object({
+    id: z.string().describe("Id of the type, as gpuTypeIds takes it."),
+    name: z.string().describe("Short name."),
+    memoryInGb: z.number().describe("GB of memory.").optional(),
+    manufacturer: z.string().describe("Who makes it.").optional(),
+    pool: z.string().describe("Pool of serverless endpoints that has it; absent where none does.").optional(),
+    price: z.number().describe("US dollars per hour, where the service says it.").optional(),
+  })
+  .describe("A GPU type of the service.");
+const dataCenter = z
+  .object({
+    id: z.string().describe("Id of the data centre, as dataCenterIds takes it."),
+    name: z.string().describe("Name of the data centre."),
+    region: z.string().describe("Part of the world.").optional(),
+  })
+  .describe("A data centre of the service.");
+
 /** Every function there is, by name. */
 export const functionShapes = {
   getTemplate: lookUp("a template", kinds.Template),
   getServerlessEndpoint: lookUp("a serverless endpoint", kinds.ServerlessEndpoint),
   getNetworkVolume: lookUp("a network volume", kinds.NetworkVolume),
   getSecret: lookUp("a secret", kinds.Secret, " Its value cannot be read."),
+  getGpuTypes: {
+    description: "Lists the GPU types of the service, cheapest first.",
+    args: { pool: "Pool of serverless endpoints; types of all pools, and of none, when absent." },
+    required: [],
+    outputs: z.object({ gpuTypes: z.array(gpuType).describe("The GPU types.") }),
+  },
+  getDataCenters: {
+    description: "Lists the data centres of the service.",
+    args: { region: "Part of the world; all when absent." },
+    required: [],
+    outputs: z.object({ dataCenters: z.array(dataCenter).describe("The data centres.") }),
+  },
   getEndpointHealth: {
     description: "Counts the jobs and the workers of an endpoint as they are now.",
     args: { endpointId: "Id of the endpoint." },

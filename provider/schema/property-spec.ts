@@ -44,14 +44,16 @@ const isSchema = (schema: unknown): schema is JsonSchema => typeof schema === "o
 
 /** Translates JSON schema, as zod writes it, to Pulumi's; nested objects become named types in `types`. */
 export function propertySpec(schema: unknown, prefix: string, name: string, types: TypeSpecs): PropertySpec {
-  if (!isSchema(schema)) return { $ref: "pulumi.json#/Any" };
+  if (!isSchema(schema)) return typeSpec(schema, prefix, name, types);
   const description = [schema.description, ...rules(schema)].filter(Boolean).join(" ");
   return { ...typeSpec(schema, prefix, name, types), ...(description ? { description } : {}) };
 }
 
-function typeSpec(schema: JsonSchema, prefix: string, name: string, types: TypeSpecs): PropertySpec {
+/** A type without a description: the elements of lists and maps have none of their own. */
+function typeSpec(schema: unknown, prefix: string, name: string, types: TypeSpecs): PropertySpec {
+  if (!isSchema(schema)) return { $ref: "pulumi.json#/Any" };
   if (schema.anyOf) return typeSpec(schema.anyOf.find(isSchema) ?? {}, prefix, name, types);
-  if (schema.type === "array") return { type: "array", items: propertySpec(schema.items, prefix, name, types) };
+  if (schema.type === "array") return { type: "array", items: typeSpec(schema.items, prefix, name, types) };
   if (schema.type === "object" && schema.properties) {
     const token = `${prefix}${capitalised(name)}`;
     types[token] = {
@@ -65,7 +67,7 @@ function typeSpec(schema: JsonSchema, prefix: string, name: string, types: TypeS
     return { $ref: `#/types/${token}` };
   }
   if (schema.type === "object")
-    return { type: "object", additionalProperties: propertySpec(schema.additionalProperties, prefix, name, types) };
+    return { type: "object", additionalProperties: typeSpec(schema.additionalProperties, prefix, name, types) };
   if (schema.type === "string" || schema.type === "boolean" || schema.type === "integer" || schema.type === "number")
     return { type: schema.type };
   return { $ref: "pulumi.json#/Any" };

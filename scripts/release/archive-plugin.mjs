@@ -8,9 +8,6 @@ import { lastLines, run } from "../child.mjs";
 const provider = fileURLToPath(new URL("../../provider", import.meta.url));
 const executable = "pulumi-resource-serverless-compute";
 
-/** On Windows Pulumi starts nothing but .exe and .cmd files. */
-const windowsLauncher = `@echo off\r\nnode "%~dp0${executable}" %*\r\n`;
-
 /**
  * A platform as Pulumi names it in the archives that it downloads.
  * @typedef {{ os: "linux" | "darwin" | "windows", arch: "amd64" | "arm64" }} Platform
@@ -28,21 +25,21 @@ export async function archivePlugin(target, platform) {
   const { version } = createRequire(import.meta.url)("../../provider/package.json");
   const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
   try {
-    const launcher = await readFile(join(provider, "bin", executable), "utf8");
-    await writeFile(join(draft, executable), launcher.replace("../dist/", "./dist/"));
-    await chmod(join(draft, executable), 0o755);
-    if (platform?.os !== "linux" && platform?.os !== "darwin") {
-      await writeFile(join(draft, `${executable}.cmd`), windowsLauncher);
+    // On Windows Pulumi starts nothing but .exe and .cmd files.
+    const onWindows = platform?.os !== "linux" && platform?.os !== "darwin";
+    for (const name of [executable, ...(onWindows ? [`${executable}.cmd`] : [])]) {
+      const launcher = await readFile(join(provider, "bin", name), "utf8");
+      await writeFile(join(draft, name), launcher.replace(/\.\.([/\\])dist/, ".$1dist"));
+      await chmod(join(draft, name), 0o755);
     }
     // Which of the bundled files have licences of others to show, the bundler knows.
     const notices = (await readdir(join(provider, "dist"))).filter((name) => /^plugin.*\.LEGAL\.txt$/.test(name));
     for (const file of [
       "LICENSE",
-      "dist/plugin/launch.js",
-      "dist/plugin/run-bundle.js",
-      "dist/plugin/code-cache.js",
       "dist/plugin.js",
-      "dist/plugin-late.js",
+      "dist/plugin-rest.js",
+      "dist/plugin-clients.js",
+      "dist/plugin-schema.json",
       ...notices.map((name) => `dist/${name}`),
     ]) {
       await mkdir(dirname(join(draft, file)), { recursive: true });

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,28 +11,36 @@ const inRepository = (path) => fileURLToPath(new URL(`../../${path}`, import.met
 const folder = inRepository("provider/dist");
 
 /**
- * Packages that only a call to the service needs. They are in a file of their own, which is read at the first one: a
- * command that makes none has neither the time nor the memory for them.
+ * What only a call to the service needs: of which package, what of it, from which file. It is in a bundle of its own, which
+ * is read at the first call: a command that makes none has neither the time nor the memory for it.
+ * @type {Record<string, Record<string, string>>}
  */
-const late = ["undici", "graphql-request"];
-const lateFile = "plugin-late.js";
+const late = {
+  undici: {
+    Agent: 'require("undici/lib/dispatcher/agent")',
+    EnvHttpProxyAgent: 'require("undici/lib/dispatcher/env-http-proxy-agent")',
+    buildConnector: 'require("undici/lib/core/connect")',
+  },
+  "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
+};
+const lateBundle = "./plugin-clients.js";
+/** undici's own index gives every dispatcher its methods; of those only the tunnels through proxies use one. */
+const lateMethods =
+  'require("undici/lib/dispatcher/dispatcher").prototype.connect = require("undici/lib/api/api-connect");';
 
 /** @type {import("esbuild").Plugin} */
 const loadLate = {
   name: "load-late",
   setup(build) {
-    build.onResolve({ filter: new RegExp(`^(${late.join("|")})$`) }, ({ path, importer }) => ({
-      path: createRequire(importer).resolve(path),
+    build.onResolve({ filter: new RegExp(`^(${Object.keys(late).join("|")})$`) }, ({ path }) => ({
+      path,
       namespace: "late",
-      pluginData: path,
     }));
-    // As seen from provider/dist/plugin/run-bundle.js, whose `require` the bundle gets.
-    build.onResolve({ filter: new RegExp(`^../${lateFile}$`) }, ({ path }) => ({ path, external: true }));
-    build.onLoad({ filter: /./, namespace: "late" }, ({ path, pluginData }) => {
-      const names = JSON.stringify(Object.keys(require(path)));
-      const one = JSON.stringify(pluginData);
+    build.onResolve({ filter: new RegExp(`^${lateBundle}$`) }, ({ path }) => ({ path, external: true }));
+    build.onLoad({ filter: /./, namespace: "late" }, ({ path }) => {
+      const names = JSON.stringify(Object.keys(late[path] ?? {}));
       const contents = `for (const name of ${names})
-        Object.defineProperty(exports, name, { enumerable: true, get: () => require("../${lateFile}")[${one}][name] });`;
+        Object.defineProperty(exports, name, { enumerable: true, get: () => require("${lateBundle}")[name] });`;
       return { contents, resolveDir: folder };
     });
   },
@@ -55,8 +62,9 @@ const littleZod = {
 };
 
 /**
- * Bundles the plugin to one file that needs nothing but Node, provider/dist/plugin.js, with its code cache beside it.
- * It is started by provider/bin. Needs the compiled sources. Safe beside another process that does the same.
+ * Bundles the plugin to files that need nothing but Node, in provider/dist: plugin.js, which provider/bin starts, what it
+ * loads when it is needed, with code caches beside them, and the schema. Needs the compiled sources. Safe beside another
+ * process that does the same.
  */
 export async function bundlePlugin() {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
@@ -73,18 +81,17 @@ export async function bundlePlugin() {
     legalComments: "linked",
     logLevel: "warning",
   };
-  const lateText = late
-    .map((name) => `exports[${JSON.stringify(name)}] = require(${JSON.stringify(name)});`)
-    .join("\n");
-  const { outputFiles: lateFiles } = await build({
+  const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
+  const lateText = [lateMethods, ...lateParts.map(([name, from]) => `exports.${name} = ${from};`)].join("\n");
+  const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
-    outfile: join(folder, lateFile),
+    outfile: join(folder, lateBundle),
   });
-  const { outputFiles } = await build({
+  const rest = await build({
     ...options,
-    entryPoints: [inRepository("provider/plugin/serve.ts")],
-    outfile: join(folder, "plugin.js"),
+    entryPoints: [inRepository("provider/plugin/rest.ts")],
+    outfile: join(folder, "plugin-rest.js"),
     // ES modules first: of those only what is used gets in.
     mainFields: ["module", "main"],
     alias: {
@@ -95,16 +102,20 @@ export async function bundlePlugin() {
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
     plugins: [loadLate, littleZod],
-    // For grpc's own monitoring service, which the plugin does not offer.
-    external: ["@grpc/proto-loader"],
-    define: {
-      packageVersion: JSON.stringify(version),
-      packageSchemaText: JSON.stringify(JSON.stringify(packageSchema(version))),
-    },
+  });
+  const entry = await build({
+    ...options,
+    entryPoints: [inRepository("provider/plugin/node-entry.ts")],
+    outfile: join(folder, "plugin.js"),
+    define: { packageVersion: JSON.stringify(version) },
   });
   const texts = [
-    ...lateFiles,
-    ...outputFiles.map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
+    ...[...clients.outputFiles, ...rest.outputFiles].map(({ path, text }) => ({
+      path,
+      text: path.endsWith(".js") ? signed(text) : text,
+    })),
+    ...entry.outputFiles,
+    { path: join(folder, "plugin-schema.json"), text: JSON.stringify(packageSchema(version)) },
   ];
   const changed = texts.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   for (const { path, text } of changed) {
@@ -114,9 +125,9 @@ export async function bundlePlugin() {
     renameSync(draft, path);
   }
   const caches = cachesIn(folder);
-  if (changed.length === 0 && caches.some((name) => name.includes(process.version))) return;
+  if (changed.length === 0 && caches.filter((name) => name.includes(process.version)).length === cachedBundles) return;
   if (changed.length > 0) for (const name of caches) rmSync(join(folder, name), { force: true });
-  await runOnce();
+  await makeCaches();
 }
 
 /**
@@ -132,22 +143,18 @@ function signed(text) {
 /** @param {string} path */
 const cachesIn = (path) => readdirSync(path).filter((name) => /^plugin-.*\.cache$/.test(name));
 
-/** Starts the plugin as the engine would: at its first run it makes the code cache for this version of Node. */
-async function runOnce() {
-  const launcher = inRepository("provider/bin/pulumi-resource-serverless-compute");
-  const child = spawn(process.execPath, [launcher], { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  const started = await new Promise((resolve) => {
-    child.stdout.once("data", () => resolve(true));
-    void ended.then(() => resolve(false));
-  });
-  if (!started) throw new Error("the bundled plugin does not start; what it printed is above");
+/** Bundles that are run from a code cache: the rest, and the clients. */
+const cachedBundles = 2;
+
+/** Runs the cached bundles once: at its first run each makes the code cache for this version of Node. */
+async function makeCaches() {
+  const { runBundle } = require("../../provider/dist/plugin/run-bundle.js");
+  runBundle(join(folder, "plugin-rest.js"));
+  runBundle(join(folder, lateBundle));
   const deadline = Date.now() + 10_000;
-  const isThere = () => cachesIn(folder).some((name) => name.includes(process.version));
-  // Without it the plugin starts slower, and makes it later: nothing to fail for.
-  while (!isThere() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
-  child.kill();
-  await ended;
+  const made = () => cachesIn(folder).filter((name) => name.includes(process.version)).length === cachedBundles;
+  // Without them the plugin starts slower, and makes them later: nothing to fail for.
+  while (!made() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await bundlePlugin();

@@ -8,10 +8,14 @@ export interface Auth {
   apiKeyMatches(key: string | undefined): boolean;
   /** REST: `Authorization: Bearer <key>` and nothing else. */
   checkRest(request: FastifyRequest): void;
+  /** REST v2: as REST, in its own words. */
+  checkRestV2(request: FastifyRequest): void;
   /** Job API: `Authorization: Bearer <key>` or the bare key. */
   checkJobs(request: FastifyRequest): void;
   /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */
   checkGraphql(request: FastifyRequest): void;
+  /** Whether a request of GraphQL has a key, be it right or wrong. */
+  hasGraphqlKey(request: FastifyRequest): boolean;
 }
 
 const bearer = (header: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(header ?? "")?.[1];
@@ -32,8 +36,14 @@ export function createAuth(apiKey: string): Auth {
   return {
     apiKeyMatches,
     checkRest: ({ headers }) => check("the header Authorization: Bearer <key>", bearer(headers.authorization)),
+    checkRestV2: ({ headers }) => {
+      const key = bearer(headers.authorization);
+      if (apiKeyMatches(key)) return;
+      throw new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
+    },
     checkJobs: ({ headers }) =>
       check("the header Authorization: Bearer <key>", bearer(headers.authorization), headers.authorization?.trim()),
+    hasGraphqlKey: ({ headers, query }) => (queryKey(query) ?? headers.authorization) !== undefined,
     checkGraphql: ({ headers, query }) =>
       check("?api_key=<key> or the header Authorization: Bearer <key>", queryKey(query), bearer(headers.authorization)),
   };

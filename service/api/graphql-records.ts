@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from "node:util";
 import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { account } from "../resources";
-import { type cpuFlavors, type dataCenters, gpuIdsOf, gpuTypes, gpuTypesOf, splitList } from "../resources/catalog";
+import { type AccountSettings, account } from "../resources/account";
+import { type cpuFlavors, type dataCenters, gpuTypes, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
 import type { EndpointRow, EndpointValues } from "../resources/endpoints";
 import type { SecretRow } from "../resources/secrets";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
@@ -120,13 +119,12 @@ export function endpointValues(
   };
 }
 
-/** The account; nothing here costs anything, and nobody is notified. */
-export const accountRecord = {
+/** The account; nothing here costs anything. */
+export const accountRecord = (settings: AccountSettings) => ({
   ...account,
-  pubKey: "",
+  ...settings,
   ...{ clientBalance: 0, currentSpendPerHr: 0, spendLimit: 0 },
-  ...{ notifyPodsStale: false, notifyPodsGeneral: false, notifyLowBalance: false },
-};
+});
 
 /** Clients fail on a port that is a number. */
 const portsConfig = z.array(
@@ -141,10 +139,6 @@ export const templateRecord = (template: TemplateRow) => ({
   portsConfig: portsConfig.safeParse(template.portsConfig).data,
 });
 
-/** The `gpuIds` that GraphQL was sent, unless REST has changed the types since. */
-const gpuIds = ({ gpuIds: sent, gpuTypeIds }: EndpointRow): string =>
-  sent !== undefined && isDeepStrictEqual(gpuTypesOf(sent), gpuTypeIds) ? sent : gpuIdsOf(gpuTypeIds);
-
 const flashBootType = ({ flashboot, flashbootPriority }: EndpointRow): string => {
   if (!flashboot) return "OFF";
   return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
@@ -155,8 +149,8 @@ export const endpointRecord = (endpoint: EndpointRow) => ({
   ...endpoint,
   userId: account.id,
   createdAt: time(endpoint.createdAt),
-  type: "QB",
-  gpuIds: gpuIds(endpoint),
+  gpuIds: shownGpuIds(endpoint),
+  scalerValue: Math.ceil(endpoint.scalerValue),
   locations: endpoint.dataCenterIds.join(","),
   allowedCudaVersions: endpoint.allowedCudaVersions.join(","),
   flashBootType: flashBootType(endpoint),

@@ -1,3 +1,5 @@
+import { catalogSchema } from "./graphql-catalog-schema";
+
 /** What both inputs of a template have. */
 const templateInputFields = /* GraphQL */ `
     imageName: String
@@ -46,6 +48,7 @@ export const graphqlSchema = /* GraphQL */ `
     isServerless: Boolean
     isPublic: Boolean
     isRunpod: Boolean
+    boundEndpointId: String
     category: String
     containerRegistryAuthId: String
     startJupyter: Boolean
@@ -71,6 +74,8 @@ export const graphqlSchema = /* GraphQL */ `
     volumeInGb: Int
     ${templateInputFields}
   }
+
+  input PodTemplateFilter { ids: [String] }
 
   type NetworkVolume {
     id: String
@@ -177,78 +182,14 @@ export const graphqlSchema = /* GraphQL */ `
   input SaveRegistryAuthInput { name: String! username: String! password: String! }
   input UpdateRegistryAuthInput { id: String! username: String! password: String! }
 
-  type GpuPool { id: String gpuTypeIds: [String] }
-  type GpuType {
-    id: String
-    displayName: String
-    manufacturer: String
-    memoryInGb: Int
-    cudaCores: Int
-    maxGpuCount: Int
-    secureCloud: Boolean
-    communityCloud: Boolean
-    securePrice: Float
-    communityPrice: Float
-    secureSpotPrice: Float
-    communitySpotPrice: Float
-    oneWeekPrice: Float
-    oneMonthPrice: Float
-    threeMonthPrice: Float
-    sixMonthPrice: Float
-    lowestPrice(input: GpuLowestPriceInput): LowestPrice
+  ${catalogSchema}
+  "Kept and shown; nobody is notified."
+  input UpdateUserSettingsInput {
+    pubKey: String
+    notifyPodsStale: Boolean
+    notifyPodsGeneral: Boolean
+    notifyLowBalance: Boolean
   }
-  input GpuTypeFilter { id: String ids: [String] cluster: Boolean }
-  type LowestPrice {
-    minimumBidPrice: Float
-    uninterruptablePrice: Float
-    rentedCount: Int
-    totalCount: Int
-    minVcpu: Int
-    minMemory: Int
-    stockStatus: String
-    compliance: [String]
-    maxUnreservedGpuCount: Int
-  }
-  input GpuLowestPriceInput {
-    gpuCount: Int
-    minDisk: Int
-    minMemoryInGb: Int
-    minVcpuCount: Int
-    secureCloud: Boolean
-    compliance: [String]
-    dataCenterId: String
-    globalNetwork: Boolean
-  }
-  type CpuFlavor {
-    id: String
-    groupId: String
-    groupName: String
-    displayName: String
-    minVcpu: Float
-    maxVcpu: Int
-    vcpuBurstable: Boolean
-    ramMultiplier: Float
-    diskLimitPerVcpu: Int
-  }
-  input CpuFlavorInput { id: String slsOnly: Boolean isSls: Boolean }
-  type DataCenter {
-    id: String
-    name: String
-    location: String
-    region: String
-    listed: Boolean
-    storageSupport: Boolean
-    globalNetwork: Boolean
-    compliance: [String]
-    gpuAvailability(input: GpuLowestPriceInput): [GpuAvailability]
-  }
-  type GpuAvailability {
-    available: Boolean
-    stockStatus: String
-    gpuTypeId: String
-    gpuTypeDisplayName: String
-  }
-
   type User {
     id: ID
     email: String
@@ -269,6 +210,7 @@ export const graphqlSchema = /* GraphQL */ `
 
   type Query {
     myself: User
+    podTemplates(input: PodTemplateFilter): [PodTemplate]
     podTemplate(id: String!): PodTemplate
     serverlessGpuPools: [GpuPool]
     gpuTypes(input: GpuTypeFilter): [GpuType]
@@ -282,6 +224,7 @@ export const graphqlSchema = /* GraphQL */ `
     saveEndpoint(input: EndpointInput!): Endpoint
     deleteEndpoint(id: String!): Void
     updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint
+    updateUserSettings(input: UpdateUserSettingsInput): User
     secretCreate(input: SecretCreateInput!): Secret
     secretValueUpdate(input: SecretValueUpdateInput!): Secret
     secretDescriptionUpdate(input: SecretDescriptionUpdateInput!): Secret

@@ -1,5 +1,6 @@
-import { buildSchema, execute, GraphQLError, parse, validate } from "graphql";
+import { buildSchema, execute, GraphQLError, Kind, OperationTypeNode, parse, validate } from "graphql";
 import type { Logger } from "pino";
+import { restNetworkVolumeCreate } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
@@ -7,6 +8,7 @@ import { cpuFlavors, dataCenters, gpuPools, gpuTypes } from "../resources/catalo
 import type { EndpointRow } from "../resources/endpoints";
 import { withChanges } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
+import { volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
 import {
   accountRecord,
@@ -39,24 +41,54 @@ const schema = buildSchema(graphqlSchema);
  */
 const most = { tokens: 10_000, objects: 10_000 } as const;
 
+/** What the GraphQL API needs. */
+export interface GraphqlDeps {
+  resources: Resources;
+  /** Whether an endpoint that still allows workers cannot be deleted. */
+  deleteNeedsScaleDown: boolean;
+  log: Pick<Logger, "error">;
+}
+
 /**
  * Executes a request of the GraphQL API (interface: GraphQL API) and returns the response body. Client errors have the
  * status 200, as on the hosted service.
  */
-export async function executeGraphql(body: unknown, resources: Resources, log: Pick<Logger, "error">): Promise<object> {
+export async function executeGraphql(
+  body: unknown,
+  { resources, log, deleteNeedsScaleDown }: GraphqlDeps,
+): Promise<object> {
   const report = (fault: unknown): void => log.error({ err: fault }, "graphql");
-  const { data, errors } = await run(resources, body);
+  const { data, errors } = await run(rootOf(resources, deleteNeedsScaleDown), body);
   // Clients of the hosted service expect `data` to be null wherever there are errors.
   return errors?.length ? { data: null, errors: errors.map((error) => publicError(error, report)) } : { data };
 }
 
-async function run(resources: Resources, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
+/** What anyone may ask for without a key, as on the hosted service. */
+const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
+
+/** Whether a request's body asks for nothing but the catalog. */
+export function asksOnlyForCatalog(body: unknown): boolean {
+  try {
+    const { query } = parseInput(graphqlRequest, body);
+    return parse(query, { maxTokens: most.tokens }).definitions.every(
+      (definition) =>
+        definition.kind === Kind.OPERATION_DEFINITION &&
+        definition.operation === OperationTypeNode.QUERY &&
+        definition.selectionSet.selections.every(
+          (selection) => selection.kind === Kind.FIELD && catalogFields.has(selection.name.value),
+        ),
+    );
+  } catch {
+    return false;
+  }
+}
+
+async function run(rootValue: object, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
   try {
     const { query, variables, operationName } = parseInput(graphqlRequest, body);
     const document = parse(query, { maxTokens: most.tokens });
     const errors = validate(schema, document);
     if (errors.length > 0) return { errors };
-    const rootValue = rootOf(resources);
     return await execute({ schema, document, rootValue, variableValues: variables, operationName });
   } catch (error) {
     return { errors: [error] };
@@ -69,7 +101,8 @@ type ById = { id: string };
 type Filter = Input<{ id?: string | null; ids?: (string | null)[] | null }>;
 
 /** What the fields of queries and mutations do in one request, by name. */
-function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transaction }: Resources) {
+function rootOf(resources: Resources, needsScaleDown: boolean) {
+  const { templates, endpoints, volumes, secrets, registryAuths, accountSettings, transaction } = resources;
   let read = 0;
   const counted = <Row>(rows: Row[]): Row[] => {
     read += rows.length + 1;
@@ -105,7 +138,7 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
 
   return {
     myself: () => ({
-      ...accountRecord,
+      ...accountRecord(accountSettings.get()),
       podTemplates: () => counted(templates.list()).map(templateRecord),
       endpoints: () => counted(endpoints.list()).map(endpointOf),
       endpoint: ({ id }: ById) => orNull(endpoints.find(id), endpointOf),
@@ -113,6 +146,10 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
       secrets: () => counted(secrets.list()).map(secretRecord),
       containerRegistryCreds: () => counted(registryAuths.list()),
     }),
+    podTemplates: ({ input }: Input<{ ids?: (string | null)[] | null }>) =>
+      counted(templates.list())
+        .filter(({ id }) => !input?.ids || input.ids.includes(id))
+        .map(templateRecord),
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
     gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map(gpuTypeRecord),
@@ -124,17 +161,19 @@ function rootOf({ templates, endpoints, volumes, secrets, registryAuths, transac
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
       templates.removeByName(given("templateName", templateName, "a string")),
     saveEndpoint: ({ input }: Input) => endpointOf(saveEndpoint(input)),
-    deleteEndpoint: ({ id }: ById) => endpoints.remove(id, { needsScaleDown: true }),
+    deleteEndpoint: ({ id }: ById) => endpoints.remove(id, { needsScaleDown }),
     updateEndpointTemplate: ({ input }: Input<{ endpointId: string; templateId: string }>) => {
       const { endpointId, templateId } = given("input", input);
       return endpointOf(endpoints.update(endpointId, { templateId }));
     },
+    updateUserSettings: ({ input }: Input) => accountRecord(accountSettings.update(given("input", input))),
     secretCreate: ({ input }: Input) => secretRecord(secrets.create(input)),
     secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(input)),
     secretDescriptionUpdate: ({ input }: Input) => secretRecord(secrets.updateDescription(input)),
     secretDelete: ({ id }: ById) => secrets.remove(id),
-    createNetworkVolume: ({ input }: Input) => volumes.create(input),
-    updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) => volumes.update(id, withChanges({}, body)),
+    createNetworkVolume: ({ input }: Input) => volumes.create(parseInput(restNetworkVolumeCreate, input)),
+    updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) =>
+      volumes.update(id, parseInput(volumeChange, withChanges({}, body))),
     deleteNetworkVolume: ({ input }: { input: ById }) => volumes.remove(input.id),
     saveRegistryAuth: ({ input }: Input) => registryAuths.create(given("input", input)),
     updateRegistryAuth: ({ input }: Input) => registryAuths.update(given("input", input)),

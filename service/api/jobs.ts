@@ -50,6 +50,13 @@ const pageQuery = z.object({
 const readWait = (query: unknown): number =>
   readMilliseconds(query, "wait", limits.runsyncWait) ?? limits.runsyncWait.default;
 
+/** Clients that read a stream as `{status, stream}` and cannot read the interface's array, by their User-Agents. */
+const envelopeReaders = /^(?:RunPod-JS-SDK|RunPod-Python-SDK|runpod-mcp-server)\//i;
+
+/** The form of /stream that a client can read. */
+const streamFormOf = (userAgent: string | undefined): "array" | "envelope" =>
+  envelopeReaders.test(userAgent ?? "") ? "envelope" : "array";
+
 /** The user's side of the job API (interface: Job operations); registered under /v2. */
 export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): void {
   const { auth, exists, rateLimits, jobs, records, waits, stream, clock } = deps;
@@ -141,7 +148,8 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     if (!reading) throw notFound("job", jobId);
     onResponseEnd(reply, reading.answered);
     const chunks = `[${reading.chunks.join(",")}]`;
-    if (deps.streamForm === "array") return reply.type("application/json").send(chunks);
+    const form = deps.streamForm === "auto" ? streamFormOf(request.headers["user-agent"]) : deps.streamForm;
+    if (form === "array") return reply.type("application/json").send(chunks);
     // Clients stop at a final status, so it is sent with the last chunk only.
     const status = reading.done ? reading.job.status : reading.job.status === "IN_QUEUE" ? "IN_QUEUE" : "IN_PROGRESS";
     return reply.type("application/json").send(`{"status":"${status}","stream":${chunks}}`);

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError, type ServiceErrorCode } from "../errors";
@@ -5,8 +6,39 @@ import { ServiceError, type ServiceErrorCode } from "../errors";
 /** Where each API begins. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
 
-/** The error body of the API that a path belongs to. */
-function errorBody(path: string, error: Pick<ServiceError, "code" | "message">): object {
+/** First words of the paths of REST v2, which share their root with the job API: no endpoint has one of them for its id. */
+export const reservedWords = ["serverless", "templates", "network-volumes", "registries", "catalog"] as const;
+
+const isRestV2 = (path: string): boolean => {
+  const [, root, word = ""] = path.split(/[/?]/, 3);
+  return `/${root}` === roots.jobs && reservedWords.some((reserved) => reserved === word);
+};
+
+type Told = Pick<ServiceError, "code" | "message" | "status" | "faults">;
+
+/** Sends an error in the form of the API that a path belongs to. */
+function sendError(reply: FastifyReply, path: string, error: Told): void {
+  reply.status(error.status);
+  if (isRestV2(path)) reply.type("application/problem+json").send(JSON.stringify(problemOf(error)));
+  else reply.send(errorBody(path, error));
+}
+
+/** Texts that clients of REST v2 know. */
+const details: Partial<Record<ServiceErrorCode, string>> = {
+  missing: "resource not found",
+  missingOnDelete: "resource not found",
+  unprocessable: "Request validation failed.",
+};
+
+/** The error body of REST v2. `errors` has the sentences that name property and value. */
+function problemOf({ code, message, status, faults }: Told): object {
+  const detail = details[code];
+  const errors = faults.length === 0 && detail !== undefined ? [message] : faults;
+  return { title: STATUS_CODES[status], status, detail: detail ?? message, ...(errors.length > 0 && { errors }) };
+}
+
+/** The error body of the other APIs. */
+function errorBody(path: string, error: Told): object {
   const { message } = error;
   if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
   if (!path.startsWith(`${roots.jobs}/`)) return { message };
@@ -22,7 +54,7 @@ export function answerError(
 ): void {
   const told = error instanceof ServiceError ? error : translated(error, request);
   if (told.code === "internal") report(error);
-  reply.status(told.status).headers(told.headers).send(errorBody(request.url, told));
+  sendError(reply.headers(told.headers), request.url, told);
 }
 
 /** Characters of an id in a path at most. */
@@ -51,7 +83,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
 export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.replace(/\?.*$/s, "");
   const message = `route ${request.method} ${path} not found`;
-  reply.status(404).send(errorBody(path, { code: "missing", message }));
+  sendError(reply, path, { code: "missing", message, status: 404, faults: [] });
 }
 
 /** What is wrong with bytes that became no request; which API they were for is not known then. */
@@ -78,6 +110,8 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
   missing: ["invalid_request_error", "not_found"],
   missingOnDelete: ["invalid_request_error", "not_found"],
   tooLarge: ["invalid_request_error", "request_too_large"],
+  unprocessable: ["invalid_request_error", "invalid_request"],
+  unsupported: ["invalid_request_error", "unsupported"],
   unauthorized: ["authentication_error", "invalid_api_key"],
   tooManyRequests: ["rate_limit_error", "rate_limit_exceeded"],
   jobCancelled: ["invalid_request_error", "job_cancelled"],

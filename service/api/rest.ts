@@ -2,15 +2,17 @@ import type { FastifyInstance } from "fastify";
 import {
   restEndpointCreate,
   restEndpointPatch,
+  restNetworkVolumeCreate,
   restTemplateCreate,
   restTemplatePatch,
 } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { account, type Resources } from "../resources";
+import type { Resources } from "../resources";
+import { account } from "../resources/account";
 import { splitList } from "../resources/catalog";
 import type { EndpointRow } from "../resources/endpoints";
 import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow } from "../resources/templates";
-import type { VolumeRow } from "../resources/volumes";
+import { type VolumeRow, volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 
@@ -36,7 +38,7 @@ const flag = z
   .pipe(z.enum(["true", "false", "1", "0"]))
   .transform((text) => text === "true" || text === "1")
   .optional();
-const querySchema = z.object({ includeTemplate: flag, includeWorkers: flag });
+const querySchema = z.object({ includeTemplate: flag, includeWorkers: flag, includeEndpointBoundTemplates: flag });
 type Query = z.output<typeof querySchema>;
 
 /** What the paths of one noun do; everything returned is a body. */
@@ -60,6 +62,7 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
     const workers = includeWorkers ? options.workers(endpoint.id) : [];
     return {
       ...endpoint,
+      scalerValue: Math.ceil(endpoint.scalerValue),
       createdAt: time(endpoint.createdAt),
       userId: account.id,
       workers: workers.map((worker) => ({ ...worker, startedAt: time(worker.startedAt) })),
@@ -75,7 +78,7 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
       remove: (id) => endpoints.remove(id, { needsScaleDown: options.deleteNeedsScaleDown }),
     },
     "/templates": {
-      list: () => templates.list().map(templateRecord),
+      list: ({ includeEndpointBoundTemplates: bound = false }) => templates.list({ bound }).map(templateRecord),
       get: (id) => templateRecord(templates.get(id)),
       create: (body) => templateRecord(templates.create(newTemplate(body))),
       update: (id, body) => templateRecord(templates.update(id, templateChanges(body, templates.get(id)))),
@@ -84,8 +87,8 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
     "/networkvolumes": {
       list: () => volumes.list().map(volumeRecord),
       get: (id) => volumeRecord(volumes.get(id)),
-      create: (body) => volumeRecord(volumes.create(body)),
-      update: (id, body) => volumeRecord(volumes.update(id, body)),
+      create: (body) => volumeRecord(volumes.create(parseInput(restNetworkVolumeCreate, body))),
+      update: (id, body) => volumeRecord(volumes.update(id, parseInput(volumeChange, body))),
       remove: volumes.remove,
     },
     "/containerregistryauth": {

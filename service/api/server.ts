@@ -1,4 +1,11 @@
-import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Server as HttpServer } from "node:http";
+import fastify, {
+  type FastifyError,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from "fastify";
 import type { Logger } from "pino";
 import { type RestOptions, registerRestRoutes } from "../api/rest";
 import { ServiceError } from "../errors";
@@ -6,15 +13,21 @@ import { JsonTextError, memberTexts } from "../json-text";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { readAway } from "./request-body";
+import { createQueueingServer } from "./request-queue";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
+import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
 /** What the server is put together from. */
 export interface ServerDeps {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;
+  restV2: Omit<RestV2Deps, "auth" | "resources">;
   /** The routes of the job API and of the worker channel; they check keys themselves. `ofUsers` goes onto those of users. */
-  jobs: { routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void };
+  jobs: {
+    routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
+    workerRoutes(app: FastifyInstance): void;
+  };
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;
@@ -24,12 +37,17 @@ export interface ServerDeps {
 export interface Server {
   /** Listens on 127.0.0.1; resolves with the port. */
   listen(port: number): Promise<number>;
+  /** Listens on another address of this machine too, for workers' calls and nothing else; resolves with the port. */
+  listenForWorkers(address: string): Promise<number>;
   /** Requests answered since start, workers' own calls not counted. */
   requestCount(): number;
   /** From now on users get 503; workers may still hand in what they finish. */
   refuseUsers(): void;
   close(): Promise<void>;
 }
+
+/** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
+const keepAliveTimeout = 72_000;
 
 /**
  * Connections that may wait to be accepted. The limits allow 200 on each endpoint; with Node's 511 the system drops those
@@ -42,28 +60,33 @@ const noSchemas = (): never => {
   throw new Error("routes must not have schemas");
 };
 
-export function createServer({ auth, resources, rest, jobs, log, requestLimit }: ServerDeps): Server {
+export function createServer({ auth, resources, rest, restV2, jobs, log, requestLimit }: ServerDeps): Server {
   let requests = 0;
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
     answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed"));
-  const app = fastify({
+  const options: FastifyHttpOptions<HttpServer> = {
     // Its own logging makes a logger for each request; faults and answers are logged below.
     logger: false,
     forceCloseConnections: true,
-    // A body that stalls would hold its place among the requests at once for ever.
-    requestTimeout: requestLimit,
-    http: {
-      // Node takes the longer of the two for the whole request.
-      ...{ requestTimeout: requestLimit, headersTimeout: Math.min(60_000, requestLimit) },
-      connectionsCheckingInterval: Math.min(1000, requestLimit),
-    },
-    clientErrorHandler: answerBrokenRequest,
+    serverFactory: (begin) =>
+      createQueueingServer(
+        {
+          // A body that stalls would hold its place among the requests at once for ever. Node takes the longer of the two.
+          ...{ requestTimeout: requestLimit, headersTimeout: Math.min(60_000, requestLimit) },
+          connectionsCheckingInterval: Math.min(1000, requestLimit),
+          keepAliveTimeout,
+        },
+        begin,
+      ).on("clientError", answerBrokenRequest),
     // What it refuses before a route is found.
     frameworkErrors: tellError,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
-  });
+  };
+  const app = fastify(options);
+  const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
+    Number(new URL(await server.listen({ port, host, backlog })).port);
 
   /** The workers' side is not counted, and open until the last worker is done. */
   function countUser(): void {
@@ -86,13 +109,28 @@ export function createServer({ auth, resources, rest, jobs, log, requestLimit }:
     },
     { prefix: roots.rest },
   );
+  app.register(
+    async (scope) => {
+      ofUsers(scope);
+      registerRestV2Routes(scope, { ...restV2, auth, resources });
+    },
+    { prefix: roots.jobs },
+  );
   app.register(async (scope) => {
     ofUsers(scope);
-    scope.addHook("onRequest", async (request) => auth.checkGraphql(request));
+    registerLoadBalancerRoutes(scope);
+  });
+  app.register(async (scope) => {
+    ofUsers(scope);
+    scope.addHook("onRequest", async (request) => {
+      if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
+    });
     // Loaded at the first request: graphql-js costs a start more time and memory than anything else.
-    scope.post(roots.graphql, async ({ body }) => {
-      const { executeGraphql } = await import("../api/graphql.js");
-      return executeGraphql(body, resources, log);
+    scope.post(roots.graphql, async (request) => {
+      const { asksOnlyForCatalog, executeGraphql } = await import("../api/graphql.js");
+      const { body } = request;
+      if (!asksOnlyForCatalog(body)) auth.checkGraphql(request);
+      return executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
     });
   });
   app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
@@ -100,23 +138,40 @@ export function createServer({ auth, resources, rest, jobs, log, requestLimit }:
     countUser();
     answerUnknownRoute(request, reply);
   });
-  app.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
-    if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
-    tellError(error, request, reply);
-    return reply;
-  });
+  setErrorHandler(app);
+  function setErrorHandler(server: FastifyInstance): void {
+    server.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
+      if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") await readAway(request.raw);
+      tellError(error, request, reply);
+      return reply;
+    });
+  }
   if (log.isLevelEnabled("debug")) logAnswers(app, log);
 
+  /** The workers' listeners by their addresses. */
+  const ofWorkers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
+  function openForWorkers(address: string): Promise<number> {
+    const server = fastify(options);
+    server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
+    server.setNotFoundHandler(answerUnknownRoute);
+    setErrorHandler(server);
+    const port = listen(server, 0, address);
+    ofWorkers.set(address, { server, port });
+    port.catch(() => ofWorkers.delete(address));
+    return port;
+  }
+
   return {
-    listen: async (port) => {
-      const address = await app.listen({ port, host: "127.0.0.1", backlog });
-      return Number(new URL(address).port);
-    },
+    listen: (port) => listen(app, port, "127.0.0.1"),
+    listenForWorkers: (address) => ofWorkers.get(address)?.port ?? openForWorkers(address),
     requestCount: () => requests,
     refuseUsers: () => {
       refusing = true;
     },
-    close: async () => app.close(),
+    close: async () => {
+      await Promise.all([...ofWorkers.values()].map(({ server }) => server.close()));
+      await app.close();
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { defaultDataFolder, defaultPort } from "../settings";
+import { defaultDataFolder, defaultPort, findLocalEngine } from "../settings";
 import type { LogsFlags } from "./logs";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
@@ -50,11 +50,28 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       {},
     )
     .option(
+      "--runtime <auto|docker|none>",
+      "what runs an image without a command: auto takes a Docker Engine where one answers",
+      oneOf("auto", "docker", "none"),
+      "auto",
+    )
+    .option(
+      "--gpus <auto|all|none>",
+      "GPUs for workers in containers: auto gives them where the Docker Engine has some",
+      oneOf("auto", "all", "none"),
+      "auto",
+    )
+    .option(
       "--template-release <seconds>",
       "how long a template stays in use after its last endpoint (default: 120)",
       readSeconds,
     )
-    .option("--stream <shape>", "shape of /stream responses: array or envelope", oneOf("array", "envelope"), "array")
+    .option(
+      "--stream <shape>",
+      "shape of /stream responses: array, envelope, or auto",
+      oneOf("auto", "array", "envelope"),
+      "auto",
+    )
     .option(
       "--rate-limits <on|off>",
       "off lifts the rate limits, for load tests of your own handlers",
@@ -92,6 +109,12 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     );
 
   program
+    .command("prune")
+    .description("remove what a killed service left in the Docker Engine: containers, network, pulled images")
+    .option(...dataFlag)
+    .action(async ({ data }: { data: string }) => (await import("./prune.js")).prune(data, findLocalEngine, output));
+
+  program
     .command("status")
     .description("print endpoints, workers and queues of the running service")
     .option(...dataFlag)
@@ -120,10 +143,11 @@ function readSeconds(text: string): number {
 }
 
 const oneOf =
-  (first: string, second: string) =>
+  (...allowed: string[]) =>
   (text: string): string => {
-    if (text === first || text === second) return text;
-    throw new InvalidArgumentError(`It must be "${first}" or "${second}".`);
+    if (allowed.includes(text)) return text;
+    const quoted = allowed.map((one) => `"${one}"`);
+    throw new InvalidArgumentError(`It must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
   };
 
 function addImage(text: string, images: Record<string, string>): Record<string, string> {

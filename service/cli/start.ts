@@ -3,7 +3,8 @@ import type { ServiceOptions } from "../settings";
 import { complain, exitCodes, type Output } from "./output";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
-export interface StartFlags extends Pick<ServiceOptions, "port" | "templateRelease" | "stream" | "rateLimits"> {
+export interface StartFlags
+  extends Pick<ServiceOptions, "port" | "runtime" | "gpus" | "templateRelease" | "stream" | "rateLimits"> {
   data: string;
   image: Record<string, string>;
   deleteNeedsScaleDown: boolean;

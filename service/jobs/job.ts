@@ -1,4 +1,4 @@
-import { type FinalStatus, finalStatus, type JobStatus, jobStatus } from "serverless-compute-api/shapes";
+import { finalStatus, type JobStatus, jobStatus } from "serverless-compute-api/shapes";
 
 /** How a job came in; it decides the form of its id and how long its result is kept. */
 export type JobOperation = "run" | "runsync" | "openai";
@@ -115,10 +115,6 @@ export const allows = <Trigger extends JobTrigger>(job: Job | undefined, trigger
 
 /** Whether a job is over. */
 export const isOver = (job: Job): job is FinalJob => allows(job, "expire");
-
-const final: readonly JobStatus[] = finalStatus.options;
-/** Whether a state is one in which a job is over. */
-export const isOverStatus = (status: JobStatus): status is FinalStatus => final.includes(status);
 
 /** The record of a submission, which has this number and place in the queue. */
 export const queued = (job: NewJob, seq: number, place: number): QueuedJob => ({

@@ -210,6 +210,9 @@ export function createJobs(deps: JobsDeps) {
     /** Writes what was deferred, so that the store has every job. */
     writeDeferred: (): Promise<void> => commit(store.flushAll, undefined, { lazy: true }),
 
+    /** The same for what was deferred before the last call of this. */
+    writeOlder: (): Promise<void> => commit(store.flushOlder, undefined, { lazy: true }),
+
     /** Deletes final jobs whose time is over, up to `limit` of them. */
     expire: (limit: number): Promise<number> => commit(() => store.expire(clock.now(), limit)),
 

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
 import type { Job, LiveJob } from "./job";
-import { readJob, readStored, type StoredJob } from "./row";
+import { createJobRows, jobColumn, type StoredJob } from "./row";
 import { createUnwritten, type Deferral, type JobChange, type JobPayload, type UnwrittenDeps } from "./unwritten";
 
 /**
- * The tables of jobs and their outputs, chunks and counters. The statements are few and write little: with group commit they
+ * The tables of jobs and their outputs and chunks. The statements are few and write little: with group commit they
  * are the largest part of what a job costs. Nothing opens a transaction; the caller wraps what belongs together.
  */
 export interface JobStore {
@@ -25,11 +25,13 @@ export interface JobStore {
   setOutput(seq: number, output: string | undefined): void;
   /**
    * Writes what was changed in this transaction, each job once, and before its end: until then `insert`, `save` and `setOutput`
-   * only remember. What may wait is left for `flushAll`.
+   * only remember. What may wait is left for `flushOlder` and `flushAll`.
    */
   flush(): void;
   /** Writes what was deferred as well. */
   flushAll(): void;
+  /** Writes what was deferred before the last call of this. */
+  flushOlder(): void;
   /** Keeps chunks (JSON texts) from `position` on. */
   appendChunks(seq: number, position: number, chunks: string[]): void;
   /** Notes how many stream chunks there are, and how many of them were read. */
@@ -56,8 +58,7 @@ export interface JobStore {
 
 const columns = `seq, id, endpoint_id, operation, status, low_priority, execution_timeout, created_at, queued_at, place,
   expires_at, retries, crashes, webhook, worker_id, started_at, finished_at, error`;
-const withStream = `coalesce(chunks, 0) AS chunks, coalesce(chunks_read, 0) AS chunks_read`;
-const joined = `SELECT ${columns}, ${withStream}, output FROM jobs LEFT JOIN job_outputs USING (seq) LEFT JOIN job_streams USING (seq)`;
+const joined = `SELECT ${jobColumn}, output FROM jobs LEFT JOIN job_outputs USING (seq) LEFT JOIN job_streams USING (seq)`;
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
 /** Chunks read at once: an answer may be full long before the last one. */
@@ -70,15 +71,14 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     VALUES (${Array.from({ length: 21 }, () => "?").join(", ")})`);
   const save = database.prepare(`UPDATE jobs SET status = ?, queued_at = ?, place = ?, expires_at = ?, due_at = ?,
     started_at = ?, finished_at = ?, worker_id = ?, retries = ?, crashes = ?, error = ? WHERE seq = ?`);
-  const find = database.query(`${joined} WHERE id = ?`, { parse: readStored });
-  const page = database.query(`${joined} WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`, {
-    parse: readStored,
-  });
+  const rows = createJobRows();
+  const find = database.query(`${joined} WHERE id = ?`, rows.stored);
+  const page = database.query(`${joined} WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`, rows.stored);
   // Whatever is not over has no output but a progress update.
   const live = database.query(
-    `SELECT ${columns}, ${withStream}, EXISTS (SELECT 1 FROM job_outputs WHERE seq = jobs.seq) AS has_output
+    `SELECT ${jobColumn}, EXISTS (SELECT 1 FROM job_outputs WHERE seq = jobs.seq) AS has_output
       FROM jobs LEFT JOIN job_streams USING (seq) WHERE finished_at IS NULL`,
-    { parse: readJob },
+    rows.job,
   );
   const payload = database.query(
     "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
@@ -162,7 +162,7 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     write,
     writeOutput: (seq, text) => void (text === undefined ? removeOutput.run(seq) : setOutput.run(seq, text)),
   });
-  const { flush, flushAll } = unwritten;
+  const { flush, flushAll, flushOlder } = unwritten;
 
   return {
     nextSeq: () => ++lastSeq,
@@ -183,6 +183,7 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     setOutput: unwritten.noteOutput,
     flush,
     flushAll,
+    flushOlder,
     appendChunks: (seq, position, texts) => {
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
     },

@@ -18,11 +18,13 @@ export interface JobChange {
   dueAt: number;
   payload: JobPayload | undefined;
   wait: boolean;
+  /** After how many calls of `flushOlder` the job was deferred first. */
+  round: number;
 }
 
 export interface UnwrittenDeps {
   onRollback: GroupCommit["onRollback"];
-  /** Something was deferred: `flushAll` has to come soon, in a transaction. */
+  /** Something was deferred: `flushOlder` has to come soon, in a transaction. */
   deferred(): void;
   write(change: JobChange): void;
   writeOutput(seq: number, output: string | undefined): void;
@@ -30,8 +32,6 @@ export interface UnwrittenDeps {
 
 /** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
 const keptPayloads = 16 * 1024 * 1024;
-
-export type Unwritten = ReturnType<typeof createUnwritten>;
 
 /** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
 export function createUnwritten({ onRollback, deferred, write, writeOutput }: UnwrittenDeps) {
@@ -41,6 +41,7 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
   const outputs = new Map<number, string | undefined>();
   const kept = new Map<number, JobPayload>();
   let keptSize = 0;
+  let round = 0;
 
   function forget(): void {
     changes.clear();
@@ -75,6 +76,13 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
     for (const [seq, text] of outputs) writeOutput(seq, text);
     forget();
   }
+  function writeWaiting(before: number): void {
+    for (const [seq, change] of waiting) {
+      if (change.round >= before) continue;
+      write(change);
+      setWaiting(seq, undefined);
+    }
+  }
 
   return {
     /** Notes a change. One that must be written in this transaction stays so. */
@@ -83,7 +91,8 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
       const { seq } = job;
       const before = changes.get(seq);
       const content = payload ?? (before ?? waiting.get(seq))?.payload;
-      const change = { job, dueAt, payload: content, wait: wait && before?.wait !== false };
+      const since = waiting.get(seq)?.round ?? round;
+      const change = { job, dueAt, payload: content, wait: wait && before?.wait !== false, round: since };
       changes.set(seq, change);
       keepPayload(change);
     },
@@ -104,10 +113,14 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
     /** Writes everything. */
     flushAll(): void {
       flush();
-      for (const [seq, change] of waiting) {
-        write(change);
-        setWaiting(seq, undefined);
-      }
+      writeWaiting(Number.POSITIVE_INFINITY);
+    },
+    /** Writes what was deferred before the last call: what came since is often over by the next one. */
+    flushOlder(): void {
+      flush();
+      writeWaiting(round);
+      round++;
+      if (waiting.size > 0) deferred();
     },
   };
 }

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 /**
  * What the hosted service has, by public lists: GPU types by its documentation, data centres and CPU flavours by what clients
  * knew in 2026. Lists grow, so no rule refuses a name for not being here.
@@ -102,8 +104,12 @@ export function gpuTypesOf(gpuIds: string): string[] {
   return [...new Set(types)].filter((type) => !excluded.has(type));
 }
 
+/** The `gpuIds` of an endpoint: as they were sent, unless its types were changed in another way since. */
+export const shownGpuIds = ({ gpuIds, gpuTypeIds }: { gpuIds?: string | undefined; gpuTypeIds: string[] }): string =>
+  gpuIds !== undefined && isDeepStrictEqual(gpuTypesOf(gpuIds), gpuTypeIds) ? gpuIds : gpuIdsOf(gpuTypeIds);
+
 /** The `gpuIds` for a list of GPU types. */
-export function gpuIdsOf(gpuTypeIds: readonly string[]): string {
+function gpuIdsOf(gpuTypeIds: readonly string[]): string {
   const words = new Set<string>();
   for (const type of gpuTypeIds) {
     const pool = gpuPools.find((one) => one.gpuTypeIds.includes(type));

@@ -1,7 +1,11 @@
 import { notFound, ServiceError } from "../errors";
-import type { EndpointTable } from "./endpoints";
+import { cpuFlavors } from "./catalog";
+import type { EndpointRow, EndpointTable } from "./endpoints";
+import type { RegistryAuths, RegistryCredentials } from "./registry-auths";
 import type { Secrets } from "./secrets";
 import { commandLineOf, startCommandOf, type TemplateTable } from "./templates";
+
+import type { Volumes } from "./volumes";
 
 /** What a worker is started with. */
 export interface WorkerEnvironment {
@@ -12,6 +16,38 @@ export interface WorkerEnvironment {
   env: Record<string, string>;
   /** Secret values inside `env`: no log may show them. */
   secretValues: string[];
+  container: ContainerNeeds;
+}
+
+/** What of template and endpoint matters to a container only. */
+export interface ContainerNeeds {
+  /** Replaces the image's own entrypoint; empty to keep that. */
+  entrypoint: string[];
+  /** The credentials to pull the image with. */
+  registryAuth: RegistryCredentials | undefined;
+  diskInGb: number;
+  /** The network volume, which is at each of `mountPaths`; undefined when the endpoint has none. */
+  volumeId: string | undefined;
+  mountPaths: string[];
+  /** GPUs of a GPU endpoint; 0 for one of CPUs. */
+  gpus: number;
+  /** What a CPU endpoint's worker may use; undefined for one of GPUs, which gets what there is. */
+  cpu: { vcpus: number; memoryInGb: number | undefined } | undefined;
+}
+
+/** Where the hosted service mounts the volume of a serverless worker. */
+const serverlessMountPath = "/runpod-volume";
+/** Virtual CPUs of a CPU endpoint that names no number. */
+const defaultVcpus = 2;
+
+/** What a CPU endpoint's first choice is: an instance such as "cpu3c-2-4" (GraphQL), else a flavour with a number of CPUs. */
+function cpuOf({ computeType, instanceIds, cpuFlavorIds, vcpuCount }: EndpointRow): ContainerNeeds["cpu"] {
+  const [, ofInstance, memory] = /-(\d+)-(\d+)$/.exec(instanceIds[0] ?? "") ?? [];
+  if (ofInstance !== undefined) return { vcpus: Number(ofInstance), memoryInGb: Number(memory) };
+  if (computeType !== "CPU") return undefined;
+  const vcpus = vcpuCount ?? defaultVcpus;
+  const flavor = cpuFlavors.find(({ id }) => id === cpuFlavorIds?.[0]);
+  return { vcpus, memoryInGb: flavor && flavor.ramMultiplier * vcpus };
 }
 
 const secretReference = /\{\{\s*RUNPOD_SECRET_([A-Za-z0-9_.-]+)\s*\}\}/g;
@@ -23,12 +59,19 @@ export function createEndpointLookup(deps: {
   endpoints: EndpointTable;
   templates: TemplateTable;
   secrets: Pick<Secrets, "valueOf">;
+  registryAuths: Pick<RegistryAuths, "credentialsOf">;
+  volumes: Pick<Volumes, "list">;
 }) {
-  const { endpoints, templates, secrets } = deps;
+  const { endpoints, templates, secrets, registryAuths, volumes } = deps;
   return {
     /** The endpoint, or undefined when it is unknown or deleted. Cheap: mostly from memory. */
     get: endpoints.committed,
     all: endpoints.list,
+    /** Ids of the volumes that there are. */
+    volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
+    /** Images that endpoints use. */
+    images: (): Set<string> =>
+      new Set(endpoints.list().flatMap(({ templateId }) => templates.find(templateId)?.imageName ?? [])),
     /**
      * What a worker of an endpoint is started with; read at each start, so that it has the secrets' values of that moment.
      * Throws a ServiceError that names the first reference without a secret.
@@ -64,11 +107,24 @@ export function createEndpointLookup(deps: {
       const start = startCommandOf(template.dockerArgs);
       const dockerArgs = start ? commandLineOf(start.cmd) : template.dockerArgs;
       check("dockerArgs", dockerArgs);
+      const cpu = cpuOf(endpoint);
+      const auth = template.containerRegistryAuthId;
       return {
         image: template.imageName,
         dockerArgs,
         env: Object.fromEntries(env),
         secretValues: [...secretValues],
+        container: {
+          entrypoint: start?.entrypoint ?? template.dockerEntrypoint,
+          registryAuth: auth === undefined ? undefined : registryAuths.credentialsOf(auth),
+          diskInGb: template.containerDiskInGb,
+          volumeId: endpoint.networkVolumeId ?? endpoint.networkVolumeIds[0],
+          mountPaths: [
+            ...new Set([serverlessMountPath, ...(template.volumeMountPath ? [template.volumeMountPath] : [])]),
+          ],
+          gpus: cpu ? 0 : endpoint.gpuCount,
+          cpu,
+        },
       };
     },
   };

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type Database, lookIntoStore } from "../store/database";
 import { parseInput } from "../validation";
+import { containerOf, type Releases } from "./releases";
 import { json, openTable, withChanges } from "./table";
 import type { TemplateTable } from "./templates";
 import type { Volumes } from "./volumes";
@@ -13,6 +14,10 @@ import type { Volumes } from "./volumes";
 /** What an endpoint is set to: the body of POST /endpoints with its defaults, and what only GraphQL can set. */
 const endpointContent = restEndpointCreate.safeExtend({
   name: restEndpointCreate.shape.name.unwrap(),
+  /** Queue-based or load balancing; only REST v2 makes the second kind. */
+  type: z.enum(["QB", "LB"]).default("QB"),
+  /** REST v2 allows parts of a second. */
+  scalerValue: z.number().min(0.5).default(4),
   /** Variables over the template's. */
   env: z.record(z.string(), z.string()).default({}),
   /** GPU pools and types as GraphQL was sent them; `gpuTypeIds` are what they stand for. */
@@ -50,8 +55,9 @@ const differs = (fields: readonly (keyof EndpointContent)[], one: EndpointConten
   fields.some((field) => !isDeepStrictEqual(one[field], other[field]));
 
 /** Ids of the volumes that an endpoint's workers mount. */
-const volumesOf = ({ networkVolumeId, networkVolumeIds }: EndpointContent): string[] =>
-  networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds;
+export const volumesOf = ({ networkVolumeId, networkVolumeIds }: EndpointContent): string[] => [
+  ...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds),
+];
 
 /** An endpoint: `idleTimeout` and `scalerValue` in seconds, `executionTimeoutMs` in ms, `createdAt` in ms since the epoch. */
 export interface EndpointRow extends EndpointContent {
@@ -65,19 +71,26 @@ const row = z
   .object({ id: z.string(), version: z.number(), content: json(endpointContent), createdAt: z.number() })
   .transform(({ content, ...rest }): EndpointRow => ({ ...content, ...rest }));
 
-/** What happens to endpoints, emitted once it is in the store; listeners may come in any order. */
+/** What happens to endpoints and what they use, emitted once it is in the store; listeners may come in any order. */
 export type EndpointEvents = EventEmitter<{
   endpointCreated: [endpointId: string];
   /** `workersRestart` when running workers no longer fit (GPU type, template, env). */
   endpointChanged: [endpointId: string, change: { workersRestart: boolean }];
   /** An endpoint is gone, with its jobs and logs. */
   endpointDeleted: [endpointId: string];
+  volumeDeleted: [volumeId: string];
 }>;
 
 /** The rows of endpoints. Every write announces itself after its commit. */
 export type EndpointTable = ReturnType<typeof openEndpointTable>;
 
-export function openEndpointTable(database: Database) {
+export function openEndpointTable(deps: {
+  database: Database;
+  clock: Clock;
+  templates: Pick<TemplateTable, "get">;
+  releases: Releases;
+}) {
+  const { database, clock, templates, releases } = deps;
   const columns = "id, version, content, created_at AS createdAt";
   const table = openTable(database, { name: "endpoints", noun: "endpoint", columns, row });
   const insert = database.prepare(
@@ -98,6 +111,9 @@ export function openEndpointTable(database: Database) {
       emit();
     });
 
+  const release = ({ id, version, templateId, env }: EndpointRow): void =>
+    releases.add(id, version, containerOf(templates.get(templateId), env), clock.now());
+
   return {
     ...table,
     events,
@@ -112,15 +128,19 @@ export function openEndpointTable(database: Database) {
     },
     insert: (endpoint: EndpointRow): void => {
       insert.run(...values(endpoint), endpoint.createdAt);
+      release(endpoint);
       announce(() => events.emit("endpointCreated", endpoint.id));
     },
     update: (endpoint: EndpointRow, change: { workersRestart: boolean }): void => {
+      const before = table.find(endpoint.id)?.version;
       update.run(...values(endpoint));
+      if (endpoint.version !== before) release(endpoint);
       announce(() => events.emit("endpointChanged", endpoint.id, change));
     },
     remove: (id: string, before: (endpoint: EndpointRow) => void): void =>
       database.transaction(() => {
         table.remove(id, before);
+        releases.forget(id);
         announce(() => events.emit("endpointDeleted", id));
       }),
   };
@@ -154,6 +174,12 @@ export function createEndpoints(deps: {
     return { ...content, networkVolumeId: content.networkVolumeId || undefined };
   };
 
+  /** A template stays in use for a while after its last endpoint; one that belongs to the endpoint goes with it. */
+  const letGo = ({ id, templateId }: Pick<EndpointRow, "id" | "templateId">): void => {
+    if (templates.find(templateId)?.boundEndpointId === id) templates.remove(templateId);
+    else templates.released(templateId, clock.now());
+  };
+
   const change = (id: string, valuesFrom: (current: EndpointRow) => EndpointValues): EndpointRow =>
     database.transaction(() => {
       const current = table.get(id);
@@ -167,7 +193,7 @@ export function createEndpoints(deps: {
       const version = current.version + (differs(versionFields, current, content) ? 1 : 0);
       const next = { ...content, id, version, createdAt: current.createdAt };
       table.update(next, { workersRestart: differs(workerFields, current, next) });
-      if (current.templateId !== next.templateId) templates.released(current.templateId, clock.now());
+      if (current.templateId !== next.templateId) letGo(current);
       return next;
     });
 
@@ -175,10 +201,10 @@ export function createEndpoints(deps: {
     list: table.list,
     get: table.get,
     find: table.find,
+    newId: table.newId,
     /** Without a name, the endpoint is named after its id. */
-    create: (values: EndpointValues): EndpointRow =>
+    create: (values: EndpointValues, id = table.newId()): EndpointRow =>
       database.transaction(() => {
-        const id = table.newId();
         const endpoint = { ...check({ ...values, name: values.name ?? id }), id, version: 1, createdAt: clock.now() };
         table.insert(endpoint);
         return endpoint;
@@ -189,14 +215,16 @@ export function createEndpoints(deps: {
     /** Sets every field: what `values` leaves out is reset to its default. */
     replace: (id: string, values: EndpointValues): EndpointRow => change(id, () => values),
     remove: (id: string, { needsScaleDown }: { needsScaleDown: boolean }): void =>
-      table.remove(id, ({ name, templateId, workersMin, workersMax }) => {
-        if (needsScaleDown && (workersMin > 0 || workersMax > 0)) {
+      database.transaction(() => {
+        const endpoint = table.find(id);
+        table.remove(id, ({ name, workersMin, workersMax }) => {
+          if (!needsScaleDown || workersMin + workersMax === 0) return;
           throw new ServiceError(
             "inUse",
             `endpoint "${name}" still allows workers: set workersMin and workersMax to 0 before deleting it`,
           );
-        }
-        templates.released(templateId, clock.now());
+        });
+        if (endpoint) letGo(endpoint);
       }),
   };
 }

@@ -1,14 +1,14 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { Database } from "../store/database";
+import { openAccountSettings } from "./account";
+import { createEndpointContainers } from "./endpoint-containers";
 import { createEndpointLookup } from "./endpoint-lookup";
 import { createEndpoints, openEndpointTable } from "./endpoints";
 import { createRegistryAuths } from "./registry-auths";
+import { openReleases } from "./releases";
 import { createSecrets } from "./secrets";
 import { createTemplates, openTemplateTable } from "./templates";
 import { createVolumes } from "./volumes";
-
-/** The account that everything here belongs to; a local service has one. */
-export const account = { id: "local", email: "local@127.0.0.1" } as const;
 
 /** What users manage, a member for each noun. REST and GraphQL show the same ones. */
 export type Resources = ReturnType<typeof createResources>;
@@ -20,20 +20,26 @@ export function createResources(deps: {
   templateRelease: number;
 }) {
   const { database } = deps;
-  const endpoints = openEndpointTable(database);
   const templates = openTemplateTable(database);
+  const releases = openReleases(database);
+  const table = openEndpointTable({ ...deps, templates, releases });
   const secrets = createSecrets(deps);
-  const volumes = createVolumes({ ...deps, endpoints });
+  const volumes = createVolumes({ ...deps, endpoints: table });
   const registryAuths = createRegistryAuths({ ...deps, templates });
+  const checkedTemplates = createTemplates({ ...deps, table: templates, endpoints: table, registryAuths });
+  const endpoints = createEndpoints({ ...deps, table, templates, volumes });
   return {
+    accountSettings: openAccountSettings(database),
     secrets,
     volumes,
     registryAuths,
-    templates: createTemplates({ ...deps, table: templates, endpoints, registryAuths }),
-    endpoints: createEndpoints({ ...deps, table: endpoints, templates, volumes }),
+    templates: checkedTemplates,
+    endpoints,
+    endpointContainers: createEndpointContainers({ ...deps, endpoints, templates: checkedTemplates }),
+    releases: releases.of,
     /** What the job path reads, and what it listens to. */
-    lookup: createEndpointLookup({ endpoints, templates, secrets }),
-    events: endpoints.events,
+    lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes }),
+    events: table.events,
     /** Runs calls of several nouns whole or not at all. */
     transaction: database.transaction,
   };

@@ -13,10 +13,13 @@ const row = z.object({ id: z.string(), name: z.string() });
 export type RegistryAuthRow = z.output<typeof row>;
 
 const credentials = { username: z.string().min(1), password: z.string().min(1) };
+
+/** What a private image is pulled with. */
+export type RegistryCredentials = { username: string; password: string };
 const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials });
 const registryAuthChange = z.object({ id: z.string(), ...credentials });
 
-/** The saved registry credentials. Nothing here pulls images, so nothing reads the passwords back. */
+/** The saved registry credentials. A password comes out to the pull of an image only. */
 export type RegistryAuths = ReturnType<typeof createRegistryAuths>;
 
 export function createRegistryAuths(deps: { database: Database; clock: Clock; templates: TemplateTable }) {
@@ -25,6 +28,10 @@ export function createRegistryAuths(deps: { database: Database; clock: Clock; te
   const byName = table.by("name");
   const insert = database.prepare(
     "INSERT INTO registry_auths (id, name, username, password, created_at) VALUES (?, ?, ?, ?, ?)",
+  );
+  const credentialsById = database.query(
+    "SELECT username, password FROM registry_auths WHERE id = ?",
+    z.object({ username: z.string(), password: z.string() }),
   );
   const setCredentials = database.prepare("UPDATE registry_auths SET username = ?, password = ? WHERE id = ?");
 
@@ -49,15 +56,14 @@ export function createRegistryAuths(deps: { database: Database; clock: Clock; te
       setCredentials.run(username, password, id);
       return table.get(id);
     },
-    /** Refused while a template uses it. */
+    /** For the pull of an image; undefined when there is no such auth. */
+    credentialsOf: (id: string): RegistryCredentials | undefined => credentialsById.get(id),
+    /** Templates that name it lose it without a word, as on the hosted service; only pods, which there are none of here, hold it. */
     remove: (id: string): void =>
-      table.remove(id, ({ name }) => {
-        const [user] = templates.byRegistryAuth(id);
-        if (!user) return;
-        throw new ServiceError(
-          "inUse",
-          `registry auth "${name}" is in use by template "${user.name}" (${user.id}): delete that template or give it another one first`,
-        );
+      table.remove(id, () => {
+        for (const template of templates.byRegistryAuth(id)) {
+          templates.update({ ...template, containerRegistryAuthId: undefined });
+        }
       }),
   };
 }

@@ -28,11 +28,14 @@ const templateContent = z.object({
   containerRegistryAuthId: z.string().optional(),
   startJupyter: z.boolean().default(false),
   startSsh: z.boolean().default(false),
+  allowedCudaVersions: z.array(z.string()).default([]),
   startScript: text,
   advancedStart: z.boolean().default(false),
   /** GraphQL's portsConfig and config are returned as they came. */
   portsConfig: z.unknown().optional(),
   config: z.unknown().optional(),
+  /** The only endpoint that uses it, whose container it describes; it is made and deleted with it. */
+  boundEndpointId: z.string().optional(),
 });
 type TemplateContent = z.output<typeof templateContent>;
 
@@ -180,9 +183,17 @@ export function createTemplates(deps: {
   const remove = (id: string): void => table.remove(id, checkReleased);
 
   return {
-    list: table.list,
+    /** Those that users made; with `bound`, also those that belong to one endpoint. */
+    list: ({ bound = false } = {}): TemplateRow[] =>
+      table.list().filter(({ boundEndpointId }) => bound || boundEndpointId === undefined),
     get: table.get,
     find: table.find,
+    /** The template that another object's request names. */
+    named: (id: string): TemplateRow => {
+      const template = table.find(id);
+      if (!template) throw new ServiceError("invalid", `templateId: template "${id}" does not exist`);
+      return template;
+    },
     /** Fields that `values` leaves out get their defaults. */
     create: (values: TemplateChanges): TemplateRow =>
       database.transaction(() => {

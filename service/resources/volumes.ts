@@ -1,9 +1,8 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { restNetworkVolumeCreate, restNetworkVolumePatch } from "serverless-compute-api/shapes";
+import { restNetworkVolumePatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Database } from "../store/database";
-import { parseInput } from "../validation";
 import type { EndpointTable } from "./endpoints";
 import { openTable } from "./table";
 
@@ -12,24 +11,29 @@ const row = z.object({
   name: z.string(),
   size: z.number(),
   dataCenterId: z.string(),
+  type: z.enum(["STANDARD", "HIGH_PERFORMANCE"]),
   createdAt: z.number(),
 });
 
 /** A network volume: size in GB, time in ms since the epoch. */
 export type VolumeRow = z.output<typeof row>;
 
-/** The data centre cannot be changed; it is read to refuse another one. */
-const volumeChange = restNetworkVolumePatch.extend({ dataCenterId: z.string().optional() });
+/** What a volume is made with, its bounds checked by the API. */
+export type NewVolume = Pick<VolumeRow, "name" | "size" | "dataCenterId"> & { type?: VolumeRow["type"] | undefined };
 
-/** The network volumes. Bodies are as clients sent them. */
+/** A change as REST v1 and GraphQL take it. The data centre cannot be changed; it is read to refuse another one. */
+export const volumeChange = restNetworkVolumePatch.extend({ dataCenterId: z.string().optional() });
+export type VolumeChange = z.output<typeof volumeChange>;
+
+/** The network volumes and their rules. */
 export type Volumes = ReturnType<typeof createVolumes>;
 
 export function createVolumes(deps: { database: Database; clock: Clock; endpoints: EndpointTable }) {
   const { database, clock, endpoints } = deps;
-  const columns = "id, name, size, data_center_id AS dataCenterId, created_at AS createdAt";
+  const columns = "id, name, size, data_center_id AS dataCenterId, type, created_at AS createdAt";
   const table = openTable(database, { name: "volumes", noun: "network volume", columns, row, idLength: 10 });
   const insert = database.prepare(
-    "INSERT INTO volumes (id, name, size, data_center_id, created_at) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO volumes (id, name, size, data_center_id, type, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const write = database.prepare("UPDATE volumes SET name = ?, size = ? WHERE id = ?");
 
@@ -37,16 +41,16 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
     list: table.list,
     get: table.get,
     find: table.find,
-    create: (body: unknown): VolumeRow => {
-      const volume = { id: table.newId(), ...parseInput(restNetworkVolumeCreate, body), createdAt: clock.now() };
-      insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, volume.createdAt);
+    create: ({ type = "STANDARD", ...values }: NewVolume): VolumeRow => {
+      const volume = { id: table.newId(), ...values, type, createdAt: clock.now() };
+      insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, type, volume.createdAt);
       return volume;
     },
     /** Sizes only grow, and a volume stays in its data centre. */
-    update: (id: string, body: unknown): VolumeRow =>
+    update: (id: string, change: VolumeChange): VolumeRow =>
       database.transaction(() => {
         const current = table.get(id);
-        const { name = current.name, size = current.size, dataCenterId } = parseInput(volumeChange, body);
+        const { name = current.name, size = current.size, dataCenterId } = change;
         if (size < current.size) {
           throw new ServiceError(
             "invalid",
@@ -64,13 +68,16 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
       }),
     /** Refused while an endpoint uses it. */
     remove: (id: string): void =>
-      table.remove(id, ({ name }) => {
-        const [user] = endpoints.byVolume(id);
-        if (!user) return;
-        throw new ServiceError(
-          "inUse",
-          `network volume "${name}" is in use by endpoint "${user.name}" (${user.id}): delete that endpoint or take the volume from it first`,
-        );
+      database.transaction(() => {
+        table.remove(id, ({ name }) => {
+          const [user] = endpoints.byVolume(id);
+          if (!user) return;
+          throw new ServiceError(
+            "inUse",
+            `network volume "${name}" is in use by endpoint "${user.name}" (${user.id}): delete that endpoint or take the volume from it first`,
+          );
+        });
+        database.afterCommit(() => endpoints.events.emit("volumeDeleted", id));
       }),
   };
 }

@@ -49,6 +49,22 @@ const managementSchema = `
   ) STRICT;
 `;
 
+/** What REST v2 shows beside: the kind of a volume, and the versions of an endpoint with what its workers ran. */
+const restV2 = `
+  ALTER TABLE volumes ADD COLUMN type TEXT NOT NULL DEFAULT 'STANDARD';
+
+  CREATE TABLE releases (
+    endpoint_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    container TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (endpoint_id, version)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** At most one row. */
+const accountSettings = "CREATE TABLE account_settings (content TEXT NOT NULL) STRICT;";
+
 /** Each entry brings the tables from one version to the next. Entries are only ever added at the end. */
 const migrations: string[] = [
   managementSchema,
@@ -58,6 +74,8 @@ const migrations: string[] = [
   jobOutputs,
   tokensElsewhere,
   leanJobs,
+  restV2,
+  accountSettings,
 ];
 
 /** What `migrate` needs of a store. */

@@ -7,6 +7,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { CommandLineError, splitCommandLine } from "./command-line";
+import type { Containers } from "./containers/containers";
 import type { LogFile } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
@@ -26,6 +27,9 @@ export interface StarterDeps {
   endpoints: EndpointLookup;
   /** Image name → command line or handler file. */
   images: Record<string, string>;
+  /** What runs an image that has no command here: always a container, one where an engine answers, or nothing. */
+  runtime: "auto" | "docker" | "none";
+  containers: Containers;
   /** Folder under which each endpoint's workers have a folder of their own. */
   homes: string;
   serverlessUrl(): string;
@@ -36,31 +40,52 @@ export interface StarterDeps {
   timings: JobTimings;
 }
 
-/** Gives each worker the template's image and environment, the endpoint's token, a home folder and a log. */
+/**
+ * Gives each worker the template's image and environment, the endpoint's token and a log. An image with a command on this
+ * machine runs as a process with a home folder, any other one in a container.
+ */
 export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
-  const { endpoints, images, homes, reaper, clock, timings } = deps;
+  const { endpoints, images, runtime, containers, homes, reaper, clock, timings } = deps;
+
   function start(endpointId: string): StartOutcome {
     const found = endpoints.workerEnvironment(endpointId);
-    const command = resolveCommand(images, found.image, found.dockerArgs);
-    if ("error" in command) return command;
+    const { image } = found;
+    const problem = containerProblem(image);
+    const command = problem === undefined ? undefined : resolveCommand(images, image, found.dockerArgs, problem.why);
+    if (command && "error" in command) return command;
     const id = newLocalId();
-    const home = join(homes, endpointId);
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    const identity = {
-      workerId: id,
-      endpointId,
-      token: deps.token(endpointId),
-      serverlessUrl: deps.serverlessUrl(),
-      home,
-    };
-    const env = workerEnvironment({ ...identity, pingInterval: timings.pingInterval }, found.env);
-    const redact = createRedaction([...found.secretValues, identity.token]);
+    const token = deps.token(endpointId);
+    const redact = createRedaction([...found.secretValues, token]);
     const log = deps.log(endpointId);
     const onLine = (line: string): void => log.write(`${new Date(clock.now()).toISOString()} ${id} ${redact(line)}`);
-    onLine(`worker starts for the image ${found.image}`);
-    const process = startProcess({ ...command, env, mark: workerMark(id), reaper, clock, onLine });
+    const connection = (serverlessUrl: string): Record<string, string> => ({
+      ...found.env,
+      ...connectionOf({ workerId: id, endpointId, token, serverlessUrl, pingInterval: timings.pingInterval }),
+    });
+    onLine(`worker starts for the image ${image}`);
+    const process = command ? startCommand(command) : startInContainer();
     void process.ended.then(({ how }) => onLine(`worker ${how}`));
-    return { id, process, image: found.image, redact };
+    return { id, process, image, redact };
+
+    function startCommand(known: WorkerCommand): WorkerProcess {
+      const home = join(homes, endpointId);
+      mkdirSync(home, { recursive: true, mode: 0o700 });
+      const env = { ...machineEnvironment(home), ...connection(deps.serverlessUrl()) };
+      return startProcess({ ...known, env, mark: workerMark(id), reaper, clock, onLine });
+    }
+
+    function startInContainer(): WorkerProcess {
+      const cmd = splitCommandLine(found.dockerArgs);
+      const needs = found.container;
+      return containers.start({ endpointId, workerId: id, image, cmd, needs, env: connection, onLine });
+    }
+  }
+
+  /** Why an image does not run in a container; undefined when it does. A command for it on this machine always wins. */
+  function containerProblem(image: string): { why: string | undefined } | undefined {
+    if (runtime === "none" || commandOf(images, image) !== undefined) return { why: undefined };
+    const why = containers.problem();
+    return why === undefined ? undefined : { why };
   }
 
   /** The last error of each endpoint, so that its log contains it once. */
@@ -93,10 +118,8 @@ interface WorkerIdentity {
   endpointId: string;
   /** Authenticates the worker for its endpoint's jobs; never the user's API key. */
   token: string;
-  /** Root of the job API, without a slash at its end. */
+  /** Root of the job API as the worker sees it, without a slash at its end. */
   serverlessUrl: string;
-  /** The worker's home folder. */
-  home: string;
   /** Interval of the worker's pings, ms. */
   pingInterval: number;
 }
@@ -105,19 +128,22 @@ interface WorkerIdentity {
 const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
 
 /**
- * The whole environment of a worker. From this machine it gets only PATH, to find commands. HOME is a folder of its own, so
- * that tools write their caches there and find nobody's credentials; TMPDIR and LANG make files and encodings work.
- * The template's variables may replace these, but not the ones that connect the worker.
+ * What a process gets from this machine, beside which there are the template's variables and those that connect it: PATH, to
+ * find commands. HOME is a folder of its own, so that tools write their caches there and find nobody's credentials; TMPDIR
+ * and LANG make files and encodings work. The template's variables may replace these.
  */
-function workerEnvironment(identity: WorkerIdentity, template: Record<string, string>): Record<string, string> {
-  const { workerId, endpointId, token, serverlessUrl, home, pingInterval } = identity;
+const machineEnvironment = (home: string): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+  HOME: home,
+  TMPDIR: tmpdir(),
+  LANG: "C.UTF-8",
+});
+
+/** The variables that connect a worker to the service, which nothing may replace. */
+function connectionOf(identity: WorkerIdentity): Record<string, string> {
+  const { workerId, endpointId, token, serverlessUrl, pingInterval } = identity;
   const root = `${serverlessUrl}/v2/${endpointId}`;
   return {
-    PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
-    HOME: home,
-    TMPDIR: tmpdir(),
-    LANG: "C.UTF-8",
-    ...template,
     RUNPOD_POD_ID: workerId,
     RUNPOD_ENDPOINT_ID: endpointId,
     RUNPOD_AI_API_KEY: token,
@@ -133,15 +159,13 @@ function workerEnvironment(identity: WorkerIdentity, template: Record<string, st
   };
 }
 
-/** The command that runs for an image, or why there is none. */
-type WorkerCommand =
-  | {
-      file: string;
-      args: string[];
-      /** Whether the program talks to the service over its file descriptor 3, as the Node worker does. */
-      channel: boolean;
-    }
-  | { error: string };
+/** The command that runs for an image. */
+interface WorkerCommand {
+  file: string;
+  args: string[];
+  /** Whether the program talks to the service over its file descriptor 3, as the Node worker does. */
+  channel: boolean;
+}
 
 const scripts = [".mjs", ".js", ".cjs"];
 const typed = [".ts", ".mts", ".cts"];
@@ -149,17 +173,27 @@ const typed = [".ts", ".mts", ".cts"];
 /** The image without its tag or digest; a registry's port is not a tag. */
 const withoutTag = (image: string): string => image.replace(/@[^/]*$/, "").replace(/:[^/:]*$/, "");
 
+/** What the service was told to run for an image: by its exact name first, then by the name without its tag. */
+const commandOf = (images: Record<string, string>, image: string): string | undefined =>
+  images[image] ?? images[withoutTag(image)];
+
 /**
- * Finds the command of an image: by its exact name first, then by the name without its tag. A command line runs as it is;
- * a handler file alone is run by the Node worker. `dockerArgs` are appended as arguments.
+ * Finds the command of an image. A command line runs as it is; a handler file alone is run by the Node worker. `dockerArgs`
+ * are appended as arguments. `noContainer` is why the image does not run in a container either.
  */
-export function resolveCommand(images: Record<string, string>, image: string, dockerArgs: string): WorkerCommand {
-  const line = images[image] ?? images[withoutTag(image)];
+export function resolveCommand(
+  images: Record<string, string>,
+  image: string,
+  dockerArgs: string,
+  noContainer?: string,
+): WorkerCommand | { error: string } {
+  const line = commandOf(images, image);
   if (line === undefined) {
     const known = Object.keys(images);
     const have = known.length > 0 ? `images that have one: ${known.join(", ")}` : "no image has one";
+    const container = noContainer === undefined ? "" : `, or let a Docker Engine run the image itself (${noContainer})`;
     return {
-      error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file`,
+      error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file${container}`,
     };
   }
   try {
@@ -177,7 +211,7 @@ export function resolveCommand(images: Record<string, string>, image: string, do
   }
 }
 
-function handlerCommand(image: string, file: string, args: string[]): WorkerCommand {
+function handlerCommand(image: string, file: string, args: string[]): WorkerCommand | { error: string } {
   const handler = resolve(file);
   if (!existsSync(handler)) {
     return {

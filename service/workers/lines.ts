@@ -49,3 +49,20 @@ export function readLines(stream: Readable, onLine: (line: string) => void): Pro
     stream.once("error", () => undefined);
   });
 }
+
+/** Lines that a report of a worker's end has. */
+const keptLines = 20;
+/** Characters of one line in such a report. */
+const longestKept = 16 * 1024;
+
+/** Keeps the last lines of an output for the report of its end. */
+export function createLastLines(): { readonly lines: string[]; add(line: string): void } {
+  const lines: string[] = [];
+  return {
+    lines,
+    add(line) {
+      lines.push(line.length > longestKept ? `${line.slice(0, longestKept)}…` : line);
+      if (lines.length > keptLines) lines.shift();
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import type { ProcessEnd, WorkerProcess } from "./process";
 import type { Worker } from "./registry";
 
-/** A worker that runs as a process of this service. */
+/** A worker that this service started, as a process or in a container. */
 export interface LocalWorker {
   worker: Worker;
   process: WorkerProcess;
@@ -19,9 +19,9 @@ export interface LocalWorker {
 export const howItEnded = ({ reason }: LocalWorker, end: ProcessEnd): string =>
   reason === undefined ? end.how : `was ended by the service because it ${reason}`;
 
-/** The end of what it wrote to stderr, as the end of a sentence; empty when it wrote nothing. */
+/** The last lines it wrote, as the end of a sentence; empty when it wrote nothing. */
 export const lastWordsOf = ({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string =>
-  lastErrors.length > 0 ? `; the last lines of its stderr:\n${lastErrors.map(redact).join("\n")}` : "";
+  lastErrors.length > 0 ? `; its last lines:\n${lastErrors.map(redact).join("\n")}` : "";
 
 /** Why no worker of this image comes up. */
 export const failedStart = ({ image }: LocalWorker, how: string, lastWords: string): string =>

@@ -4,7 +4,7 @@ import type { Worker } from "./registry";
 
 /** Calls of workers that are held open until there is something to say. */
 export interface LongPolls {
-  /** LongPolls a call until `ms` have passed, somebody wakes the worker, or the caller is gone (`signal`). */
+  /** Holds a call until `ms` have passed, somebody wakes the worker, or the caller is gone (`signal`). */
   held<Result>(
     worker: Worker,
     ms: number,

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import { ServiceError } from "../errors";
-import type { JobOperation } from "../jobs/job";
+import type { RunningJob } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import { JsonTextError, memberTexts } from "../json-text";
@@ -11,8 +11,6 @@ import { jobText, readResult, refusedResult, resultLimit } from "./results";
 export interface PipeDeps {
   dispatcher: Pick<Dispatcher, "connect" | "finish">;
   stream: Pick<JobStream, "append">;
-  /** How a job came in. */
-  operationOf(endpointId: string, jobId: string): JobOperation | undefined;
   /** The store cannot keep what the worker made. */
   fail(error: unknown): void;
 }
@@ -23,24 +21,24 @@ export interface PipeDeps {
  * once, then `{id, chunk}`, and `{id, output?, error?, stopPod?}` for the end of a job. Whichever process ends, the other one
  * sees the end of the stream.
  */
-export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, operationOf, fail }: PipeDeps): void {
+export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, fail }: PipeDeps): void {
   /** Characters of chunks that are on their way to the store. */
   let storing = 0;
   let isReady = false;
   /** The job that the worker has. Whatever a handler writes to the pipe itself, it gets no second one. */
-  let current: string | undefined;
+  let current: RunningJob | undefined;
   const write = (line: string): void => void (pipe.writable && pipe.write(`${line}\n`));
 
   function take(line: string): Promise<unknown> | undefined {
     const members = memberTexts(line);
     if (!members) throw new JsonTextError("must be a JSON object");
     if (members.has("ready")) return begin();
-    const jobId = current;
-    if (jobId === undefined || members.get("id") !== `"${jobId}"`) return undefined;
+    if (!current || members.get("id") !== `"${current.id}"`) return undefined;
+    const { id, operation } = current;
     const chunk = members.get("chunk");
-    if (chunk !== undefined) return append(jobId, chunk);
-    const { outcome, refresh } = readResult(members, operationOf(worker.endpointId, jobId));
-    return finish(jobId, outcome, refresh);
+    if (chunk !== undefined) return append(id, chunk);
+    const { outcome, refresh } = readResult(members, operation);
+    return finish(id, outcome, refresh);
   }
 
   function begin(): undefined {
@@ -48,7 +46,7 @@ export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, op
     isReady = true;
     dispatcher.connect(worker, {
       send: (taken) => {
-        current = taken.job.id;
+        current = taken.job;
         write(jobText(taken));
       },
       stop: (jobId) => write(`{"stop":"${jobId}"}`),
@@ -74,7 +72,7 @@ export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, op
 
   /** What cannot be read ends the job that the worker runs, and the worker with it: who knows what it does. */
   function refuse(why: string): void {
-    if (current !== undefined) finish(current, refusedResult(why), true).catch(fail);
+    if (current) finish(current.id, refusedResult(why), true).catch(fail);
   }
 
   readLines(

@@ -100,12 +100,23 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       const worker = registry.add({ id: outcome.id, endpointId, local: true, now: clock.now() });
       const local: LocalWorker = { ...outcome, worker, reason: undefined, lost: false, stopped: false };
       processes.set(worker, local);
+      awaitBegin(local);
       deps.serve(local);
       log.info({ endpoint: endpointId, worker: worker.id }, "a worker starts");
       const end = outcome.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
       ends.add(end);
     }
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** While its image is fetched a worker is neither late nor silent. */
+  function awaitBegin({ worker, process }: LocalWorker): void {
+    worker.preparing = process.began !== undefined;
+    void process.began?.then(() => {
+      worker.preparing = false;
+      worker.startedAt = clock.now();
+      review(worker.endpointId);
+    });
   }
 
   /**

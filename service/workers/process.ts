@@ -1,9 +1,10 @@
 import { type StdioOptions, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
-import { readLines } from "./lines";
+import { createLastLines, readLines } from "./lines";
 import type { Reaper } from "./reaper";
 
 /** A program that runs as a worker. */
@@ -14,6 +15,8 @@ export interface WorkerProcess {
   kill(): void;
   /** The other end of its file descriptor 3, if it was started with one. It closes when the worker ends; its errors are handled here. */
   readonly channel: Duplex | undefined;
+  /** Resolves when its program runs, where it takes long to get there: the image of a container may have to be pulled. */
+  readonly began?: Promise<void>;
   /** Resolves when it and every process it started are gone, and its output has been read. */
   readonly ended: Promise<ProcessEnd>;
 }
@@ -24,7 +27,7 @@ export interface ProcessEnd {
   how: string;
   /** Whether it exited by itself with code 0. */
   clean: boolean;
-  /** The last lines it wrote to stderr. */
+  /** The last lines it wrote to stderr; of a container that wrote none there, to stdout. */
   lastErrors: string[];
 }
 
@@ -43,10 +46,8 @@ export interface ProcessStart {
   onLine(line: string): void;
 }
 
-/** Lines of stderr that `lastErrors` keeps. */
-const keptErrors = 20;
-/** Characters of one line that `lastErrors` keeps. */
-const longestError = 16 * 1024;
+/** How much less of a busy processor workers get than the service (in steps of nice): it responds while they compute. */
+const niceness = 5;
 /** How long to wait for output after the process has ended, ms: a stray child can keep the pipe open for ever. */
 const drain = 500;
 /** How often to check whether a group is gone, ms. */
@@ -64,14 +65,13 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   const channel = socket instanceof Duplex ? socket : undefined;
   // It fails when the worker is killed, which `ended` reports.
   channel?.on("error", () => undefined);
-  const lastErrors: string[] = [];
+  const errors = createLastLines();
   const output = Promise.all([
     channel && new Promise((resolve) => channel.once("close", resolve)),
     stdout && readLines(stdout, onLine),
     stderr &&
       readLines(stderr, (line) => {
-        lastErrors.push(line.length > longestError ? `${line.slice(0, longestError)}…` : line);
-        if (lastErrors.length > keptErrors) lastErrors.shift();
+        errors.add(line);
         onLine(line);
       }),
   ]);
@@ -84,7 +84,10 @@ export function startProcess(start: ProcessStart): WorkerProcess {
       const stdio: StdioOptions = ["ignore", "pipe", "pipe"];
       if (start.channel) stdio.push("pipe");
       const spawned = spawn(file, args, { env, detached: true, stdio });
-      if (spawned.pid !== undefined) reaper.started(mark, spawned.pid);
+      if (spawned.pid !== undefined) {
+        reaper.started(mark, spawned.pid);
+        lowerPriority(spawned.pid);
+      }
       return spawned;
     } catch (error) {
       reaper.ended(mark);
@@ -118,7 +121,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     await Promise.race([output, late]);
     allRead.abort();
     for (const stream of [stdout, stderr, channel]) stream?.destroy();
-    return { ...end, lastErrors };
+    return { ...end, lastErrors: errors.lines };
   }
 
   const ended = settle();
@@ -139,6 +142,14 @@ export function startProcess(start: ProcessStart): WorkerProcess {
       if (!over) signal("SIGKILL");
     },
   };
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, Math.min(getPriority() + niceness, 19));
+  } catch {
+    // It has ended already.
+  }
 }
 
 /** Sends a signal to all processes of a group; a group without processes is ignored. */

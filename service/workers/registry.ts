@@ -7,7 +7,10 @@ export interface Worker {
   readonly endpointId: string;
   /** Whether the service started it and can end it. */
   readonly local: boolean;
-  readonly startedAt: number;
+  /** When it was started; of one in a container when its program began to run. */
+  startedAt: number;
+  /** Whether its image is still being fetched: that may take any time. */
+  preparing: boolean;
   /** When it asked for its first job; until then it starts up. */
   firstAskAt: number | undefined;
   lastAskAt: number;
@@ -48,6 +51,7 @@ export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.sto
 /** What a worker is doing, as /health counts it. */
 export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
   if (worker.unwell !== undefined) return "unhealthy";
+  if (worker.preparing) return "initializing";
   if (worker.firstAskAt === undefined)
     return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
   return isBusy(worker) ? "running" : "idle";
@@ -86,6 +90,7 @@ export function createWorkerRegistry(): WorkerRegistry {
         endpointId,
         local,
         startedAt: now,
+        preparing: false,
         firstAskAt: undefined,
         lastAskAt: now,
         lastSeenAt: now,

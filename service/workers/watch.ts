@@ -50,6 +50,7 @@ function silenceOf(worker: Worker, timings: JobTimings): { until: number; why: s
     const why = `did not come back within ${seconds(timings.returnGrace)} of the service's start`;
     return { until: worker.awaitedUntil, why };
   }
+  if (worker.preparing) return { until: Number.POSITIVE_INFINITY, why: "is not ready" };
   if (worker.firstAskAt === undefined) {
     return {
       until: worker.startedAt + timings.startLimit,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer } from "../support/raw-http";
+import { type Answer, at, expectAnswer, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
 import type { JobApi } from "./support/job-api";
@@ -106,4 +106,18 @@ describe("Limits: payload and timing", () => {
       `the parts make up the whole, ${read.map((part) => part.length)}`,
     ).toBe(true);
   });
+});
+
+test("GET /stream/{job_id} answers {status, stream} to the public SDKs and MCP server, which cannot read the array", async (context) => {
+  target.localOnly(context, "the hosted service may not tell clients apart");
+  const jobs = await account.jobsOn("stream", context);
+  const id = await jobs.submit({ chunks: ["one"] });
+  await jobs.reaches(id, "COMPLETED");
+  for (const agent of ["RunPod-JS-SDK/1.1.2", "RunPod-Python-SDK/1.12.0(Linux; x86_64)", "runpod-mcp-server/3.4.0"]) {
+    const sending = { key: target.apiKey, headers: { "user-agent": agent } };
+    const answer = await send("GET", `${jobs.root}/stream/${id}`, sending);
+    expectAnswer(answer, 200, { status: "COMPLETED", stream: expect.any(Array) });
+  }
+  const other = { key: target.apiKey, headers: { "user-agent": "curl/8.5.0 RunPod-JS-SDK/1.1.2" } };
+  expect((await send("GET", `${jobs.root}/stream/${id}`, other)).json).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, at, expectAnswer, stringAt } from "../support/raw-http";
+import { type Answer, at, expectAnswer, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, templateFields, uniqueName, useAccount } from "./support/account";
 
@@ -184,5 +184,55 @@ describe("Clients of the hosted service: what they send", () => {
     const answer = await account.rest("GET", `/billing/${what}?bucketSize=day`);
     expectAnswer(answer, 200);
     expect(Array.isArray(answer.json)).toBe(true);
+  });
+});
+
+describe("Clients of the hosted service: the account and its templates", () => {
+  test("updateUserSettings keeps what is sent, and myself shows it", async () => {
+    const save = "mutation ($input: UpdateUserSettingsInput) { updateUserSettings(input: $input) { id pubKey } }";
+    const pubKey = `ssh-ed25519 ${uniqueName("key")}`;
+    const saved = await account.graphql(save, { input: { pubKey } });
+    expectAnswer(saved, 200, { data: { updateUserSettings: { pubKey } } });
+    await account.graphql(save, { input: { notifyLowBalance: true } });
+    const shown = await account.graphql("{ myself { pubKey notifyLowBalance notifyPodsStale } }");
+    expectAnswer(shown, 200, { data: { myself: { pubKey, notifyLowBalance: true, notifyPodsStale: false } } });
+    expect(message(await account.graphql(save, { input: null }))).toBe("input: is required, must be an object");
+  });
+
+  test("podTemplates lists all templates, or those that are named", async () => {
+    const ids = [await account.template(), await account.template()];
+    const query = "query ($input: PodTemplateFilter) { podTemplates(input: $input) { id name imageName } }";
+    const all = at((await account.graphql(query)).json, "data", "podTemplates");
+    for (const id of ids) expect(all).toContainEqual(expect.objectContaining({ id }));
+    const [id] = ids;
+    const named = await account.graphql(query, { input: { ids: [id] } });
+    expectAnswer(named, 200);
+    expect(at(named.json, "data", "podTemplates")).toEqual([expect.objectContaining({ id })]);
+  });
+
+  test("the catalog needs no key, anything beside it does, and a wrong key is refused", async () => {
+    const ask = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
+    expectAnswer(await ask("{ gpuTypes { id } dataCenters { id } }"), 200, { data: { gpuTypes: expect.any(Array) } });
+    expectAnswer(await ask("{ gpuTypes { id } myself { id } }"), 401);
+    expectAnswer(await ask("{ ...All } fragment All on Query { myself { id } }"), 401);
+    expectAnswer(await ask("mutation { secretDelete(id: 1) }"), 401);
+    expectAnswer(await ask("{ gpuTypes { id } }", "?api_key=wrong"), 401);
+  });
+
+  test("deleteEndpoint takes an endpoint that still allows workers", async () => {
+    const id = await account.endpoint({ workersMax: 2 });
+    const answer = await account.graphql(`mutation { deleteEndpoint(id: "${id}") }`);
+    expectAnswer(answer, 200, { data: { deleteEndpoint: null } });
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
+  });
+
+  test("deleteRegistryAuth takes the credentials from the templates that name them", async () => {
+    const body = { name: uniqueName("registry"), username: "reader", password: "hush-hush" };
+    const id = stringAt(await account.rest("POST", "/containerregistryauth", body), "id");
+    const template = await account.template({ containerRegistryAuthId: id });
+    const remove = `mutation { deleteRegistryAuth(registryAuthId: "${id}") }`;
+    expectAnswer(await account.graphql(remove), 200, { data: { deleteRegistryAuth: null } });
+    const shown = await account.graphql(`{ podTemplate(id: "${template}") { containerRegistryAuthId } }`);
+    expectAnswer(shown, 200, { data: { podTemplate: { containerRegistryAuthId: null } } });
   });
 });

@@ -74,14 +74,6 @@ describe("GraphQL API: endpoints", () => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 
-  test("deleteEndpoint of an endpoint that still allows workers answers errors and deletes nothing", async () => {
-    const id = await account.endpoint({ workersMax: 1 });
-    const answer = await deleteEndpoint(id);
-    expectAnswer(answer, 200);
-    expect(stringAt(answer, "errors", 0, "message")).toMatch(/workersMin and workersMax to (0|zero)\b/);
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200);
-  });
-
   test("deleteEndpoint of an unknown id says not found", async () => {
     expect(stringAt(await deleteEndpoint("nosuchendpoint"), "errors", 0, "message")).toContain("not found");
   });

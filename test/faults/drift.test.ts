@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import type { Value } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
+import { gpuTypes } from "../../service/resources/catalog";
+import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
-import { expectAnswer } from "../support/raw-http";
+import { expectAnswer, send } from "../support/raw-http";
 import { type InputCase, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
 
@@ -18,14 +21,31 @@ const paths: Partial<Record<ObjectKind, string>> = {
 const readable = cases.filter(
   ({ kind, input, written, change }) =>
     change !== "nothing" &&
-    !written &&
-    !["computeType", "dataCenterId", "size"].includes(input) &&
+    (!written || input === "templateId") &&
+    !["computeType", "dataCenterId", "size", "type"].includes(input) &&
     !(kind === "Secret" && input === "name") &&
     kind !== "ContainerRegistryAuth",
 );
 
+const pools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))];
+/** What only REST v2 can change, as the body of a PATCH to it. */
+const v2Bodies: Readonly<Record<string, (value: Value) => object>> = {
+  startSsh: (startSsh) => ({ startSsh }),
+  startJupyter: (startJupyter) => ({ startJupyter }),
+  "Template allowedCudaVersions": (allowedCudaVersions) => ({ allowedCudaVersions }),
+  excludedGpuTypeIds: (excludedTypes) => ({ gpu: { pools, excludedTypes } }),
+  flashbootType: (flashboot) => ({ flashboot }),
+};
+
 /** Changes one property past the provider, as a colleague with a browser does. */
 async function changeByHand({ kind, input, values: [, value], told }: InputCase, id: string): Promise<void> {
+  const v2Body = v2Bodies[input] ?? v2Bodies[`${kind} ${input}`];
+  if (v2Body) {
+    const noun = kind === "Template" ? "templates" : "serverless";
+    const { apiKey, baseUrl } = bench.addresses;
+    expectAnswer(await send("PATCH", `${baseUrl}/${noun}/${id}`, { key: apiKey, json: v2Body(value) }), 200);
+    return;
+  }
   const path = paths[kind];
   if (path === undefined) {
     await bench.graphql(
@@ -67,7 +87,9 @@ describe("a property that was changed behind our back is found by a refresh and 
       const fixed = await lifecycle.update(id, reading?.outputs ?? {}, wanted, bench.context());
       expect(lifecycle.diff(fixed, wanted)).toEqual([]);
     }
-    const after = await lifecycle.read(current, {}, bench.context());
+    // REST v2 shows volumes and GPU types in one way only, and some of a template only to who asks for it.
+    const known = dialect === "v2" && kind !== "Secret" ? wanted : {};
+    const after = await lifecycle.read(current, known, bench.context());
     expect(lifecycle.diff(after?.outputs ?? {}, { ...wanted, ...(kind === "Secret" ? { value: "" } : {}) })).toEqual(
       kind === "Secret" ? [{ path: ["value"], kind: "add", replace: false }] : [],
     );

@@ -1,15 +1,14 @@
-import { CheckRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { afterAll, expect, test } from "vitest";
 import { createHost } from "../../provider/engine/host";
 import type { Context, Properties } from "../../provider/lifecycle/contract";
 import { configCalls } from "../../provider/plugin/config-calls";
-import { writeStruct } from "../../provider/plugin/structs";
 import { kinds } from "../../provider/resources";
 import { getTemplate } from "../../provider/resources/look-ups";
 import { resolveSettings } from "../../provider/settings";
 import { type Behaviour, json, startFaultyServer } from "../support/faulty-server";
 import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { sent } from "../support/property-sets";
 import { expectAnswer, stringAt } from "../support/raw-http";
 import { chatterPort, contextAt, deadOrigin } from "./support/astray";
 import type { ObjectKind } from "./support/kinds";
@@ -50,15 +49,9 @@ const user = async (more: object): Promise<string> => {
   return made("/endpoints", { name: "user", templateId, workersMax: 0, ...more });
 };
 const provider = (settings: object) => (): never => {
-  const request = new CheckRequest();
-  request.setNews(writeStruct(settings));
-  const response = configCalls(createHost(() => undefined)).checkConfig(request);
-  throw new Error(
-    response
-      .getFailuresList()
-      .map((one) => one.getReason())
-      .join("\n"),
-  );
+  const request = { urn: "", olds: sent({}), news: sent(settings), autonaming: undefined };
+  const { failures = [] } = configCalls(createHost(() => undefined)).checkConfig(request);
+  throw new Error(failures.map(({ reason }) => reason).join("\n"));
 };
 /** A job whose status is answered so. */
 const job =

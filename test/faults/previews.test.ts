@@ -1,12 +1,12 @@
-import { CreateRequest, DiffRequest, UpdateRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { afterEach, describe, expect, test } from "vitest";
 import { createCancellation } from "../../provider/engine/cancellation";
 import { type Properties, Unknown } from "../../provider/lifecycle/contract";
 import { hasUnknown } from "../../provider/lifecycle/properties/values";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
-import { readStruct, writeStruct } from "../../provider/plugin/structs";
 import { kinds } from "../../provider/resources";
+import { dialect } from "../support/dialect";
 import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { arrived, sent } from "../support/property-sets";
 import { stringAt } from "../support/raw-http";
 import { inputSteps, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
@@ -23,6 +23,7 @@ function calls() {
       keepConfiguration: () => {},
       beginDeployment: () => {},
       connect: () => ({ clients, settings }),
+      dialect: () => "v1",
       serverlessUrl: () => bench.addresses.serverlessUrl,
       ...{ clock, log: silent, cancellation: createCancellation() },
     },
@@ -33,32 +34,20 @@ function calls() {
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::subject`;
 
 async function create(kind: string, news: Properties, preview: boolean): Promise<{ id: string; outputs: Properties }> {
-  const request = new CreateRequest();
-  request.setUrn(urnOf(kind));
-  request.setProperties(writeStruct(news));
-  request.setPreview(preview);
-  const response = await calls().create(request);
-  return { id: response.getId(), outputs: readStruct(response.getProperties()).properties };
+  const request = { urn: urnOf(kind), properties: sent(news), preview, timeout: 0 };
+  const { id = "", properties } = await calls().create(request);
+  return { id, outputs: arrived(properties).properties };
 }
 
 async function update(kind: string, id: string, olds: Properties, news: Properties, preview: boolean) {
-  const request = new UpdateRequest();
-  request.setUrn(urnOf(kind));
-  request.setId(id);
-  request.setOlds(writeStruct(olds));
-  request.setNews(writeStruct(news));
-  request.setPreview(preview);
-  return readStruct((await calls().update(request)).getProperties()).properties;
+  const request = { id, urn: urnOf(kind), olds: sent(olds), news: sent(news), preview, timeout: 0 };
+  return arrived((await calls().update(request)).properties).properties;
 }
 
 /** What the plugin calls stable of the old properties while it compares. */
 async function stables(kind: string, id: string, olds: Properties, news: Properties): Promise<string[]> {
-  const request = new DiffRequest();
-  request.setUrn(urnOf(kind));
-  request.setId(id);
-  request.setOlds(writeStruct(olds));
-  request.setNews(writeStruct(news));
-  return (await calls().diff(request)).getStablesList();
+  const response = await calls().diff({ id, urn: urnOf(kind), olds: sent(olds), news: sent(news) });
+  return response.stables ?? [];
 }
 
 /**
@@ -100,7 +89,7 @@ describe("the outputs of the plugin's previews are those of the calls that follo
     expectPreviewed(previewed.outputs, made.outputs, told[kind].create);
 
     const { id, outputs } = made;
-    const changes = kinds[kind].diff(outputs, news);
+    const changes = kinds[kind].diff(outputs, news, dialect);
     if (changes.length === 0 || changes.some(({ replace }) => replace)) return;
     const before = await update(kind, id, outputs, news, true);
     const stable = await stables(kind, id, outputs, news);
@@ -131,7 +120,9 @@ test("the version of an endpoint is not previewed: a change of its template coun
   const news = { ...inputs, idleTimeout: 9 };
   const previewed = await update("ServerlessEndpoint", id, outputs, news, true);
   const real = await update("ServerlessEndpoint", id, outputs, news, false);
-  expect([outputs["version"], previewed["version"], real["version"]]).toEqual([1, Unknown.value, 2]);
+  // By v2 the endpoint has a copy, which the change of the template by hand does not reach.
+  const after = dialect === "v1" ? 2 : 1;
+  expect([outputs["version"], previewed["version"], real["version"]]).toEqual([1, Unknown.value, after]);
   await kinds.ServerlessEndpoint.delete(id, real, bench.context());
 });
 

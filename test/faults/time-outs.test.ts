@@ -2,6 +2,7 @@ import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
+import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { objectCases } from "./support/kinds";
 
@@ -43,6 +44,8 @@ describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create, held
       delete: () => lifecycle.delete(id, outputs, bench.context({ timeout })),
     };
     for (const [verb, run] of Object.entries(verbs)) {
+      // REST v2 replaces credentials instead.
+      if (dialect === "v2" && kind === "ContainerRegistryAuth" && verb === "update") continue;
       // One call alone would try for longer than that.
       bench.proxy.inject(verb === "create" ? create : {}, { kind: "status", status: 500 }, 200);
       const { message, took } = await timed(run);
@@ -78,14 +81,16 @@ test("a time-out that is over fails no other create that waits for the same list
   expect(patient).toMatchObject({ status: "fulfilled" });
 });
 
-test("a template's wait for its release ends with its time-out, and the template stays in the state", async () => {
-  const { Template, ServerlessEndpoint } = kinds;
-  const made = await Template.create(Template.check({}, { imageName: "a:1" }, freshName()).inputs, bench.context());
-  const inputs = ServerlessEndpoint.check({}, { templateId: made.id, workersMax: 0 }, freshName()).inputs;
-  const user = await ServerlessEndpoint.create(inputs, bench.context());
-  await ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
-  const started = bench.clock.now();
-  const failure = await Template.delete(made.id, made.outputs, bench.context({ timeout: 20_000 })).catch(String);
-  expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete timed out after 20 s/);
-  expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
-});
+// By REST v2 no endpoint is bound to a template, so there is nothing to wait for.
+if (dialect === "v1")
+  test("a template's wait for its release ends with its time-out, and the template stays in the state", async () => {
+    const { Template, ServerlessEndpoint } = kinds;
+    const made = await Template.create(Template.check({}, { imageName: "a:1" }, freshName()).inputs, bench.context());
+    const inputs = ServerlessEndpoint.check({}, { templateId: made.id, workersMax: 0 }, freshName()).inputs;
+    const user = await ServerlessEndpoint.create(inputs, bench.context());
+    await ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
+    const started = bench.clock.now();
+    const failure = await Template.delete(made.id, made.outputs, bench.context({ timeout: 20_000 })).catch(String);
+    expect(failure).toMatch(/is still in use after 1\d s[\s\S]*delete timed out after 20 s/);
+    expect(bench.clock.now() - started).toBeLessThanOrEqual(20_000);
+  });

@@ -37,7 +37,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
   it("has its README and licence, and what is compiled, not what it is compiled from", async () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));
     const known =
-      /^(README\.md|LICENSE|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.(cache|LEGAL\.txt|js\.LEGAL\.txt))$/;
+      /^(README\.md|LICENSE|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.(cache|LEGAL\.txt|js\.LEGAL\.txt)|dist\/plugin-schema\.json)$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(await readFile(join(folder, "README.md"), "utf8")).toContain(`# ${manifest.name}\n`);
   });
@@ -48,7 +48,9 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     expect(files).toEqual(expect.arrayContaining([...targets, ...types, manifest.main, manifest.types]));
     for (const command of Object.values(manifest.bin)) {
       expect((await stat(join(folder, command))).mode & 0o111, command).toBe(0o111);
-      expect(await readFile(join(folder, command), "utf8")).toMatch(/^#!\/usr\/bin\/env (-S )?node( --[a-z-]+=\d+)*\n/);
+      expect(await readFile(join(folder, command), "utf8")).toMatch(
+        /^#!(\/usr\/bin\/env (-S )?node( --[a-z-]+=\d+)*|\/bin\/sh)\n/,
+      );
     }
   });
 
@@ -56,7 +58,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     const texts = await Promise.all(
       files
         // Bundles hold what they need.
-        .filter((file) => file.endsWith(".js") && !/^dist\/plugin(-late)?\.js$/.test(file))
+        .filter((file) => file.endsWith(".js") && !/^dist\/plugin(-\w+)?\.js$/.test(file))
         .map((file) => readFile(join(folder, file), "utf8")),
     );
     const required = texts.flatMap((text) => [...text.matchAll(/(?:require|import)\("([^."][^"]*)"\)/g)]);

@@ -58,7 +58,7 @@ it.each(platforms)("the archive for %s on %s has what that system starts", async
   expect(code).toBe(0);
   const files = stdout.split("\n");
   expect(files).toEqual(
-    expect.arrayContaining(["pulumi-resource-serverless-compute", "dist/plugin.js", "dist/plugin-late.js", "LICENSE"]),
+    expect.arrayContaining(["pulumi-resource-serverless-compute", "dist/plugin.js", "dist/plugin-rest.js", "LICENSE"]),
   );
   expect(files.includes("pulumi-resource-serverless-compute.cmd")).toBe(os === "windows");
 });

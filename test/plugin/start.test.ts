@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { type PluginProcess, startPlugin } from "./support/plugin-process";
@@ -29,9 +30,18 @@ async function start(): Promise<PluginProcess> {
 const caches = async (): Promise<string[]> =>
   (await readdir(join(folder, "dist"))).filter((name) => name.endsWith(".cache"));
 
-it("comes with a code cache for the Node that it was built with", async () => {
-  expect(await caches()).toContainEqual(expect.stringContaining(process.version));
-});
+/** Name of the code cache of a bundle: it begins with the checksum in the bundle's first line. */
+const cacheOf = async (bundle: string): Promise<string> => {
+  const text = await readFile(join(folder, "dist", bundle), "latin1");
+  return (await caches()).find((name) => name.startsWith(`plugin-${text.slice(2, 18)}-${process.version}-`)) ?? "";
+};
+
+it.each(["plugin-rest.js", "plugin-clients.js"])(
+  "%s comes with a code cache for the Node that it was built with",
+  async (bundle) => {
+    expect(await cacheOf(bundle)).not.toBe("");
+  },
+);
 
 it("prints the port and nothing else, and ends when the engine says so", async () => {
   const { child, printed } = await start();
@@ -72,8 +82,23 @@ it("prints its port within 1.3 times the run of a bare Node", async () => {
   expect(best.plugin / best.node).toBeLessThanOrEqual(1.3);
 });
 
+it("loads nothing of the resources for a process that is only asked for the schema, and killed", async () => {
+  const path = join(folder, "dist", "plugin-rest.js");
+  const text = await readFile(path, "utf8");
+  try {
+    await rm(path);
+    const { ask } = await start();
+    await expect(ask("")).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+    await expect(ask("GetMapping")).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+    expect((await ask("GetSchema")).toString()).toContain('"serverless-compute:index:Template"');
+    expect((await ask("GetPluginInfo")).length).toBeGreaterThan(0);
+  } finally {
+    await writeFile(path, text);
+  }
+});
+
 it("says what is wrong when the installation is damaged", async () => {
-  const path = join(folder, "dist", "plugin.js");
+  const path = join(folder, "dist", "plugin-rest.js");
   const text = await readFile(path, "utf8");
   try {
     await writeFile(path, "throw new Error('half a file')");
@@ -93,19 +118,18 @@ const allowed = process.versions.node.startsWith("20.") ? 70 : 77;
 
 it.runIf(existsSync("/proc/self"))(`needs less than ${allowed} MB`, async () => {
   const { ask, pid } = await start();
-  // Once everything is loaded, which is after the port was printed.
-  await ask("GetPluginInfo");
+  // Which everything is loaded for that a deployment without requests needs.
+  await ask("Configure");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(allowed);
 });
 
 it("starts without a cache, makes one, and makes it again when it is broken", async () => {
-  const name = (await caches()).find((one) => one.includes(process.version)) ?? "";
-  const path = join(folder, "dist", name);
+  const path = join(folder, "dist", await cacheOf("plugin-rest.js"));
   for (const spoil of [() => rm(path), () => writeFile(path, "no cache")]) {
     await spoil();
-    const { printed } = await start();
-    expect(printed()).toMatch(/^\d+\n$/);
+    const { ask } = await start();
+    await ask("Configure");
     await expect
       .poll(async () => (await readFile(path).catch(() => "")).length, { timeout: 10_000 })
       .toBeGreaterThan(1e5);
@@ -115,7 +139,7 @@ it("starts without a cache, makes one, and makes it again when it is broken", as
 it("several that start at once without a cache all answer, and leave one whole cache", async () => {
   for (const name of await caches()) await rm(join(folder, "dist", name));
   const plugins = await Promise.all(Array.from({ length: 4 }, () => start()));
-  for (const { ask } of plugins) expect((await ask("GetPluginInfo")).length).toBeGreaterThan(0);
+  for (const { ask } of plugins) expect((await ask("Configure")).length).toBeGreaterThan(0);
   await expect.poll(caches, { timeout: 10_000 }).toEqual([expect.stringContaining(process.version)]);
   const drafts = async () => (await readdir(join(folder, "dist"))).filter((name) => name.startsWith(".plugin-"));
   await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);

@@ -1,6 +1,7 @@
 import runpod from "runpod-sdk";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SdkRig, startRig } from "./rig";
+import { versions } from "./versions";
 
 let rig: SdkRig;
 beforeAll(async () => {
@@ -14,32 +15,34 @@ function sdk(endpointId: string) {
   return endpoint;
 }
 
-it("serves the public JavaScript SDK: run, runSync, status", async () => {
-  const endpoint = sdk(await rig.endpoint("plain.mjs"));
-  const synced = await endpoint.runSync({ input: { text: "now" } });
-  expect(synced).toMatchObject({ status: "COMPLETED", succeeded: true, output: { echo: { text: "now" } } });
-  const { id } = await endpoint.run({ input: { text: "later" } });
-  await expect
-    .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })
-    .toMatchObject({ completed: true, output: { echo: { text: "later" } } });
-});
+describe(`npm runpod-sdk ${versions.javascriptSdk}`, () => {
+  it("run, runSync, status", async () => {
+    const endpoint = sdk(await rig.endpoint("plain.mjs"));
+    const synced = await endpoint.runSync({ input: { text: "now" } });
+    expect(synced).toMatchObject({ status: "COMPLETED", succeeded: true, output: { echo: { text: "now" } } });
+    const { id } = await endpoint.run({ input: { text: "later" } });
+    await expect
+      .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })
+      .toMatchObject({ completed: true, output: { echo: { text: "later" } } });
+  });
 
-it("serves the public JavaScript SDK: stream", async () => {
-  const endpoint = sdk(await rig.endpoint("generator.mjs"));
-  const { id } = await endpoint.run({ input: { count: 3 } });
-  const chunks = [];
-  for await (const chunk of endpoint.stream(id)) chunks.push(chunk.output);
-  expect(chunks).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
-});
+  it("stream", async () => {
+    const endpoint = sdk(await rig.endpoint("generator.mjs"));
+    const { id } = await endpoint.run({ input: { count: 3 } });
+    const chunks = [];
+    for await (const chunk of endpoint.stream(id)) chunks.push(chunk.output);
+    expect(chunks).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
+  });
 
-it("serves the public JavaScript SDK: cancel, purge-queue, health", async () => {
-  const endpoint = sdk(await rig.endpoint("plain.mjs"));
-  const { id } = await endpoint.run({ input: { do: "progress", seconds: 20 } });
-  await expect
-    .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })
-    .toMatchObject({ status: "IN_PROGRESS" });
-  await endpoint.run({ input: { text: "purged" } });
-  expect(await endpoint.purgeQueue()).toEqual({ removed: 1, status: "completed" });
-  expect(await endpoint.cancel(id)).toMatchObject({ id, status: "CANCELLED" });
-  expect(await endpoint.health()).toMatchObject({ jobs: { inQueue: 0, inProgress: 0 } });
+  it("cancel, purgeQueue, health", async () => {
+    const endpoint = sdk(await rig.endpoint("plain.mjs"));
+    const { id } = await endpoint.run({ input: { do: "progress", seconds: 20 } });
+    await expect
+      .poll(() => endpoint.status(id), { timeout: 30_000, interval: 50 })
+      .toMatchObject({ status: "IN_PROGRESS" });
+    await endpoint.run({ input: { text: "purged" } });
+    expect(await endpoint.purgeQueue()).toEqual({ removed: 1, status: "completed" });
+    expect(await endpoint.cancel(id)).toMatchObject({ id, status: "CANCELLED" });
+    expect(await endpoint.health()).toMatchObject({ jobs: { inQueue: 0, inProgress: 0 } });
+  });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Clients, createClients } from "serverless-compute-api";
-import { createService, type Service } from "serverless-compute-local";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { inject, type TestContext } from "vitest";
 import { discardServiceFolder } from "../support/service-artefacts";
 
@@ -24,14 +24,13 @@ export interface SdkRig {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startRig(): Promise<SdkRig> {
+export async function startRig(options: Pick<ServiceOptions, "stream"> = {}): Promise<SdkRig> {
   const python = inject("python");
   const dataFolder = await mkdtemp(join(tmpdir(), "sdk-"));
   const path = "path" in python ? python.path : "python3";
   const command = (file: string): string => (file.endsWith(".py") ? `"${path}" -u "${file}"` : file);
   const images = Object.fromEntries(handlers.map((name) => [image(name), command(handlerFile(name))]));
-  // The SDK's own clients read a stream as {status, stream}.
-  const service = await createService({ port: 0, dataFolder, images, stream: "envelope" });
+  const service = await createService({ port: 0, dataFolder, images, templateRelease: 0, ...options });
   const clients = createClients(service);
   return {
     service,
@@ -42,13 +41,11 @@ export async function startRig(): Promise<SdkRig> {
       return python.path;
     },
     async endpoint(handler) {
-      const template = await clients.management.saveTemplate({
+      const template = await clients.management.createTemplate({
         name: `sdk-${handler}-${Date.now()}`,
         imageName: image(handler),
         containerDiskInGb: 5,
         volumeInGb: 0,
-        dockerArgs: "",
-        env: [],
         isServerless: true,
       });
       const scaling = { workersMin: 1, workersMax: 1, idleTimeout: 60 };

@@ -1,19 +1,29 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { ToolMissing } from "../../scripts/child.mjs";
-import { pythonWith } from "../support/python-environment";
+import { withLock } from "../../scripts/lock.mjs";
+import { pythonWith, succeed } from "../support/python-environment";
+import { versions } from "./versions";
 
 /** A Python that has the public SDK, the tool that this machine lacks to make one, or how making it failed. */
 export type SdkPython = { path: string } | { missing: string } | { failure: string };
 
+/** The MCP server's program and the folder that it was installed into, or how that failed. */
+export type SdkMcpServer = { path: string; folder: string } | { failure: string };
+
 declare module "vitest" {
   interface ProvidedContext {
     python: SdkPython;
+    mcpServer: SdkMcpServer;
   }
 }
 
-const sdk = "runpod==1.12.0";
-const folder = fileURLToPath(new URL(`../../.serverless-compute/python-${sdk.replace("==", "-")}`, import.meta.url));
+const sdk = `runpod==${versions.pythonSdk}`;
+const cache = new URL("../../.serverless-compute/", import.meta.url);
+const folder = fileURLToPath(new URL(`python-${sdk.replace("==", "-")}`, cache));
 
 /** Makes the Python with the public SDK, or says why there is none: the tests that need it tell that, the others still run. */
 export async function findPython(): Promise<SdkPython> {
@@ -25,6 +35,25 @@ export async function findPython(): Promise<SdkPython> {
   }
 }
 
+/** Installs the MCP server from the registry once; later runs find it. Its install scripts do not run. */
+async function findMcpServer(): Promise<SdkMcpServer> {
+  const folder = fileURLToPath(new URL(`mcp-server-${versions.mcpServer}`, cache));
+  const path = join(folder, "node_modules/@runpod/mcp-server/dist/stdio.mjs");
+  const install = async (): Promise<void> => {
+    if (existsSync(path)) return;
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder];
+    await mkdir(folder, { recursive: true });
+    await succeed("npm", ["install", ...flags, `@runpod/mcp-server@${versions.mcpServer}`]);
+  };
+  try {
+    if (!existsSync(path)) await withLock(`${folder}.lock`, install);
+    return { path, folder };
+  } catch (error) {
+    return { failure: `the MCP server could not be installed: ${error instanceof Error ? error.message : error}` };
+  }
+}
+
 export async function setup(project: TestProject): Promise<void> {
   project.provide("python", await findPython());
+  project.provide("mcpServer", await findMcpServer());
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
+import { restPaths } from "./dialect";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { noteSecret } from "./secret-scan";
 import { discardServiceFolder } from "./service-artefacts";
@@ -98,7 +99,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
     dataFolder,
     environment: {
       SERVERLESS_COMPUTE_API_KEY: service.apiKey,
-      SERVERLESS_COMPUTE_BASE_URL: service.baseUrl.replace(service.serverlessUrl, proxy.origin),
+      SERVERLESS_COMPUTE_BASE_URL: `${proxy.origin}${restPaths.root}`,
       SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl.replace(service.serverlessUrl, proxy.origin),
       SERVERLESS_COMPUTE_SERVERLESS_URL: proxy.origin,
     },

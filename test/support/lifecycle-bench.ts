@@ -2,10 +2,11 @@ import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ClientSettings, type Clock, createClients } from "serverless-compute-api";
+import { type ClientSettings, type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import type { Context, Properties } from "../../provider/lifecycle/contract";
+import { dialect, restPaths } from "./dialect";
 import { LeapingClock } from "./leaping-clock";
 import { type Answer, at, expectAnswer, send } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
@@ -23,9 +24,9 @@ export interface LifecycleBench {
   /** Folder of the service's database and logs. */
   dataFolder: string;
   /** Where a client finds the proxy. */
-  addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "graphqlUrl" | "serverlessUrl">;
+  addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "dialect" | "graphqlUrl" | "serverlessUrl">;
   /** A verb's context over clients of its own; its waits make the service's time leap instead of taking time. */
-  context(overrides?: Partial<Context>): BenchContext;
+  context(overrides?: Partial<Context>, spoken?: Dialect): BenchContext;
   /** Asks the service itself by REST, past the proxy. */
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
   /** Asks the service itself by GraphQL; answers what lies under `data`. */
@@ -87,7 +88,8 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
   const moved = (url: string): string => url.replace(service.serverlessUrl, proxy.origin);
   const addresses = {
     apiKey: service.apiKey,
-    baseUrl: moved(service.baseUrl),
+    dialect,
+    baseUrl: `${proxy.origin}${restPaths.root}`,
     graphqlUrl: moved(service.graphqlUrl),
     serverlessUrl: moved(service.serverlessUrl),
   };
@@ -110,9 +112,15 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     clock,
     dataFolder,
     addresses,
-    context(overrides = {}) {
+    context(overrides = {}, spoken = dialect) {
       const time = overrides.clock ?? hasty(clock);
-      const clients = createClients({ ...addresses, clock: time, random: () => 0.5 });
+      const clients = createClients({
+        ...addresses,
+        dialect: spoken,
+        baseUrl: `${proxy.origin}/${spoken}`,
+        clock: time,
+        random: () => 0.5,
+      });
       closing.push(() => clients.close());
       const shown: string[] = [];
       const warned: string[] = [];

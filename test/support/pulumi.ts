@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { inject } from "vitest";
@@ -44,6 +45,8 @@ const stateShape = z.looseObject({
   }),
 });
 
+const manifestShape = z.looseObject({ version: z.string() });
+
 /** A program with a stack of its own: own Pulumi home, own backend, nothing shared with the person who runs the tests. */
 export interface Stack {
   /** Everything of it is below this folder. */
@@ -84,6 +87,15 @@ export interface Project {
   example?: string;
 }
 
+/** Version of the package, and so of the plugin. */
+export const { version: pluginVersion } = manifestShape.parse(
+  JSON.parse(readFileSync(new URL("../../provider/package.json", import.meta.url), "utf8")),
+);
+
+/** What names the plugin in Pulumi.yaml. With its version the engine keeps the schema and starts no process to ask for it. */
+export const pluginLines = (folder: string, version = pluginVersion): string =>
+  `plugins:\n  providers:\n    - name: serverless-compute\n      path: ${folder}\n      version: ${version}\n`;
+
 /** Makes a stack; `environment` is what its commands see besides PATH and Pulumi's own settings. */
 export async function createStack(environment: Record<string, string>, project: Project = {}): Promise<Stack> {
   const cli = inject("cli");
@@ -95,7 +107,7 @@ export async function createStack(environment: Record<string, string>, project: 
   const temporary = join(folder, "tmp");
   await Promise.all([mkdir(programFolder), mkdir(backend), mkdir(temporary)]);
   const { plugin, runtime = "nodejs", example, name: projectName = "shop" } = project;
-  const plugins = plugin ? `plugins:\n  providers:\n    - name: serverless-compute\n      path: ${plugin}\n` : "";
+  const plugins = plugin ? pluginLines(plugin) : "";
   const header = `name: ${projectName}\nruntime: ${runtime}\n${plugins}`;
   const programFile = runtime === "yaml" ? "Pulumi.yaml" : "index.js";
   if (example) {

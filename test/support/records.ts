@@ -35,12 +35,12 @@ export const templateAnswer = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** What saveTemplate takes. */
+/** What a new template is set to. */
 export const templateInput = {
   name: "chat-dev",
   imageName: "ghcr.io/acme/chat:1.4.2",
   containerDiskInGb: 20,
   volumeInGb: 0,
   dockerArgs: "",
-  env: [{ key: "MODEL", value: "mistral-7b" }],
+  env: { MODEL: "mistral-7b" },
 };

@@ -22,14 +22,20 @@ export async function noteHeldSecrets(dataFolder: string): Promise<void> {
   }
 }
 
+/** A reaper takes its own file away when the last of its workers is gone, which may be after it was listed. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+}
+
 /** What a service has written in its folder, but for its secret store: logs, other files, tables row by row. */
 export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> {
   const entries = await readdir(dataFolder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const open = paths.filter((path) => !/(^|[\\/])(service\.db[^\\/]*|api-key)$/.test(path));
-  const files = open.map(
-    async (path): Promise<Artefact> => [relative(dataFolder, path), await readFile(path, "latin1")],
-  );
+  const files = open.map(async (path): Promise<Artefact[]> => {
+    const text = await readFile(path, "latin1").catch(unlessGone);
+    return text === undefined ? [] : [[relative(dataFolder, path), text]];
+  });
   const named = z.object({ name: z.string() });
   const tables = lookIntoStore(dataFolder, "SELECT name FROM sqlite_master WHERE type = 'table'", named) ?? [];
   const rows = tables
@@ -38,7 +44,7 @@ export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> 
       const all = lookIntoStore(dataFolder, `SELECT * FROM "${name}"`, anyRow);
       return [`table ${name}`, JSON.stringify(all, cell)];
     });
-  return [...(await Promise.all(files)), ...rows];
+  return [...(await Promise.all(files)).flat(), ...rows];
 }
 
 /** The data folders at or below a folder. */

@@ -25,4 +25,4 @@ export const isEngine = ({ command }: StackProcess): boolean => /(^|\/)pulumi$/.
 
 /** The processes that run our code for the engine, either way. */
 export const isProvider = ({ command }: StackProcess): boolean =>
-  command.some((word) => /pulumi-resource-serverless-compute$|dynamic-provider/.test(word));
+  command.some((word) => /pulumi-resource-serverless-compute$|\/dist\/plugin\.js$|dynamic-provider/.test(word));

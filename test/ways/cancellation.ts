@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { dialect } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -71,15 +72,17 @@ export function cancellationThrough(way: Way): void {
     expect(up.operations).toMatchObject({ "Template slow": ["same"], "JobInvoke long": ["create"] });
   });
 
-  it("one Ctrl-C during a template's release ends within a second and keeps the template in state", async () => {
-    service.proxy.clear();
-    const controller = new AbortController();
-    const running = stack.destroy({ interrupt: controller.signal });
-    // Endpoints go by REST: the first GraphQL call is the template's delete, and the service answers that it is in use.
-    const interrupted = await interruptAfter(controller, running, "POST", /\/graphql$/);
-    const destroy = await running;
-    expect(destroy.code, destroy.output).not.toBe(0);
-    expect(destroy.ended - interrupted, destroy.output).toBeLessThan(1000);
-    expect(await stack.resources()).toMatchObject([{ type: expect.stringContaining(":Template") }]);
-  });
+  // Endpoints of v2 have copies, so none holds its template.
+  if (dialect === "v1")
+    it("one Ctrl-C during a template's release ends within a second and keeps the template in state", async () => {
+      service.proxy.clear();
+      const controller = new AbortController();
+      const running = stack.destroy({ interrupt: controller.signal });
+      // Endpoints go by REST: the first GraphQL call is the template's delete, and the service answers that it is in use.
+      const interrupted = await interruptAfter(controller, running, "POST", /\/graphql$/);
+      const destroy = await running;
+      expect(destroy.code, destroy.output).not.toBe(0);
+      expect(destroy.ended - interrupted, destroy.output).toBeLessThan(1000);
+      expect(await stack.resources()).toMatchObject([{ type: expect.stringContaining(":Template") }]);
+    });
 }

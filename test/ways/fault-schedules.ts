@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { randomFrom } from "../faults/support/random";
 import { fingerprinted } from "../support/default-names";
+import { dialect, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Fault, Match } from "../support/recording-proxy";
@@ -15,18 +16,30 @@ const firstSeed = Number(process.env["FAULT_SEED"] ?? 1);
 /** Where there is no /proc nothing tells which process is the provider. */
 const canKill = existsSync("/proc/self");
 
+/** An object of a list on the wire. */
+const anyOf = (path: string): RegExp => new RegExp(`^${path}/`);
+
+/** How a template is made and changed on the wire. */
+const templateIs: Record<"made" | "changed", Match> =
+  dialect === "v1"
+    ? {
+        made: { method: "POST", path: "/graphql", body: /saveTemplate/ },
+        changed: { method: "POST", path: "/graphql", body: /saveTemplate/ },
+      }
+    : { made: { method: "POST", path: "/v2/templates" }, changed: { method: "PATCH", path: /templates/ } };
+
 /** The requests that make something, or change what is there; one of them goes wrong. */
 const victims: Record<"making" | "changing", Match[]> = {
   making: [
-    { method: "POST", path: "/v1/endpoints" },
-    { method: "POST", path: "/v1/networkvolumes" },
-    { method: "POST", path: "/graphql", body: /saveTemplate/ },
+    { method: "POST", path: restPaths.endpoints },
+    { method: "POST", path: restPaths.volumes },
+    templateIs.made,
     { method: "POST", path: "/graphql", body: /secretCreate/ },
   ],
   changing: [
-    { method: "PATCH", path: /endpoints/ },
-    { method: "PATCH", path: /networkvolumes/ },
-    { method: "POST", path: "/graphql", body: /saveTemplate/ },
+    { method: "PATCH", path: anyOf(restPaths.endpoints) },
+    { method: "PATCH", path: anyOf(restPaths.volumes) },
+    templateIs.changed,
     { method: "POST", path: "/graphql", body: /secretValueUpdate/ },
   ],
 };
@@ -58,15 +71,15 @@ interface Schedule {
 const always: [title: string, Schedule][] = [
   [
     "a kill while a volume is made",
-    { victim: { method: "POST", path: "/v1/networkvolumes" }, trouble: "kill", destroys: true },
+    { victim: { method: "POST", path: restPaths.volumes }, trouble: "kill", destroys: true },
   ],
   [
     "a kill while an endpoint is made",
-    { victim: { method: "POST", path: "/v1/endpoints" }, trouble: "kill", destroys: false },
+    { victim: { method: "POST", path: restPaths.endpoints }, trouble: "kill", destroys: false },
   ],
   [
     "a kill while a volume is changed",
-    { victim: { method: "PATCH", path: /networkvolumes/ }, trouble: "kill", destroys: true },
+    { victim: { method: "PATCH", path: anyOf(restPaths.volumes) }, trouble: "kill", destroys: true },
   ],
   [
     "the lost answer to the create of a secret",
@@ -131,7 +144,7 @@ export function faultSchedulesThrough(way: Way): void {
     expect(service.proxy.requests.filter((request) => request.fault).length, told).toBeGreaterThan(0);
     service.proxy.clear();
     let up = await stack.up();
-    if (trouble === "kill" && victim.path === "/v1/networkvolumes") {
+    if (trouble === "kill" && victim.path === restPaths.volumes) {
       // A volume that a killed run left may hold data: the create stops and says how to go on.
       const [left] = (await service.holdings()).volumes;
       expect(up.output, told).toContain(`an object with this name exists (${left?.id})`);

@@ -106,7 +106,7 @@ export function lifecycleThrough(way: Way): void {
     volume: { size: 20, name: "models-2" },
     template: { env: { A: "1" }, dockerArgs: "--fast" },
     endpoint: { workersMax: 2, idleTimeout: 9 },
-    pod: { readme: "for pods" },
+    pod: { dockerArgs: "--for-pods" },
   };
 
   it("updates each kind in place", async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { dialect, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -45,28 +46,30 @@ export function parallelThrough(way: Way): void {
 
   it("are created by a request each and a list per kind, with no more calls at once than the setting allows", async () => {
     // Slow answers, so that more than the setting allows would be under way at once.
-    service.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "delay", ms: 400 }, each);
+    service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "delay", ms: 400 }, each);
     const up = await stack.up({ args });
     expect(up.code, up.output).toBe(0);
     expect(await made()).toEqual([each, each, each, each]);
     expect(counted()).toEqual({
-      "GET /v1/endpoints": 1,
-      "GET /v1/networkvolumes": 1,
-      "POST /v1/endpoints": each,
-      "POST /v1/networkvolumes": each,
-      // Templates and secrets, and their lists.
-      "POST /graphql": 2 * each + 2,
+      [`GET ${restPaths.endpoints}`]: 1,
+      [`GET ${restPaths.volumes}`]: 1,
+      [`POST ${restPaths.endpoints}`]: each,
+      [`POST ${restPaths.volumes}`]: each,
+      // Templates and secrets, and their lists; in v2 GraphQL has the secrets alone, and the GPU catalog is read once.
+      ...(dialect === "v1"
+        ? { "POST /graphql": 2 * each + 2 }
+        : { "GET /v2/catalog": 1, "GET /v2/templates": 1, "POST /v2/templates": each, "POST /graphql": each + 1 }),
     });
     expect(service.proxy.mostAtOnce()).toBeLessThanOrEqual(inFlight);
     expect(service.proxy.mostAtOnce()).toBeGreaterThan(1);
   });
 
-  it("are refreshed by a list per kind", async () => {
+  it("are refreshed by a list per kind, and in v2 the catalog", async () => {
     service.proxy.clear();
     const refresh = await stack.refresh({ args });
     expect(refresh.code, refresh.output).toBe(0);
     expect(Object.values(refresh.operations).flat()).toEqual(Array(4 * each).fill("same"));
-    expect(service.proxy.requests.length).toBeLessThanOrEqual(4);
+    expect(service.proxy.requests.length).toBeLessThanOrEqual(dialect === "v1" ? 4 : 5);
   });
 
   it("are destroyed by a request each, templates by two: the first one reads the name that is the template's now", async () => {
@@ -80,11 +83,8 @@ export function parallelThrough(way: Way): void {
 
   it("all wait when the service says that it is too much, and start no herd afterwards", async () => {
     service.proxy.clear();
-    service.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "delay", ms: 0 }, each / 2);
-    service.proxy.inject(
-      { method: "POST", path: "/v1/networkvolumes" },
-      { kind: "status", status: 429, retryAfter: "1" },
-    );
+    service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "delay", ms: 0 }, each / 2);
+    service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "status", status: 429, retryAfter: "1" });
     const up = await stack.up({ args });
     expect(up.code, up.output).toBe(0);
     expect(await made()).toEqual([each, each, each, each]);

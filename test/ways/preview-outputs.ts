@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { fingerprinted } from "../support/default-names";
+import { quietChange } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -66,9 +67,7 @@ export function previewOutputsThrough(way: Way): void {
       URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)),
       REFERENCE: fingerprinted("{{ RUNPOD_SECRET_token-dev }}"),
     });
-    await stack.program(
-      program({ secret: { value: "open" }, template: { readme: "of the worker" }, endpoint: { idleTimeout: 9 } }),
-    );
+    await stack.program(program({ secret: { value: "open" }, template: quietChange, endpoint: { idleTimeout: 9 } }));
     const previewed = await plan(stack);
     expect(previewed.steps).toEqual({ token: "update", worker: "update", api: "update", watcher: "same" });
     expect(previewed.env).toEqual(before);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { quietChange } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -86,7 +87,7 @@ export function replacementsThrough(way: Way): void {
       await succeeds(stack.up());
       const before = await held();
       const changed = {
-        Template: { readme: "new" },
+        Template: quietChange,
         Secret: { description: "new" },
         ContainerRegistryAuth: { username: "new" },
       };

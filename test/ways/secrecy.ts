@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { dialect } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { longSecrets } from "../support/long-secrets";
 import { type Stack, shown } from "../support/pulumi";
@@ -50,6 +51,7 @@ export function secrecyThrough(way: Way): void {
     return code;
   }
 
+  const note = JSON.stringify(planted.join(" "));
   const program = (job: string): string => `
   const pulumi = require("@pulumi/pulumi");
   const { ContainerRegistryAuth, JobInvoke, Secret, ServerlessEndpoint, Template } = require("${way.module}");
@@ -58,8 +60,8 @@ export function secrecyThrough(way: Way): void {
   const hidden = (key) => config.requireSecret(key).apply((value) => value.slice(1));
   const token = new Secret("token", { value: config.require("value").slice(1) });
   const template = new Template("worker", {
-    imageName: "${image("echo")}", readme: ${JSON.stringify(planted.join(" "))},
-    env: { TOKEN: token.reference, RAW: config.requireSecret("env"), KEY: hidden("key") },
+    imageName: "${image("echo")}", ${dialect === "v1" ? `readme: ${note},` : ""}
+    env: { ${dialect === "v2" ? `NOTE: ${note},` : ""} TOKEN: token.reference, RAW: config.requireSecret("env"), KEY: hidden("key") },
   });
   new Secret("long", { value: open("token"), description: "a long one" });
   new ContainerRegistryAuth("registry", { username: "me", password: config.require("password").slice(1) });

@@ -6,8 +6,8 @@ import type { Way } from "./way";
 
 /** The wait for a template that was in use. */
 export function templateReleaseThrough(way: Way): void {
-  /** The 20 s in a full run, a shorter release otherwise. */
-  const release = process.env["FULL"] ? 20_000 : 3000;
+  /** The service's own two minutes in a full run, a shorter release otherwise. */
+  const release = process.env["FULL"] ? 120_000 : 3000;
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { restPaths } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -17,7 +18,7 @@ export function unfinishedThrough(way: Way): void {
   });
   afterAll(() => stack.remove());
 
-  const lists = { method: "GET", path: "/v1/networkvolumes" };
+  const lists = { method: "GET", path: restPaths.volumes };
 
   it("an object that was made but not finished stays in state with its id and the reason", async () => {
     // The first create never arrives; after the second one, nobody can say any more whether there are two.

@@ -68,6 +68,18 @@ function fixedDifferences<Inputs extends Named, Outputs extends object, Found ex
   return new Map(fixed.map(({ path }) => [path[0] ?? "", has[path[0] ?? ""]]));
 }
 
+/** Inputs that an object does not show and the dialect cannot change: what it has of them cannot be made what is asked for. */
+function sealed<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  { shape, rules, actual }: Creation<Inputs, Outputs, Found>,
+  one: Found,
+): string[] {
+  const has = toProperties(actual(one));
+  return Object.entries(shape.shape).flatMap(([key, schema]) => {
+    const { replaces } = traitsOf(schema);
+    return replaces !== undefined && replaces === rules?.dialect && !(key in has) ? [key] : [];
+  });
+}
+
 /** The one object that `adoptExisting` means; what cannot become what is asked for is refused. */
 function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,
@@ -81,6 +93,13 @@ function theOnlyOne<Inputs extends Named, Outputs extends object, Found extends 
     throw new Error(
       `${label}: adoptExisting takes over one object, but ${found.length} have this name (${listed(found)}). ` +
         "Rename or delete those that are not meant, or set another name.",
+    );
+  }
+  const unreachable = sealed(creation, one);
+  if (unreachable.length > 0) {
+    throw new Error(
+      `${label}: adoptExisting cannot take over the existing one (${one.id}), for REST ${creation.rules?.dialect} neither ` +
+        `shows nor changes its ${unreachable.join(" and ")}. Delete it, or set another name.`,
     );
   }
   const fixed = fixedDifferences(creation, one);
@@ -130,10 +149,12 @@ function refuseOrWarn<Inputs extends Named, Outputs extends object, Found extend
   const nameIsUnique = Object.entries(shape.shape).some(([key, schema]) => key === "name" && traitsOf(schema).unique);
   const inTheWay = found.filter((one) => nameIsUnique || (!leftover && fixedDifferences(creation, one).size === 0));
   if (inTheWay.length > 0) {
+    const use = inTheWay.some((one) => sealed(creation, one).length > 0)
+      ? ""
+      : 'To use it, set adoptExisting: true or import it with "pulumi import" (plugin only). ';
     throw new Error(
       `${kind} "${inputs.name}": an object with this name exists (${listed(inTheWay)}) that is not part of this ` +
-        "deployment; an interrupted deployment may have left it. To use it, set adoptExisting: true or import it with " +
-        '"pulumi import" (plugin only). To leave it alone, set another name. Else delete it. ' +
+        `deployment; an interrupted deployment may have left it. ${use}To leave it alone, set another name. Else delete it. ` +
         "To force a replacement, set the resource option deleteBeforeReplace: true.",
     );
   }

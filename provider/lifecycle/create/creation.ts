@@ -13,6 +13,13 @@ export interface Update<Inputs> {
   changed(key: string): boolean;
 }
 
+/** The settings that an update changes. */
+export function changesIn<Settings extends object>(settings: Settings, changed: Update<unknown>["changed"]) {
+  const changes: Partial<Settings> = { ...settings };
+  for (const key in changes) if (!changed(key)) delete changes[key];
+  return changes;
+}
+
 /** One object to be made, and what is needed to find it again or to take over one that is there. */
 export interface Creation<Inputs extends Named, Outputs extends object, Found extends Findable> {
   kind: string;

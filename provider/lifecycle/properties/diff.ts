@@ -1,3 +1,4 @@
+import type { Dialect } from "serverless-compute-api";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
 import { childOf, propertyOf } from "./schema";
@@ -10,6 +11,8 @@ export interface DiffRules {
   implied?: Readonly<Record<string, Value>>;
   /** Properties whose values can be written in several ways. */
   same?: Readonly<Record<string, (was: Value, is: Value) => boolean>>;
+  /** The dialect that changes are made in: it decides what can change in place. */
+  dialect?: Dialect | undefined;
 }
 
 /**
@@ -48,7 +51,8 @@ export function diffProperty(
   const is = normal(schema, wanted, implied);
   if (was !== undefined && is !== undefined && !hasUnknown(is) && rules.same?.[key]?.(was, is)) return [];
   const changes = compare(propertyOf(schema).inner, was, is, [key], traits.unordered === true);
-  return changes.map((change) => ({ ...change, replace: traits.replaces === true }));
+  const replace = traits.replaces === true || (traits.replaces !== undefined && traits.replaces === rules.dialect);
+  return changes.map((change) => ({ ...change, replace }));
 }
 
 type Difference = Pick<Change, "path" | "kind">;

@@ -1,3 +1,4 @@
+import type { Dialect } from "serverless-compute-api";
 import { z } from "zod";
 
 /** What a property means beyond its type: read by diff, by the schema generator and by redaction. */
@@ -6,8 +7,10 @@ export interface Traits {
   secret?: true;
   /** An output made of these inputs: secret as soon as one of them is. */
   secretWith?: readonly string[];
-  /** A change cannot be made in place: the object is replaced. */
-  replaces?: true;
+  /** A change cannot be made in place, in any dialect or in the one that is named: the object is replaced. */
+  replaces?: true | Dialect;
+  /** The only dialect that has a place for it: with the other one it is refused. */
+  dialect?: Dialect;
   /** A number that can be raised in place and never lowered; what to do instead, as the end of a message. */
   growsOnly?: string;
   /** No two objects of the account may share it: a replacement that keeps it has to wait until the old one is deleted. */

@@ -6,8 +6,8 @@ import { adoptExisting } from "../adopt-existing";
 /** Inputs of a ContainerRegistryAuth resource as people write them: credentials for private images. */
 export const registryAuthInputs = z.strictObject({
   name: fields.name.optional().register(traits, { replaces: true, unique: true }),
-  username: fields.username,
-  password: fields.password.register(traits, { secret: true }),
+  username: fields.username.register(traits, { replaces: "v2" }),
+  password: fields.password.register(traits, { secret: true, replaces: "v2" }),
   adoptExisting,
 });
 

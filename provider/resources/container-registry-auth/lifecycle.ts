@@ -25,8 +25,8 @@ async function update(
 }
 
 /**
- * Credentials for private images, which a template names by id. User name and password change in place and can never be
- * read back; names are unique, and another name is another object.
+ * Credentials for private images, which a template names by id. User name and password can never be read back; they change in
+ * place with REST v1, with REST v2 another one is another object, as another name is with both. Names are unique.
  */
 export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthRecord>({
   kind: "ContainerRegistryAuth",
@@ -35,6 +35,12 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   resolved: resolvedInputs,
   outputs: z.object({}),
   alters: {},
+  // REST v2 has no change of what is saved.
+  replaceWarning: (changed) =>
+    changed.has("name")
+      ? undefined
+      : "replacing credentials under their name deletes the old ones first, and workers that start meanwhile cannot pull " +
+        "private images: change the name, too, and the new ones are made first",
 
   objects: (management) => ({
     list: management.listRegistryAuths,

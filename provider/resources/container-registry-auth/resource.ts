@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
-import { registration } from "../registration";
+import { pauseStacks, registration } from "../registration";
 
 /**
  * Credentials for a private image registry; a template names them by id.
@@ -23,6 +23,11 @@ export class ContainerRegistryAuth extends ContainerRegistryAuthOutputs {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
     // Left alone when it is missing, so that the check says so.
     const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
-    super(...registration("ContainerRegistryAuth", name, guarded, opts));
+    const resumeStacks = pauseStacks();
+    try {
+      super(...registration("ContainerRegistryAuth", name, guarded, opts));
+    } finally {
+      resumeStacks();
+    }
   }
 }

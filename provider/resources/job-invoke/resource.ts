@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { type JobInvokeArgs, JobInvokeOutputs } from "../args";
-import { registration } from "../registration";
+import { pauseStacks, registration } from "../registration";
 
 /**
  * Runs one job on an endpoint as a part of the deployment: the deployment goes on only when the job went well. It runs
@@ -36,6 +36,11 @@ import { registration } from "../registration";
  */
 export class JobInvoke extends JobInvokeOutputs {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
-    super(...registration("JobInvoke", name, args, opts));
+    const resumeStacks = pauseStacks();
+    try {
+      super(...registration("JobInvoke", name, args, opts));
+    } finally {
+      resumeStacks();
+    }
   }
 }

@@ -11,6 +11,11 @@ export const networkVolumeInputs = z.strictObject({
     replaces: true,
     warns: "a replaced volume loses its data",
   }),
+  type: z
+    .enum(["STANDARD", "HIGH_PERFORMANCE"])
+    .describe("Kind of storage; standard when absent. REST v2 only.")
+    .optional()
+    .register(traits, { replaces: true, dialect: "v2", warns: "a replaced volume loses its data" }),
   adoptExisting,
 });
 

@@ -1,19 +1,28 @@
-import type { NetworkVolumeRecord } from "serverless-compute-api";
+import type { Dialect, NetworkVolumeRecord } from "serverless-compute-api";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
+import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
+import { toProperties } from "../../lifecycle/properties/values";
 import { type Inputs, networkVolumeInputs, resolvedInputs } from "./inputs";
 
 type Outputs = Record<never, never>;
 
-const fromRecord = ({ name, size, dataCenterId }: NetworkVolumeRecord): Actual<Inputs, Outputs> => ({
-  inputs: { name, size, dataCenterId },
+const fromRecord = ({ name, size, dataCenterId, type }: NetworkVolumeRecord): Actual<Inputs, Outputs> => ({
+  inputs: { name, size, dataCenterId, ...toProperties({ type }) },
   outputs: {},
 });
+
+/** GB that a volume has at least with REST v2. */
+const smallestSize = 10;
+
+const dialectRules = ({ size }: Properties, dialect: Dialect): Failure[] =>
+  dialect === "v2" && typeof size === "number" && size < smallestSize
+    ? [{ path: "size", reason: `is ${size}; must be ${smallestSize} or more with REST v2` }]
+    : [];
 
 async function update(
   id: string,
@@ -37,12 +46,14 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   resolved: resolvedInputs,
   outputs: z.object({}),
   alters: {},
+  implied: { type: "STANDARD" },
+  dialectRules,
 
   objects: (management) => ({
     list: management.listNetworkVolumes,
     read: management.readNetworkVolume,
-    create: ({ name, size, dataCenterId }, options) =>
-      management.createNetworkVolume({ name, size, dataCenterId }, options),
+    create: ({ name, size, dataCenterId, type }, options) =>
+      management.createNetworkVolume({ name, size, dataCenterId, ...(type === undefined ? {} : { type }) }, options),
   }),
   fromRecord,
   made: () => ({}),

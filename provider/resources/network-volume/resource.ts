@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { type NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
-import { registration } from "../registration";
+import { pauseStacks, registration } from "../registration";
 
 /**
  * Storage that outlives workers; endpoints mount it.
@@ -17,6 +17,11 @@ import { registration } from "../registration";
  */
 export class NetworkVolume extends NetworkVolumeOutputs {
   constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
-    super(...registration("NetworkVolume", name, args, opts));
+    const resumeStacks = pauseStacks();
+    try {
+      super(...registration("NetworkVolume", name, args, opts));
+    } finally {
+      resumeStacks();
+    }
   }
 }

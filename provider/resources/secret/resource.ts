@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretReference } from "serverless-compute-api/shapes";
 import { type SecretArgs, SecretOutputs } from "../args";
-import { previewed, registration } from "../registration";
+import { pauseStacks, previewed, registration } from "../registration";
 
 /**
  * A sensitive value that workers get in their environment. It can be written and never read back.
@@ -27,7 +27,12 @@ export class Secret extends SecretOutputs {
   constructor(name: string, args: SecretArgs, opts?: pulumi.CustomResourceOptions) {
     // Left alone when it is missing, so that the check says so.
     const guarded = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
-    super(...registration("Secret", name, guarded, opts));
+    const resumeStacks = pauseStacks();
+    try {
+      super(...registration("Secret", name, guarded, opts));
+    } finally {
+      resumeStacks();
+    }
     // Its name alone decides it.
     this.reference = previewed(this.reference, () => this.name.apply(secretReference));
   }

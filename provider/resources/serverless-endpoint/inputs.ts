@@ -17,7 +17,30 @@ export const serverlessEndpointInputs = restEndpointCreate
     networkVolumeIds: shape.networkVolumeIds.register(traits, { unordered: true }),
     workersMin: shape.workersMin.register(traits, restartsWorkers),
     workersMax: shape.workersMax.register(traits, restartsWorkers),
+    type: z
+      .enum(["QUEUE", "LOAD_BALANCER"])
+      .describe("How requests reach its workers: as jobs of a queue, the default, or directly. REST v2 only.")
+      .optional()
+      .register(traits, { replaces: true, dialect: "v2" }),
+    excludedGpuTypeIds: z
+      .array(z.string().min(1))
+      .describe("GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only.")
+      .optional()
+      .register(traits, { unordered: true, dialect: "v2", ...restartsWorkers }),
+    flashbootType: z
+      .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
+      .describe("Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only.")
+      .optional()
+      .register(traits, { dialect: "v2" }),
     adoptExisting,
+  })
+  .refine(({ flashboot, flashbootType }) => !flashboot || flashbootType === undefined, {
+    path: ["flashbootType"],
+    error: "must not be set beside flashboot",
+  })
+  .refine(({ gpuTypeIds, excludedGpuTypeIds }) => gpuTypeIds.length === 0 || !excludedGpuTypeIds?.length, {
+    path: ["excludedGpuTypeIds"],
+    error: "must not be set beside gpuTypeIds",
   })
   .strict();
 
@@ -27,7 +50,7 @@ export type Inputs = z.output<typeof resolvedInputs>;
 
 /** What a ServerlessEndpoint resource knows only once it exists. */
 export const serverlessEndpointOutputs = z.object({
-  url: z.string().describe("Root of the endpoint's job API."),
-  version: z.int().describe("Counts the changes of its template and environment."),
+  url: z.string().describe("Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests."),
+  version: z.int().describe("Counts the changes of its template and environment; REST v2 does not show it."),
 });
 export type Outputs = z.output<typeof serverlessEndpointOutputs>;

@@ -1,19 +1,21 @@
 import {
   type CallOptions,
+  type Dialect,
+  type EndpointRecord,
+  type EndpointSettings,
   isApiError,
-  type ServerlessEndpointCreate,
-  type ServerlessEndpointPatch,
-  type ServerlessEndpointRecord,
 } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { limits, restEndpointPatch } from "serverless-compute-api/shapes";
+import { limits } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
-import type { Context, Properties, Value } from "../../lifecycle/contract";
-import type { Update } from "../../lifecycle/create/creation";
+import type { Context, Failure, Properties, Value } from "../../lifecycle/contract";
+import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import { toProperties } from "../../lifecycle/properties/values";
+import { textOf, toProperties } from "../../lifecycle/properties/values";
+import { template } from "../template/lifecycle";
+import { revisionOf } from "../template/revision";
 import {
   type Inputs,
   type Outputs,
@@ -24,70 +26,117 @@ import {
 
 const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
 
+/** Whether requests come by the job API. */
+const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
+
+const isEmptyList = (value: Value | undefined): boolean => Array.isArray(value) && value.length === 0;
+
 /** The service may add a suffix to the name of an endpoint that starts from a saved state. */
 const bareName = (name: Value): Value => (typeof name === "string" ? name.replace(/-fb$/, "") : name);
 
 /** What the service uses where nothing is said. */
-const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default };
+const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
 
 /** Tries of a delete after the workers were scaled to zero, and milliseconds between them. */
 const deleteTries = 20;
 const deleteInterval = 500;
 
-function fromRecord(
-  record: ServerlessEndpointRecord,
+const listIn = (wanted: Properties, key: string): Value[] => {
+  const value = wanted[key];
+  return Array.isArray(value) ? value : [];
+};
+
+/**
+ * The GPU types of an endpoint. Where a dialect knows them by groups, those that stand for the wanted types are shown as
+ * these, in the wanted order.
+ */
+function gpuTypesOf(record: EndpointRecord, wanted: Properties): Pick<Actual<Inputs, Outputs>["inputs"], GpuTypes> {
+  const { gpuTypeIds, gpuTypeGroups: groups, anyGpuType, excludedGpuTypeIds = [] } = record;
+  if (!groups) return { gpuTypeIds };
+  const types = listIn(wanted, "gpuTypeIds");
+  if (types.length === 0 && anyGpuType) return { gpuTypeIds: [], excludedGpuTypeIds };
+  const groupOf = (type: Value): number => groups.findIndex((group) => group.some((one) => one === type));
+  const order = [...new Set(types.map(groupOf))];
+  const sameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
+  const sameOrder = order.every((group, index) => group === index);
+  return { gpuTypeIds: sameTypes && sameOrder ? types : gpuTypeIds, excludedGpuTypeIds: [] };
+}
+type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
+
+/** The volumes of an endpoint. One may be shown under both names, or in the list alone, whichever it was given by. */
+function volumesOf(
+  { networkVolumeId, networkVolumeIds }: EndpointRecord,
   wanted: Properties,
-  { clients }: Context,
-): Actual<Inputs, Outputs> {
-  const { name, templateId, gpuTypeIds, dataCenterIds, allowedCudaVersions, cpuFlavorIds } = record;
-  const { vcpuCount, minCudaVersion, networkVolumeId, networkVolumeIds, executionTimeoutMs } = record;
-  const { computeType, gpuCount, idleTimeout, flashboot, scalerType, scalerValue, workersMin, workersMax } = record;
-  const lists = { gpuTypeIds, dataCenterIds, allowedCudaVersions, cpuFlavorIds };
+): Pick<Actual<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
+  const single = wanted["networkVolumeId"];
+  const several = listIn(wanted, "networkVolumeIds");
+  const all = [...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds)];
+  const inList = all.filter((id) => several.includes(id) || id !== single);
+  if (typeof single === "string" && all.includes(single)) return { networkVolumeId: single, networkVolumeIds: inList };
+  if (networkVolumeId && all.length === 1 && several.length === 0) return { networkVolumeId, networkVolumeIds: [] };
+  return { networkVolumeId: undefined, networkVolumeIds: all };
+}
+
+/** Which of the two inputs shows how workers start: the one that is used, or the one that can. */
+function flashbootOf({ flashboot, flashbootType }: EndpointRecord, wanted: Properties): Properties {
+  const byType = wanted["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
+  return byType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
+}
+
+function fromRecord(record: EndpointRecord, wanted: Properties, context: Context): Actual<Inputs, Outputs> {
+  const { name, templateId, dataCenterIds, allowedCudaVersions, cpuFlavorIds, vcpuCount, unshown = [] } = record;
+  const { minCudaVersion, executionTimeoutMs, type } = record;
+  const { computeType, gpuCount, idleTimeout, scalerType, scalerValue, workersMin, workersMax } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    ...{ name, templateId, ...lists, vcpuCount, minCudaVersion, executionTimeoutMs, networkVolumeId, networkVolumeIds },
+    ...{ name, templateId, dataCenterIds, allowedCudaVersions, cpuFlavorIds },
+    ...{ vcpuCount, minCudaVersion, executionTimeoutMs },
+    ...gpuTypesOf(record, wanted),
+    ...volumesOf(record, wanted),
     // These always have a value: one that is missing is not shown.
-    ...toProperties({ computeType, gpuCount, idleTimeout, flashboot, scalerType, scalerValue, workersMin, workersMax }),
+    ...toProperties({ computeType, gpuCount, idleTimeout, scalerType, scalerValue, workersMin, workersMax, type }),
+    ...flashbootOf(record, wanted),
   };
-  // A volume may be shown under both names, whichever of them it was given by.
-  const wantedList = Array.isArray(wanted["networkVolumeIds"]) ? wanted["networkVolumeIds"] : [];
-  const onlyInList = !wanted["networkVolumeId"] && networkVolumeId && wantedList.includes(networkVolumeId);
-  const onlySingle = wantedList.length === 0 && networkVolumeIds.join() === networkVolumeId;
-  if (onlyInList) delete inputs.networkVolumeId;
-  if (onlySingle) delete inputs.networkVolumeIds;
-  const url = clients.jobs.url(record.id);
-  return { inputs, outputs: { url, ...(record.version === undefined ? {} : { version: record.version }) } };
+  const usesUsualFlavor =
+    listIn(wanted, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.usualCpuFlavorId;
+  if (usesUsualFlavor) inputs.cpuFlavorIds = [];
+  for (const key of unshown) delete inputs[key];
+  const { version } = record;
+  return { inputs, outputs: { url: urlOf(record, context), ...(version === undefined ? {} : { version }) } };
 }
 
-/** The body of a creation: what is empty is left out, and so is what has no meaning for workers without a GPU. */
-function bodyOf({
-  networkVolumeId,
-  minCudaVersion,
-  gpuTypeIds,
-  gpuCount,
-  adoptExisting: _,
-  ...others
-}: Inputs): ServerlessEndpointCreate {
-  const onGpu = others.computeType === "GPU" || gpuTypeIds.length > 0;
-  return {
-    ...others,
-    ...(onGpu ? { gpuTypeIds, gpuCount } : {}),
-    ...(networkVolumeId ? { networkVolumeId } : {}),
-    ...(minCudaVersion ? { minCudaVersion } : {}),
-  };
+/** Where requests go. */
+const urlOf = (
+  { id, requestUrl }: Pick<EndpointRecord, "id" | "requestUrl">,
+  { clients }: Pick<Context, "clients">,
+): string => requestUrl ?? clients.jobs.url(id);
+
+/**
+ * An endpoint with the template that its workers really run. One that has a copy of a template's settings has that
+ * template for as long as they are the same; otherwise somebody changed them, and it has none.
+ */
+async function withTemplate(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
+  const wantedId = textOf(wanted, "templateId");
+  const { management } = context.clients;
+  // With v1 the template may be a copy of the wanted one, which only a closer look shows.
+  const isOther = !listed.container && wantedId !== undefined && listed.templateId !== wantedId;
+  const record = isOther ? ((await management.readEndpoint(listed.id, callOptions(context))) ?? listed) : listed;
+  const { container, templateId = wantedId } = record;
+  if (!container || templateId === undefined) return record;
+  const its = await template.reads(context).one(templateId, context);
+  if (!its || revisionOf(its) === revisionOf(container)) return { ...record, templateId };
+  context.warn(`what its workers run is no longer what template "${its.name}" says; the next deployment puts it right`);
+  return { ...record, templateId: undefined };
 }
 
-/** The body of an update: only what changed, so that nothing else is touched; null clears. */
-function patchOf(news: Inputs, changed: (key: string) => boolean): ServerlessEndpointPatch {
-  const whole = {
-    ...news,
-    networkVolumeId: news.networkVolumeId || null,
-    minCudaVersion: news.minCudaVersion || null,
-    executionTimeoutMs: news.executionTimeoutMs ?? null,
-    cpuFlavorIds: news.cpuFlavorIds ?? [],
-    vcpuCount: news.vcpuCount ?? implied.vcpuCount,
-  };
-  return restEndpointPatch.parse(Object.fromEntries(Object.entries(whole).filter(([key]) => changed(key))));
-}
+/** What an endpoint is set to by its inputs. */
+const settingsOf = ({ adoptExisting: _, ...inputs }: Inputs): EndpointSettings => ({
+  ...inputs,
+  cpuFlavorIds: inputs.cpuFlavorIds ?? [],
+  vcpuCount: inputs.vcpuCount ?? null,
+  minCudaVersion: inputs.minCudaVersion || null,
+  networkVolumeId: inputs.networkVolumeId || null,
+  executionTimeoutMs: inputs.executionTimeoutMs ?? null,
+});
 
 /** Deletes an endpoint; a service that wants it without workers first gets it scaled to 0/0. */
 async function deleteEndpoint(id: string, context: Context): Promise<void> {
@@ -116,42 +165,73 @@ async function scaleToZero(id: string, context: Context): Promise<void> {
 
 async function update(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { jobs, management } = context.clients;
-  const patch = patchOf(news, changed);
+  // What workers compute on never changes in place.
+  const whole = settingsOf(news);
+  const { computeType: _c, type: _t, ...settings } = { ...whole, excludedGpuTypeIds: whole.excludedGpuTypeIds ?? [] };
+  const changes = changesIn(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
-    Object.keys(patch).length > 0 ? await management.updateEndpoint(id, patch, callOptions(context)) : undefined;
+    Object.keys(changes).length > 0
+      ? await management.updateEndpoint(id, changes, { ...callOptions(context), settings: whole })
+      : undefined;
   const before = typeof olds["version"] === "number" ? olds["version"] : 0;
-  return { url: jobs.url(id), version: record?.version ?? before };
+  const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
+  return { url: record ? urlOf(record, context) : url, version: record?.version ?? before };
+}
+
+const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
+
+/** What REST v2 asks of an endpoint beyond its shape. */
+function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
+  if (dialect === "v1") return [];
+  const { vcpuCount, computeType } = inputs;
+  const given = (key: string): boolean =>
+    !(inputs[key] === undefined || inputs[key] === "" || isEmptyList(inputs[key]));
+  const failures: Failure[] = [];
+  if (given("allowedCudaVersions") && given("minCudaVersion"))
+    failures.push({ path: "minCudaVersion", reason: "must not be set beside allowedCudaVersions with REST v2" });
+  if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
+    failures.push({ path: "vcpuCount", reason: `is ${vcpuCount}; must be a power of two, 2 or more, with REST v2` });
+  const [misplaced, other] =
+    computeType === "GPU"
+      ? [["cpuFlavorIds", "vcpuCount"], "CPU"]
+      : [["gpuTypeIds", "excludedGpuTypeIds", "allowedCudaVersions", "minCudaVersion"], "GPU"];
+  if (computeType === "GPU" || computeType === "CPU")
+    for (const path of misplaced.filter(given))
+      failures.push({ path, reason: `must not be set with REST v2 unless computeType is ${other}` });
+  return failures;
 }
 
 /** Whether it has never had a job. */
-async function unused({ id }: ServerlessEndpointRecord, context: Context, options: CallOptions): Promise<boolean> {
+async function unused({ id }: EndpointRecord, context: Context, options: CallOptions): Promise<boolean> {
   const { jobs } = await context.clients.jobs.health(id, options);
   return jobs.completed + jobs.failed + jobs.inProgress + jobs.inQueue + jobs.retried === 0;
 }
 
 /** An endpoint: workers of one template behind an API root of their own (interface: Endpoint). Names need not be unique. */
-export const serverlessEndpoint = defineObject<Inputs, Outputs, ServerlessEndpointRecord>({
+export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>({
   kind: "ServerlessEndpoint",
   description: "Queues jobs and runs them on workers made from a template, as many as the scaling rules ask for.",
   inputs: serverlessEndpointInputs,
   resolved: resolvedInputs,
   outputs: serverlessEndpointOutputs,
   // The service counts changes of the template too, so any response may have another version than the state.
-  alters: { url: [], version: settable },
+  alters: { url: ["type"], version: settable },
   derives: {
-    url: (_inputs, { id, serverlessUrl }) => (id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined),
+    url: ({ type }, { id, serverlessUrl: at }) => (isQueue(type) && id && at ? jobApiRoot(at, id) : undefined),
   },
   replaceWarning: () => "replacing an endpoint removes its configuration, logs and job history for good",
   implied,
+  dialectRules,
   same: { name: (was, is) => bareName(was) === bareName(is) },
 
   objects: (management) => ({
     list: management.listEndpoints,
     read: management.readEndpoint,
-    create: (inputs, options) => management.createEndpoint(bodyOf(inputs), options),
+    create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
   }),
   fromRecord,
-  made: (_inputs, { id, version }, { clients }) => ({ url: clients.jobs.url(id), version: version ?? 0 }),
+  complete: withTemplate,
+  made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? 0 }),
   // The suffix that the service may add is taken off, unless it is the user's own.
   named: (one, { name }) => (one.name === `${name}-fb` ? { ...one, name } : one),
   leftover: { onlyRecent: true, unused },

@@ -3,7 +3,7 @@ import { jobApiRoot } from "serverless-compute-api/address";
 import { programConfig } from "../../program-config";
 import { resolveServerlessUrl } from "../../settings";
 import { type ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
-import { previewed, registration, typeToken } from "../registration";
+import { pauseStacks, previewed, registration, typeToken } from "../registration";
 
 /**
  * Runs jobs on workers made from a template; takes them at its own address.
@@ -42,10 +42,17 @@ export class ServerlessEndpoint extends ServerlessEndpointOutputs {
   declare readonly url: pulumi.Output<string>;
 
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
-    super(...registration("ServerlessEndpoint", name, args, opts));
+    const resumeStacks = pauseStacks();
+    try {
+      super(...registration("ServerlessEndpoint", name, args, opts));
+    } finally {
+      resumeStacks();
+    }
     this.url = previewed(this.url, () => {
       // Another provider may have addresses of its own.
       if (this.getProvider(typeToken("ServerlessEndpoint"))) return undefined;
+      // Only the service knows where requests to a load balancer go.
+      if (args.type !== undefined && args.type !== "QUEUE") return undefined;
       const serverlessUrl = resolveServerlessUrl(programConfig);
       return serverlessUrl === undefined ? undefined : this.id.apply((id) => jobApiRoot(serverlessUrl, id));
     });

@@ -4,6 +4,9 @@ import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 import { templateContent } from "./revision";
 
+/** Where volumes are mounted when nothing else is said. */
+export const usualMountPath = "/workspace";
+
 /** Inputs of a Template resource as people write them (interface: Template). */
 export const templateInputs = z
   .strictObject({
@@ -14,10 +17,30 @@ export const templateInputs = z
     dockerArgs: fields.dockerArgs.default(""),
     env: fields.env.default({}),
     ports: fields.ports.default(""),
-    readme: fields.readme.default(""),
-    volumeMountPath: fields.volumeMountPath.default("/workspace"),
+    readme: fields.readme
+      .describe("Free text about the template. REST v1 only.")
+      .default("")
+      .register(traits, { dialect: "v1" }),
+    volumeMountPath: fields.volumeMountPath
+      .describe("Where volumes are mounted in the container; with REST v2 only where volumeInGb is more than 0.")
+      .default(usualMountPath),
     isServerless: fields.isServerless.default(true).register(traits, { replaces: true }),
     containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
+    startSsh: z
+      .boolean()
+      .describe("Whether its workers start an SSH server; the service decides when absent. REST v2 only.")
+      .optional()
+      .register(traits, { dialect: "v2" }),
+    startJupyter: z
+      .boolean()
+      .describe("Whether its workers start JupyterLab; the service decides when absent. REST v2 only.")
+      .optional()
+      .register(traits, { dialect: "v2" }),
+    allowedCudaVersions: z
+      .array(z.string().min(1))
+      .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")
+      .optional()
+      .register(traits, { dialect: "v2", unordered: true }),
     adoptExisting,
   })
   .refine((template) => !template.isServerless || template.volumeInGb === 0, {

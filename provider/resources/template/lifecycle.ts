@@ -1,12 +1,23 @@
-import type { CallOptions, SaveTemplateInput, TemplatePatch, TemplateRecord } from "serverless-compute-api";
+import {
+  type CallOptions,
+  type Dialect,
+  isApiError,
+  type TemplateRecord,
+  type TemplateSettings,
+} from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
-import type { Update } from "../../lifecycle/create/creation";
+import type { Context, Failure, Properties } from "../../lifecycle/contract";
+import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
-import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs } from "./inputs";
+import { onlyIn } from "../../lifecycle/properties/dialect";
+import { toProperties } from "../../lifecycle/properties/values";
+import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
 import { releaseTemplate } from "./release";
 import { packedPorts, revisionOf, templateContent } from "./revision";
+
+/** GB that a pod's volume has at least with REST v2. */
+const smallestVolume = 10;
 
 /** The inputs that decide the revision. */
 const contentShape = resolvedInputs.pick({
@@ -18,29 +29,80 @@ const contentShape = resolvedInputs.pick({
   containerRegistryAuthId: true,
 });
 
-function fromRecord(record: TemplateRecord): Actual<Inputs, Outputs> {
-  const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = record;
-  const { volumeMountPath, isServerless, containerRegistryAuthId } = record;
-  const inputs = { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme };
-  return {
-    inputs: { ...inputs, volumeMountPath, isServerless, containerRegistryAuthId },
-    outputs: { revision: revisionOf(record) },
+function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, Outputs> {
+  const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme, unshown = [] } = record;
+  const { volumeMountPath, isServerless, containerRegistryAuthId, startSsh, startJupyter, allowedCudaVersions } =
+    record;
+  const inputs: Actual<Inputs, Outputs>["inputs"] = {
+    ...{ name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme },
+    ...{ volumeMountPath, isServerless, containerRegistryAuthId },
+    // Shown by one dialect only.
+    ...toProperties({ allowedCudaVersions }),
   };
+  // Where nobody says anything of these the service decides, by how the template was made.
+  if (wanted["startSsh"] !== undefined) Object.assign(inputs, toProperties({ startSsh }));
+  if (wanted["startJupyter"] !== undefined) Object.assign(inputs, toProperties({ startJupyter }));
+  for (const key of unshown) delete inputs[key];
+  // A template that REST v2 made has none.
+  if (volumeMountPath === "") delete inputs.volumeMountPath;
+  return { inputs, outputs: { revision: revisionOf(record) } };
 }
 
-/** The whole of a template in the form of saveTemplate. */
-function saved({ env, containerRegistryAuthId, adoptExisting: _, ...rest }: Inputs): SaveTemplateInput {
-  const entries = Object.entries(env).map(([key, value]) => ({ key, value }));
-  return { ...rest, env: entries, ...(containerRegistryAuthId ? { containerRegistryAuthId } : {}) };
-}
+/** What a template is set to by its inputs. */
+const settingsOf = ({ adoptExisting: _, containerRegistryAuthId, ...same }: Inputs): TemplateSettings => ({
+  ...same,
+  containerRegistryAuthId: containerRegistryAuthId || null,
+});
 
-/** Changes in place: only what differs goes out, so that nothing else is touched. */
+/** What REST v2 has where nothing is said. */
+const usual = { startSsh: true, startJupyter: true, allowedCudaVersions: [] };
+
+/**
+ * Changes in place: only what differs goes out, so that nothing else is touched. What workers run also goes to the
+ * endpoints that have a copy of it.
+ */
 async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
-  // The empty text clears the credentials of an existing template.
-  const whole = { ...saved(news), containerRegistryAuthId: news.containerRegistryAuthId ?? "" };
-  const patch: TemplatePatch = Object.fromEntries(Object.entries(whole).filter(([key]) => changed(key)));
-  if (Object.keys(patch).length > 0) await context.clients.management.updateTemplate(id, patch, callOptions(context));
-  return { revision: revisionOf(news) };
+  const { management } = context.clients;
+  const settings = { ...usual, ...settingsOf(news) };
+  const changes = changesIn(settings, changed);
+  const revision = revisionOf(news);
+  if (Object.keys(changes).length > 0)
+    await management.updateTemplate(id, changes, { ...callOptions(context), settings });
+  if (templateContent.some(changed)) await updateCopies(id, revision, context);
+  return { revision };
+}
+
+/** Hands a template's settings to the endpoints that have a copy of others; one that is gone meanwhile needs none. */
+async function updateCopies(id: string, revision: string, context: Context): Promise<void> {
+  const { management } = context.clients;
+  const copies = await management.listCopies(id, callOptions(context));
+  const stale = copies.filter(({ container }) => container && revisionOf(container) !== revision);
+  const updates = stale.map(async (endpoint) => {
+    context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
+    try {
+      await management.updateCopy(endpoint, id, callOptions(context));
+    } catch (error) {
+      if (!isApiError(error, "missing")) throw error;
+    }
+  });
+  const [failed] = (await Promise.allSettled(updates)).filter((one) => one.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
+/** What REST v2 asks of a template beyond its shape. */
+function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
+  if (dialect === "v1") return [];
+  const { containerDiskInGb: disk, volumeInGb: volume, volumeMountPath: path } = inputs;
+  const failures: Failure[] = [];
+  if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
+  if (typeof volume === "number" && volume > 0 && volume < smallestVolume)
+    failures.push({
+      path: "volumeInGb",
+      reason: `is ${volume}; must be 0, or ${smallestVolume} or more, with REST v2`,
+    });
+  if (volume === 0 && typeof path === "string" && path !== usualMountPath)
+    failures.push({ path: "volumeMountPath", reason: `${onlyIn("v1")}, for volumeInGb is 0` });
+  return failures;
 }
 
 /** Whether no endpoint runs it. */
@@ -69,12 +131,13 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       ? undefined
       : "replacing a template under its name deletes the old one first, which fails while an endpoint uses it: " +
         "change its name, too, and the new one is made first",
+  dialectRules,
   same: { ports: (was, is) => packedPorts(was) === packedPorts(is) },
 
   objects: (management) => ({
     list: management.listTemplates,
     read: management.readTemplate,
-    create: (inputs, options) => management.saveTemplate(saved(inputs), options),
+    create: (inputs, options) => management.createTemplate(settingsOf(inputs), options),
   }),
   fromRecord,
   made: (inputs) => ({ revision: revisionOf(inputs) }),

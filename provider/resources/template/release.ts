@@ -1,4 +1,4 @@
-import { isApiError, type ServerlessEndpointRecord } from "serverless-compute-api";
+import { type EndpointRecord, isApiError } from "serverless-compute-api";
 import { callOptions, tidyingOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { foundInList } from "../../lifecycle/deletion";
@@ -8,17 +8,17 @@ const second = 1000;
 /**
  * Milliseconds to the next try when the wait has lasted `elapsed`. The service documents up to 2 minutes after the last
  * use (interface: Limits): often at first, for a quick release must not be missed, seldom in between, often again when
- * it is due.
+ * it is due. Each try is two requests, and two minutes of waiting are not to be more than 60.
  */
 export const pollInterval = (elapsed: number): number =>
-  elapsed < 30 * second || elapsed >= 105 * second ? second : Math.min(5 * second, 105 * second - elapsed);
+  elapsed < 8 * second || elapsed >= 112 * second ? second : Math.min(10 * second, 112 * second - elapsed);
 
 /** Tries of a delete whose response gets lost; the wait before the second, ms, doubles with each. */
 const lostTries = 6;
 const lostWait = 250;
 
 /**
- * Deletes a template. The service deletes by name (interface: deleteTemplate), and a name may belong to another template
+ * Deletes a template. The service may delete by name (interface: deleteTemplate), and a name may belong to another template
  * by now: what counts is the id, whose present name is read before every try. While it is in use: an endpoint that is
  * bound to it is named at once, for the engine deletes its own endpoints first; with none bound, the release after the
  * last use is waited for.
@@ -50,7 +50,7 @@ async function unlessDeleted(id: string, context: Context): Promise<string | und
     const name = await nameOf(id, context);
     if (name === undefined) return undefined;
     try {
-      await context.clients.management.deleteTemplate(name, callOptions(context));
+      await context.clients.management.deleteTemplate({ id, name }, callOptions(context));
       return undefined;
     } catch (error) {
       if (isApiError(error, "inUse")) return name;
@@ -69,13 +69,10 @@ async function nameOf(id: string, context: Context): Promise<string | undefined>
   return found?.name;
 }
 
-async function boundTo(
-  id: string,
-  context: Context,
-  options = callOptions(context),
-): Promise<ServerlessEndpointRecord[]> {
+async function boundTo(id: string, context: Context, options = callOptions(context)): Promise<EndpointRecord[]> {
   const endpoints = await context.clients.management.listEndpoints(options);
-  return endpoints.filter(({ templateId }) => templateId === id);
+  // One that has a copy of its settings is not bound to it.
+  return endpoints.filter(({ templateId, container }) => templateId === id && container === undefined);
 }
 
 /** Looks twice before it blames anyone: a list may lag behind the delete of an endpoint. */
@@ -91,7 +88,7 @@ async function refuseWhileBound(id: string, name: string, context: Context): Pro
   );
 }
 
-const listed = (endpoints: ServerlessEndpointRecord[]): string =>
+const listed = (endpoints: EndpointRecord[]): string =>
   endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
 
 /** Sleeps until `end`, telling each second how long it has been. */

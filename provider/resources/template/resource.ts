@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type TemplateArgs, TemplateOutputs } from "../args";
-import { orElse, previewed, registration } from "../registration";
+import { orElse, pauseStacks, previewed, registration } from "../registration";
 import { revisionOf } from "./revision";
 
 /**
@@ -36,7 +36,12 @@ export class Template extends TemplateOutputs {
   declare readonly revision: pulumi.Output<string>;
 
   constructor(name: string, args: TemplateArgs, opts?: pulumi.CustomResourceOptions) {
-    super(...registration("Template", name, args, opts));
+    const resumeStacks = pauseStacks();
+    try {
+      super(...registration("Template", name, args, opts));
+    } finally {
+      resumeStacks();
+    }
     this.revision = previewed(this.revision, () => {
       const { imageName, dockerArgs, env, ports, containerDiskInGb, containerRegistryAuthId: credentials } = this;
       // In a preview the engine knows nothing of an input that was left out and has no default.

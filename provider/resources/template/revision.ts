@@ -5,10 +5,10 @@ import type { Value } from "../../lifecycle/contract";
 export interface TemplateContent {
   imageName: string;
   dockerArgs: string;
-  env: Record<string, string>;
+  env: Readonly<Record<string, string>>;
   ports: string;
   containerDiskInGb: number;
-  containerRegistryAuthId?: string | undefined;
+  containerRegistryAuthId?: string | null | undefined;
 }
 
 /** The inputs that decide what workers run. */

@@ -152,6 +152,20 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
       ],
     },
   ],
+  getGpuTypes: [
+    {
+      title: "What there is to choose from",
+      steps: [{ variable: "catalog", member: "getGpuTypes", args: { pool: "ADA_48_PRO" } }],
+      outputs: { gpuTypes: ref("catalog", "gpuTypes") },
+    },
+  ],
+  getDataCenters: [
+    {
+      title: "Where volumes and workers can be",
+      steps: [{ variable: "catalog", member: "getDataCenters", args: { region: "EUROPE" } }],
+      outputs: { dataCenters: ref("catalog", "dataCenters") },
+    },
+  ],
   getEndpointHealth: [
     {
       title: "The jobs that wait",

@@ -55,11 +55,14 @@ function literal(type: string, entries: Entry[]): string {
   return `${type}{\n${indented(lines.join("\n"), "\t")}\n}`;
 }
 
+const ofObject = /^get(Template|ServerlessEndpoint|NetworkVolume|Secret)$/;
+
 function statements(steps: TypedStep[]): string[] {
   let hasError = false;
   return steps.map(({ variable, member, isLookUp, isRead, args }) => {
     if (isLookUp) {
-      const name = member === "getEndpointHealth" ? "GetEndpointHealth" : member.replace(/^get/, "Lookup");
+      // Those of an object make room for the function that reads its resource.
+      const name = member.replace(/^get/, ofObject.test(member) ? "Lookup" : "Get");
       return `${variable} := ${pkg}.${name}Output(ctx, ${literal(`${pkg}.${name}OutputArgs`, fields(args))}, nil)`;
     }
     const sign = isRead || !hasError ? ":=" : "=";

@@ -1,6 +1,7 @@
 import { defaultName } from "../../../provider/engine/urn";
 import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../../provider/resources";
+import { dialect } from "../../support/dialect";
 
 /** One resource of a program; a value that is a function reads what other resources of it became. */
 export interface Declared {
@@ -62,13 +63,13 @@ export function createDeployment(project = "shop") {
       return found;
     });
     const checked = (olds: Properties): Properties => {
-      const { inputs, failures } = lifecycle.check(olds, written, ownName);
+      const { inputs, failures } = lifecycle.check(olds, written, ownName, [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
       return inputs;
     };
     const inputs = checked(old?.outputs ?? {});
     if (old) seen.add(old.id);
-    const changes = old ? lifecycle.diff(old.outputs, inputs) : [];
+    const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
       if (old && !changes.some(({ replace }) => replace)) {

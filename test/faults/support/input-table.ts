@@ -1,4 +1,7 @@
+import type { Dialect } from "serverless-compute-api";
 import type { Properties, Value } from "../../../provider/lifecycle/contract";
+import { gpuTypes } from "../../../service/resources/catalog";
+import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
 import type { ObjectKind } from "./kinds";
@@ -16,6 +19,8 @@ export interface InputCase {
   absent?: Value | undefined;
   /** Where and in which form the service tells it; by default under the same name, the same value. */
   told?: { as: string; form(value: Value): Value | undefined };
+  /** Values that mean the same as absence. */
+  same?: Value[];
   /** Not told by the service: the request that writes it is looked for instead. */
   written?: RegExp;
   /** Inputs that have to go with it. */
@@ -40,7 +45,8 @@ interface References {
 async function references(bench: LifecycleBench): Promise<References> {
   const made = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
-  const template = (name: string) => made("/templates", { name, imageName: "a:1", isServerless: true });
+  // REST v2 shows of an endpoint what it runs, not of which template: templates that are the same are the same to it.
+  const template = (name: string) => made("/templates", { name, imageName: `${name}:1`, isServerless: true });
   const volume = (name: string) => made("/networkvolumes", { name, size: 1, dataCenterId: "EU-RO-1" });
   const auth = (name: string) => made("/containerregistryauth", { name, username: "u", password: "p" });
   return {
@@ -60,6 +66,22 @@ const replaces = { change: "replace" } as const;
 const required = { required: true } as const;
 const list = (value: Value): Value => (typeof value === "string" ? value.split(",").map((one) => one.trim()) : []);
 
+/** A row of one dialect only. */
+const only = (one: Dialect, row: Row): Row[] => (one === dialect ? [row] : []);
+const onCpu = { computeType: "CPU" };
+const several = (value: Value): Value => (dialect === "v2" && Array.isArray(value) && value.length === 1 ? [] : value);
+const pooled = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : [id]));
+/** GPU types that the service shows where none are wanted: REST v2 has to name pools. */
+const anyType = dialect === "v1" ? [] : pooled;
+const anyBut = (excluded: Value): Value =>
+  pooled.filter((type) => !(Array.isArray(excluded) && excluded.includes(type)));
+const queueType = (type: Value): Value => (type === "QUEUE" ? "QB" : "LB");
+/** REST v2 has no change of saved credentials. */
+const credentials: Partial<InputCase> =
+  dialect === "v1"
+    ? { written: /updateRegistryAuth/ }
+    : { ...replaces, told: { as: "password", form: () => undefined } };
+
 /** Every input of every kind that makes an object, and for each kind the inputs to start from. */
 export async function inputTable(
   bench: LifecycleBench,
@@ -70,42 +92,77 @@ export async function inputTable(
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["imageName", ["a:1", "b:2"], required],
       ["containerDiskInGb", [5, 6], { absent: 50 }],
-      ["volumeInGb", [7, 8], { absent: 0, along: { isServerless: false } }],
+      ["volumeInGb", [17, 18], { absent: 0, along: { isServerless: false } }],
       ["dockerArgs", ["--a", "--b 2"], { absent: "" }],
       ["env", [{ A: "1" }, { A: "2", B: "3" }], { absent: {} }],
       ["ports", ["80/http", "80/http, 22/tcp"], { absent: [], told: { as: "ports", form: list } }],
-      ["readme", ["one", "two"], { absent: "" }],
-      ["volumeMountPath", ["/a", "/b"], { absent: "/workspace" }],
+      ...only("v1", ["readme", ["one", "two"], { absent: "" }]),
+      ["volumeMountPath", ["/a", "/b"], { absent: "/workspace", along: { isServerless: false, volumeInGb: 20 } }],
+      ...only("v2", ["startSsh", [false, true], { absent: true }]),
+      ...only("v2", ["startJupyter", [false, true], { absent: true }]),
+      ...only("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }]),
       ["isServerless", [false, true], { ...replaces, absent: true }],
       ["containerRegistryAuthId", auths],
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("ServerlessEndpoint", [
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
-      ["templateId", templates, required],
+      [
+        "templateId",
+        templates,
+        { ...required, ...(dialect === "v2" ? { written: /"SERVERLESS_COMPUTE_TEMPLATE_ID"/ } : {}) },
+      ],
       ["computeType", ["CPU", "GPU"], { ...replaces, absent: "GPU" }],
-      ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: [] }],
+      ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: anyType }],
       ["gpuCount", [2, 3], { absent: 1 }],
-      ["cpuFlavorIds", [["cpu3c"], ["cpu5c", "cpu3c"]], { absent: [] }],
-      ["vcpuCount", [4, 8], { absent: 2 }],
+      ["cpuFlavorIds", [["cpu3g"], ["cpu5c", "cpu3c"]], { absent: dialect === "v1" ? [] : ["cpu3c"], along: onCpu }],
+      ["vcpuCount", [4, 8], { absent: 2, along: onCpu }],
       ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absent: [] }],
       ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }],
       ["minCudaVersion", ["12.1", "12.4"]],
       ["networkVolumeId", volumes],
-      ["networkVolumeIds", [[volumes[0]], [...volumes]], { absent: [] }],
+      // The service shows a single one by its other name, where REST v2 set it.
+      [
+        "networkVolumeIds",
+        [[volumes[0]], [...volumes]],
+        { absent: [], told: { as: "networkVolumeIds", form: several } },
+      ],
       ["idleTimeout", [10, 20], { absent: 5 }],
-      ["executionTimeoutMs", [60_000, 90_000]],
+      ["executionTimeoutMs", [60_000, 90_000], { absent: dialect === "v1" ? undefined : 600_000 }],
       ["flashboot", [true, false], { absent: false }],
       ["scalerType", ["REQUEST_COUNT", "QUEUE_DELAY"], { absent: "QUEUE_DELAY" }],
       ["scalerValue", [2, 9], { absent: 4 }],
       ["workersMin", [1, 2], { absent: 0 }],
       ["workersMax", [5, 7], { absent: 3 }],
+      ...only("v2", [
+        "type",
+        ["LOAD_BALANCER", "QUEUE"],
+        { ...replaces, told: { as: "type", form: queueType }, absent: "QB", same: ["QUEUE"] },
+      ]),
+      ...only("v2", [
+        "excludedGpuTypeIds",
+        [["NVIDIA L4"], ["NVIDIA L4", "NVIDIA A40"]],
+        { absent: anyType, told: { as: "gpuTypeIds", form: anyBut } },
+      ]),
+      ...only("v2", [
+        "flashbootType",
+        ["PRIORITY_FLASHBOOT", "FLASHBOOT"],
+        {
+          absent: undefined,
+          told: { as: "flashbootPriority", form: (type) => type === "PRIORITY_FLASHBOOT" || undefined },
+        },
+      ]),
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("NetworkVolume", [
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["size", [10, 20], required],
       ["dataCenterId", ["EU-RO-1", "US-KS-2"], { ...replaces, ...required }],
+      ...only("v2", [
+        "type",
+        ["HIGH_PERFORMANCE", "STANDARD"],
+        { ...replaces, absent: "STANDARD", same: ["STANDARD"] },
+      ]),
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("Secret", [
@@ -116,8 +173,8 @@ export async function inputTable(
     ]),
     ...rowsOf("ContainerRegistryAuth", [
       ["name", ["in-a", "in-b"], { ...replaces, absent: "in-b" }],
-      ["username", ["ann", "bob"], { ...required, written: /updateRegistryAuth/ }],
-      ["password", ["first-password", "second-password"], { ...required, written: /updateRegistryAuth/ }],
+      ["username", ["ann", "bob"], { ...required, ...credentials }],
+      ["password", ["first-password", "second-password"], { ...required, ...credentials }],
       ["adoptExisting", [true, false], nothing],
     ]),
   ];

@@ -1,5 +1,6 @@
 import type { Properties } from "../../../provider/lifecycle/contract";
 import type { Kind } from "../../../provider/resources";
+import { dialect, restPaths } from "../../support/dialect";
 import type { HeldKind, LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
 import type { Match } from "../../support/recording-proxy";
@@ -22,11 +23,11 @@ export interface ObjectCase {
 }
 
 const listMatches: Record<HeldKind, Match> = {
-  endpoints: { method: "GET", path: "/v1/endpoints" },
-  networkvolumes: { method: "GET", path: "/v1/networkvolumes" },
-  templates: { body: /query podTemplates/ },
+  endpoints: { method: "GET", path: restPaths.endpoints },
+  networkvolumes: { method: "GET", path: restPaths.volumes },
+  templates: dialect === "v1" ? { body: /query podTemplates/ } : { method: "GET", path: "/v2/templates" },
   secrets: { body: /query secrets/ },
-  containerregistryauth: { body: /query registryCreds/ },
+  containerregistryauth: dialect === "v1" ? { body: /query registryCreds/ } : { method: "GET", path: "/v2/registries" },
 };
 
 /** The list of a kind on the wire. */
@@ -47,7 +48,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
     {
       kind: "Template",
       news: { imageName: "a:1", env: { A: "1" } },
-      create: { body: /mutation saveTemplate/ },
+      create: dialect === "v1" ? { body: /mutation saveTemplate/ } : { method: "POST", path: "/v2/templates" },
       held: "templates",
       unique: true,
       readById: true,
@@ -55,7 +56,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
     {
       kind: "ServerlessEndpoint",
       news: { templateId, gpuTypeIds: ["NVIDIA L4"], workersMax: 0 },
-      create: { method: "POST", path: "/v1/endpoints" },
+      create: { method: "POST", path: restPaths.endpoints },
       held: "endpoints",
       unique: false,
       readById: true,
@@ -63,7 +64,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
     {
       kind: "NetworkVolume",
       news: { size: 10, dataCenterId: "EU-RO-1" },
-      create: { method: "POST", path: "/v1/networkvolumes" },
+      create: { method: "POST", path: restPaths.volumes },
       held: "networkvolumes",
       unique: false,
       readById: true,
@@ -79,7 +80,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
     {
       kind: "ContainerRegistryAuth",
       news: { username: "robot", password: "pppp" },
-      create: { body: /saveRegistryAuth/ },
+      create: dialect === "v1" ? { body: /saveRegistryAuth/ } : { method: "POST", path: "/v2/registries" },
       held: "containerregistryauth",
       unique: true,
       readById: false,

@@ -30,7 +30,8 @@ export async function heldObjects(bench: LifecycleBench): Promise<HeldObject[]> 
   return (await Promise.all(objects)).flat();
 }
 
-const stopped = /^\w+ "([^"]+)": an object with this name exists \(([^)]+)\).*set adoptExisting: true or import it/;
+const stopped =
+  /^\w+ "([^"]+)": an object with this name exists \(([^)]+)\)[^.]*\.( To use it, set adoptExisting: true)?/;
 
 /**
  * Deploys a program until it is deployed, as its user does: a create that stops at what a killed run left is helped on in
@@ -56,7 +57,7 @@ export async function deployAsTold(
       (error: unknown) => error,
     );
     if (failure === undefined) return;
-    const [, name = "", told = ""] = stopped.exec(failure instanceof Error ? failure.message : "") ?? [];
+    const [, name = "", told = "", use] = stopped.exec(failure instanceof Error ? failure.message : "") ?? [];
     const ids = told.split(", ");
     if (name === "" || taken.has(name)) throw failure;
     const inState = [deployment, ...others].flatMap(({ state }) => [...state.resources.values()].map(({ id }) => id));
@@ -65,7 +66,7 @@ export async function deployAsTold(
       ids.filter((id) => inState.includes(id) || !named.some((one) => one.id === id)),
       String(failure),
     ).toEqual([]);
-    if (ids.length === 1 && random.chance(0.5)) taken.add(name);
+    if (ids.length === 1 && use !== undefined && random.chance(0.5)) taken.add(name);
     else for (const { kind, id } of named) await kinds[kind].delete(id, { name }, run().context);
   }
 }

@@ -1,4 +1,5 @@
 import type { Properties } from "../../../provider/lifecycle/contract";
+import { dialect } from "../../support/dialect";
 import type { Declared } from "./deployment";
 import type { Random } from "./random";
 
@@ -32,21 +33,26 @@ const first: Choices = {
   second: true,
 };
 
+/** What REST v2 has no place for (the readme), and no change of: another password is another object under another name. */
+const changesInV1: readonly ((number: number) => Partial<Choices>)[] =
+  dialect === "v1"
+    ? [(number) => ({ password: `password-${number}` }), (number) => ({ readme: `readme ${number}` })]
+    : [];
+
 /** One random change of a program, of those that people make. */
 function changed(choices: Choices, random: Random): Choices {
   const number = random.int(1, 1000);
   const change = random.pick<(now: Choices) => Partial<Choices>>([
     () => ({ token: `token-value-${number}` }),
     () => ({ description: `description ${number}` }),
-    () => ({ password: `password-${number}` }),
     ({ size }) => ({ size: Math.min(4000, size + number) }),
     () => ({ dataCenter: random.pick(["EU-RO-1", "US-KS-2", "EU-CZ-1"]) }),
-    () => ({ readme: `readme ${number}` }),
     () => ({ variable: String(number) }),
     () => ({ workersMax: random.int(0, 9) }),
     () => ({ gpus: random.pick([["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], []]) }),
     ({ computeType }) => ({ computeType: computeType === "GPU" ? "CPU" : "GPU" }),
     ({ second }) => ({ second: !second }),
+    ...changesInV1.map((one) => () => one(number)),
   ]);
   return { ...choices, ...change(choices) };
 }
@@ -60,7 +66,7 @@ function programOf(choices: Choices): Declared[] {
     inputs: (of) => ({
       imageName: "acme/chat:1",
       env: { VARIABLE: choices.variable, TOKEN: reference(of("token").outputs) },
-      readme: choices.readme,
+      ...(dialect === "v1" ? { readme: choices.readme } : {}),
       containerRegistryAuthId: of("registry").id,
     }),
   });

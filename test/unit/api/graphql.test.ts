@@ -26,10 +26,10 @@ test("each operation sends its values as variables, never in the text", async ()
     return data(answers[posted.parse(JSON.parse(body)).operationName]);
   });
   const { management } = clients;
-  await management.saveTemplate({ ...templateInput, name: 'a"}){x' });
+  await management.createTemplate({ ...templateInput, name: 'a"}){x' });
   await management.readTemplate("t1");
   await management.listTemplates();
-  await management.deleteTemplate("chat-dev");
+  await management.deleteTemplate({ id: "t1", name: "chat-dev" });
   await management.createSecret({ name: "hub", value: "quiet" });
   await management.listSecrets();
   await management.updateSecretValue({ id: "s1", value: "quieter" });
@@ -37,7 +37,7 @@ test("each operation sends its values as variables, never in the text", async ()
   await management.deleteSecret("s1");
   const sent = seen.map(({ body }) => posted.parse(JSON.parse(body)));
   expect(sent.map(({ operationName, variables }) => [operationName, variables])).toEqual([
-    ["saveTemplate", { input: { ...templateInput, name: 'a"}){x' } }],
+    ["saveTemplate", { input: { ...templateInput, name: 'a"}){x', env: [{ key: "MODEL", value: "mistral-7b" }] } }],
     ["podTemplate", { id: "t1" }],
     ["podTemplates", undefined],
     ["deleteTemplate", { name: "chat-dev" }],
@@ -111,7 +111,7 @@ describe("a refusal in the answer", () => {
     ["you exceeded your quota", "invalid", "quota"],
   ])("%j is %s", async (message, category, code) => {
     const { clients, seen } = await startRig([refusal(message)]);
-    const error = await apiErrorOf(clients.management.saveTemplate(templateInput));
+    const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category, code, message, retryable: false, ambiguous: false });
     expect(error.request).toMatchObject({ method: "POST", operation: "saveTemplate" });
     expect(seen).toHaveLength(1);
@@ -121,7 +121,9 @@ describe("a refusal in the answer", () => {
     const { clients } = await startRig([
       json({ errors: [{ message: "endpoint template names must be unique" }] }, 400),
     ]);
-    expect(await apiErrorOf(clients.management.saveTemplate(templateInput))).toMatchObject({ code: "duplicate_name" });
+    expect(await apiErrorOf(clients.management.createTemplate(templateInput))).toMatchObject({
+      code: "duplicate_name",
+    });
   });
 
   test("about the service itself is a server error: a read is sent again, a create is not", async () => {
@@ -130,7 +132,7 @@ describe("a refusal in the answer", () => {
       refusal("Unexpected error."),
       data(answers["secrets"]),
     ]);
-    const error = await failure(clients.management.saveTemplate(templateInput));
+    const error = await failure(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", ambiguous: true });
     expect(await result(clients.management.listSecrets())).toHaveLength(1);
     expect(seen).toHaveLength(3);
@@ -153,7 +155,7 @@ describe("an answer that is no answer", () => {
     ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],
   ])("%s may mean that the template was made", async (_what, answer, named) => {
     const { clients, seen } = await startRig([answer]);
-    const error = await apiErrorOf(clients.management.saveTemplate(templateInput));
+    const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
     expect(error.message).toContain(named);
     expect(seen).toHaveLength(1);
@@ -168,7 +170,11 @@ test("a wrong path of the GraphQL address does not read as an absent template", 
 test("an empty id or name is refused before anything is sent", async () => {
   const { clients, seen } = await startRig([json({})]);
   const { management } = clients;
-  const calls = [management.readTemplate(""), management.deleteTemplate(" "), management.deleteSecret("")];
+  const calls = [
+    management.readTemplate(""),
+    management.deleteTemplate({ id: "t1", name: " " }),
+    management.deleteSecret(""),
+  ];
   for (const call of calls) expect(await apiErrorOf(call)).toMatchObject({ code: "invalid_argument" });
   expect(seen).toHaveLength(0);
 });

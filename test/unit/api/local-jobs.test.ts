@@ -27,7 +27,7 @@ async function startEndpoint(image: keyof typeof images, stream: "array" | "enve
     await service.stop(0);
     await discardServiceFolder(dataFolder);
   });
-  const template = await clients.management.saveTemplate({ ...templateInput, imageName: image, isServerless: true });
+  const template = await clients.management.createTemplate({ ...templateInput, imageName: image, isServerless: true });
   const endpoint = await clients.management.createEndpoint({ name: "jobs", templateId: template.id, workersMax: 1 });
   const until = async (jobId: string, ...states: JobRecord["status"][]) => {
     await expect

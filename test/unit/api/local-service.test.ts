@@ -31,14 +31,9 @@ test("the whole life of an endpoint with its template, volume and secret", async
   await management.updateSecretDescription({ id: secret.id, description: "for the hub" });
   expect(await management.listSecrets()).toMatchObject([{ id: secret.id, name: "hub", description: "for the hub" }]);
 
-  const made = await management.saveTemplate({ ...templateInput, isServerless: true });
+  const made = await management.createTemplate({ ...templateInput, isServerless: true });
   expect(made).toMatchObject({ name: "chat-dev", env: { MODEL: "mistral-7b" }, isServerless: true });
-  const changed = await management.saveTemplate({
-    ...templateInput,
-    id: made.id,
-    imageName: "chat:2",
-    isServerless: true,
-  });
+  const changed = await management.updateTemplate(made.id, { imageName: "chat:2" });
   expect(changed).toMatchObject({ id: made.id, imageName: "chat:2" });
   expect(await management.readTemplate(made.id)).toEqual(changed);
   expect(await management.listTemplates()).toEqual([changed]);
@@ -58,7 +53,7 @@ test("the whole life of an endpoint with its template, volume and secret", async
   expect(await management.readEndpoint(endpoint.id)).toMatchObject({ name: "chat", networkVolumeId: volume.id });
   expect(await management.listEndpoints()).toHaveLength(1);
 
-  expect(await apiErrorOf(management.deleteTemplate("chat-dev"))).toMatchObject({ category: "inUse", code: "in_use" });
+  expect(await apiErrorOf(management.deleteTemplate(made))).toMatchObject({ category: "inUse", code: "in_use" });
   expect(await apiErrorOf(management.deleteNetworkVolume(volume.id))).toMatchObject({ category: "inUse" });
   expect(await apiErrorOf(management.deleteEndpoint(endpoint.id))).toMatchObject({
     category: "inUse",
@@ -66,7 +61,7 @@ test("the whole life of an endpoint with its template, volume and secret", async
   });
   await management.updateEndpoint(endpoint.id, { workersMin: 0, workersMax: 0 });
   await management.deleteEndpoint(endpoint.id);
-  await management.deleteTemplate("chat-dev");
+  await management.deleteTemplate(made);
   await management.deleteNetworkVolume(volume.id);
   await management.deleteSecret(secret.id);
 });
@@ -80,29 +75,29 @@ test("what is absent is missing, or undefined to a read", async () => {
     management.updateEndpoint("nosuchendpoint", { workersMax: 1 }),
     management.deleteEndpoint("nosuchendpoint"),
     management.deleteNetworkVolume("nosuchvolume"),
-    management.deleteTemplate("nosuchtemplate"),
-    management.saveTemplate({ ...templateInput, id: "nosuchtemplate" }),
+    management.deleteTemplate({ id: "nosuchid", name: "nosuchtemplate" }),
+    management.updateTemplate("nosuchtemplate", { readme: "x" }),
     management.deleteSecret("nosuchsecret"),
     management.updateSecretValue({ id: "nosuchsecret", value: "v" }),
-  ];
-  for (const call of calls) expect(await apiErrorOf(call)).toMatchObject({ category: "missing", ambiguous: false });
+  ].map(apiErrorOf);
+  for (const error of calls) expect(await error).toMatchObject({ category: "missing", ambiguous: false });
 });
 
 test("what a body refers to and is absent is invalid", async () => {
   const { management } = clients;
-  const made = await management.saveTemplate({ ...templateInput, name: "refers", isServerless: true });
+  const made = await management.createTemplate({ ...templateInput, name: "refers", isServerless: true });
   const lost = await apiErrorOf(
     management.createEndpoint({ templateId: made.id, name: "x", networkVolumeId: "nosuch" }),
   );
   expect(lost).toMatchObject({ category: "invalid", code: "reference_not_found" });
-  await management.deleteTemplate("refers");
+  await management.deleteTemplate(made);
 });
 
 test("a taken name is a conflict", async () => {
   const { management } = clients;
-  await management.saveTemplate({ ...templateInput, name: "taken", isServerless: true });
+  await management.createTemplate({ ...templateInput, name: "taken", isServerless: true });
   await management.createSecret({ name: "taken", value: "v" });
-  const template = await apiErrorOf(management.saveTemplate({ ...templateInput, name: "taken", isServerless: true }));
+  const template = await apiErrorOf(management.createTemplate({ ...templateInput, name: "taken", isServerless: true }));
   const secret = await apiErrorOf(management.createSecret({ name: "taken", value: "v" }));
   for (const error of [template, secret]) expect(error).toMatchObject({ category: "conflict", code: "duplicate_name" });
 });

@@ -43,7 +43,7 @@ describe.each(lost)("when %s", (_when, fault, code) => {
 
   test("a new template is not sent again", async () => {
     const { clients, failure, seen } = await startRig([fault], settings);
-    expect(await failure(clients.management.saveTemplate(templateInput))).toMatchObject({ code, ambiguous: true });
+    expect(await failure(clients.management.createTemplate(templateInput))).toMatchObject({ code, ambiguous: true });
     expect(seen).toHaveLength(1);
   });
 
@@ -64,8 +64,10 @@ describe.each(lost)("when %s", (_when, fault, code) => {
     });
     const remove = await startRig(plan({ does: "answer", status: 204 }), settings);
     await remove.result(remove.clients.management.deleteEndpoint("abc"));
-    const save = await startRig(plan(json({ data: { saveTemplate: templateAnswer() } })), settings);
-    await save.result(save.clients.management.saveTemplate({ ...templateInput, id: "30zmvf89kd" }));
+    const whole = json({ data: { podTemplate: templateAnswer() } });
+    const save = await startRig([whole, ...plan(json({ data: { saveTemplate: templateAnswer() } }))], settings);
+    await save.result(save.clients.management.updateTemplate("30zmvf89kd", { readme: "x" }));
+    expect(save.seen.splice(0, 1)).toHaveLength(1);
     const cancel = await startRig(plan(json({ id: "job", status: "CANCELLED" })), settings);
     await cancel.result(cancel.clients.jobs.cancel("ep", "job"));
     for (const rig of [read, update, remove, save, cancel]) expect(rig.seen).toHaveLength(3);

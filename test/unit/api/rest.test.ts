@@ -25,7 +25,7 @@ test("each operation is the request that the interface names", async () => {
   await management.deleteNetworkVolume("id2");
   expect(seen.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
     'POST /v1/endpoints {"name":"chat","templateId":"t","workersMax":2}',
-    "GET /v1/endpoints/id1",
+    "GET /v1/endpoints/id1?includeTemplate=true",
     "GET /v1/endpoints",
     'PATCH /v1/endpoints/id1 {"workersMax":0,"networkVolumeId":null}',
     "DELETE /v1/endpoints/id1",

@@ -54,8 +54,8 @@ test("a secret's value is in no error of the calls that carry it", async () => {
   const { clients, failure } = await startRig([echo]);
   expectNone(await failure(clients.management.createSecret({ name: "n", value: secretValue })), secretValue);
   expectNone(await failure(clients.management.updateSecretValue({ id: "i", value: secretValue })), secretValue);
-  const env = [{ key: "TOKEN", value: secretValue }];
-  expectNone(await failure(clients.management.saveTemplate({ ...templateInput, env })), secretValue);
+  const env = { TOKEN: secretValue };
+  expectNone(await failure(clients.management.createTemplate({ ...templateInput, env })), secretValue);
 });
 
 describe.each(Object.entries(longSecrets()))("a long secret that the service echoes (%s)", (_name, secret) => {
@@ -74,8 +74,8 @@ describe.each(Object.entries(longSecrets()))("a long secret that the service ech
     const { management } = clients;
     const errors = [
       await failure(management.createSecret({ name: "n", value: secret })),
-      await failure(management.saveTemplate({ ...templateInput, env: [{ key: "TOKEN", value: secret }] })),
-      await failure(management.saveTemplate({ ...templateInput, dockerArgs: secret }, { secrets: [secret] })),
+      await failure(management.createTemplate({ ...templateInput, env: { TOKEN: secret } })),
+      await failure(management.createTemplate({ ...templateInput, dockerArgs: secret }, { secrets: [secret] })),
     ];
     for (const error of errors) {
       const seen = everyViewOf(error);

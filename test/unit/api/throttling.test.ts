@@ -113,3 +113,32 @@ test("a 429 of one job operation does not hold up the others", async () => {
   expect(await clients.jobs.cancel("ep", "j")).toMatchObject({ status: "CANCELLED" });
   expect(await result(purge)).toBe(0);
 });
+
+describe("a RateLimit header", () => {
+  test.each([
+    ["of the standard", '"minute";r=0;t=23'],
+    ["of its older form", "limit=60, remaining=0, reset=23"],
+  ])("%s that leaves no call holds the next one back, also after a success", async (_form, value) => {
+    const { clients, clock, result } = await startRig([json([], 200, { ratelimit: value }), json([])]);
+    await result(clients.management.listEndpoints());
+    const start = clock.now();
+    await result(clients.management.listEndpoints());
+    expect(clock.now() - start).toBeGreaterThanOrEqual(23_000);
+  });
+
+  test("that leaves calls holds nothing back", async () => {
+    const { clients, clock, result } = await startRig([json([], 200, { ratelimit: '"minute";r=1;t=23' }), json([])]);
+    await result(clients.management.listEndpoints());
+    const start = clock.now();
+    await result(clients.management.listEndpoints());
+    expect(clock.now()).toBe(start);
+  });
+
+  test("says how long to wait where a 429 has no Retry-After", async () => {
+    const refused = json({ title: "Too Many Requests" }, 429, { ratelimit: '"minute";r=0;t=9' });
+    const { clients, clock, result } = await startRig([refused, json([])]);
+    const start = clock.now();
+    await result(clients.management.listEndpoints());
+    expect(clock.now() - start).toBeGreaterThanOrEqual(9000);
+  });
+});

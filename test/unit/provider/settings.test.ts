@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   type ConfigLookup,
   keyExposures,
+  resolveDialect,
   resolveServerlessUrl,
   resolveSettings,
   settingMistakes,
@@ -40,6 +41,7 @@ test("without any setting but the key, the local service's default addresses are
   expect(resolveSettings(lookup({}), key)).toEqual({
     clients: {
       apiKey: "env-key",
+      dialect: "v1",
       baseUrl: "http://127.0.0.1:7337/v1",
       graphqlUrl: "http://127.0.0.1:7337/graphql",
       serverlessUrl: "http://127.0.0.1:7337",
@@ -68,6 +70,7 @@ test("the stack's config comes before the environment, each setting on its own",
   expect(settings).toEqual({
     clients: {
       apiKey: "config-key",
+      dialect: "v1",
       baseUrl: "https://env.example.com/v1",
       graphqlUrl: "https://config.example.com/graphql",
       serverlessUrl: "https://jobs.example.com",
@@ -161,4 +164,47 @@ test("proxies come from the environment, in small letters first, and only where 
   });
   expect(proxies({ http_proxy: "http://small", HTTP_PROXY: "http://LARGE" })).toMatchObject({ http: "http://small" });
   expect(() => proxies({ HTTP_PROXY: "ftp://ann:s3same@proxy" })).toThrow(/^HTTP_PROXY must be the address of a proxy/);
+});
+
+describe("target and dialect", () => {
+  const config = (values: Record<string, string>): ConfigLookup =>
+    lookup(Object.fromEntries(Object.entries(values).map(([name, value]) => [`serverless-compute:${name}`, value])));
+
+  test.each<[Record<string, string>, string, string]>([
+    [{}, "v1", "http://127.0.0.1:7337/v1"],
+    [{ dialect: "v2" }, "v2", "http://127.0.0.1:7337/v2"],
+    [{ target: "local", baseUrl: "http://127.0.0.1:80/v2/" }, "v2", "http://127.0.0.1:80/v2/"],
+    [{ baseUrl: "https://gateway.example.com/compute", dialect: "v2" }, "v2", "https://gateway.example.com/compute"],
+  ])("%j is dialect %s at %s", (values, dialect, baseUrl) => {
+    expect(resolveSettings(config(values), key).clients).toMatchObject({ dialect, baseUrl });
+    expect(resolveDialect(config(values), {})).toBe(dialect);
+  });
+
+  test("hosted has addresses of its own over TLS, and the dialect that is current there unless another is named", () => {
+    const hosted = resolveSettings(config({ target: "hosted" }), key).clients;
+    expect(hosted.dialect).toBe("v2");
+    for (const url of [hosted.baseUrl, hosted.graphqlUrl, hosted.serverlessUrl]) expect(url).toMatch(/^https:/);
+    expect(hosted.baseUrl).toMatch(/\/v2$/);
+    expect(resolveSettings(config({ target: "hosted", dialect: "v1" }), key).clients.baseUrl).toMatch(/\/v1$/);
+  });
+
+  test.each<[Record<string, string>, string, string]>([
+    [{ target: "moon" }, "target", 'is "moon": must be local or hosted'],
+    [{ dialect: "v3" }, "dialect", 'is "v3": must be v1 or v2'],
+    [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "must not be set while"],
+    [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "must not be set while"],
+    [
+      { dialect: "v2", baseUrl: "http://127.0.0.1:1/v1" },
+      "dialect",
+      'is "v2", but serverless-compute:baseUrl ends in /v1',
+    ],
+    [
+      { dialect: "v1", baseUrl: "http://127.0.0.1:1/v2" },
+      "dialect",
+      'is "v1", but serverless-compute:baseUrl ends in /v2',
+    ],
+  ])("%j is refused, without a key", (values, name, reason) => {
+    expect(settingMistakes(config(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
+    expect(() => resolveSettings(config(values), key)).toThrow(reason);
+  });
 });

@@ -42,7 +42,8 @@ describe("without a CLI", () => {
       cwd: root,
       encoding: "utf8",
     });
-    const listed = [...stdout.matchAll(/test\/\S+\.test\.ts/g)].map(([path]) => path);
+    // A suite that runs for both dialects is listed once for each.
+    const listed = [...new Set([...stdout.matchAll(/test\/\S+\.test\.ts/g)].map(([path]) => path))];
     const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
       .map((path) => `test/${path.replaceAll("\\", "/")}`)
       .filter((path) => path.endsWith(".test.ts"));

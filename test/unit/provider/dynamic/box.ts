@@ -63,6 +63,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     keepConfiguration: () => {},
     beginDeployment: () => {},
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
+    dialect: () => "v1",
     serverlessUrl: () => undefined,
     clock: systemClock,
     log: {

@@ -3,7 +3,7 @@ import { createCancellation, obeyEngine } from "../../../../provider/engine/canc
 /** A process as the engine runs it: stays up, obeys, and says over IPC what its one verb goes through. */
 const [tidyUp = "none", limit = ""] = process.argv.slice(2);
 const cancellation = createCancellation();
-obeyEngine(cancellation, undefined, Number(limit));
+obeyEngine(cancellation, undefined, { limit: Number(limit) });
 const stayUp = setInterval(() => {}, 1000);
 
 if (tidyUp !== "none") {

@@ -98,7 +98,7 @@ describe("a typo is an error that knows what was meant", () => {
 
   test("a word that is like none gets the list", () => {
     expect(linesOf(networkVolumeInputs, { size: 1, dataCenterId: "a", colour: "red" })).toEqual([
-      "colour: unknown property; expected one of name, size, dataCenterId, adoptExisting",
+      "colour: unknown property; expected one of name, size, dataCenterId, type, adoptExisting",
     ]);
   });
 

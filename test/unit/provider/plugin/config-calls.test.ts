@@ -1,27 +1,23 @@
-import { CheckRequest, DiffRequest, DiffResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { expect, test } from "vitest";
 import { createHost } from "../../../../provider/engine/host";
 import { configCalls } from "../../../../provider/plugin/config-calls";
-import { readStruct, writeStruct } from "../../../../provider/plugin/structs";
+import { diffChanges } from "../../../../provider/plugin/messages";
+import { arrived, sent } from "../../../support/property-sets";
 
 const calls = configCalls(createHost(() => undefined));
 
 const check = (settings: object) => {
-  const request = new CheckRequest();
-  request.setNews(writeStruct(settings));
-  const response = calls.checkConfig(request);
-  return {
-    reasons: response.getFailuresList().map((failure) => failure.getReason()),
-    inputs: readStruct(response.getInputs()),
-  };
+  const { inputs, failures = [] } = calls.checkConfig({
+    urn: "",
+    olds: sent({}),
+    news: sent(settings),
+    autonaming: undefined,
+  });
+  return { reasons: failures.map(({ reason }) => reason), inputs: arrived(inputs) };
 };
 
-const differ = (olds: object, news: object): boolean => {
-  const request = new DiffRequest();
-  request.setOlds(writeStruct(olds));
-  request.setNews(writeStruct(news));
-  return calls.diffConfig(request).getChanges() === DiffResponse.DiffChanges.DIFF_SOME;
-};
+const differ = (olds: object, news: object): boolean =>
+  calls.diffConfig({ id: "", urn: "", olds: sent(olds), news: sent(news) }).changes === diffChanges.some;
 
 test("numbers are taken as numbers and as texts, and are handed back as they came", () => {
   for (const settings of [

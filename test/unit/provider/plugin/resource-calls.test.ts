@@ -1,19 +1,13 @@
-import {
-  CheckRequest,
-  type CheckResponse,
-  CreateRequest,
-  InvokeRequest,
-  ReadRequest,
-} from "@pulumi/pulumi/proto/provider_pb";
 import { beforeEach, expect, test } from "vitest";
 import { createHost, type Host } from "../../../../provider/engine/host";
 import { lookUpCalls } from "../../../../provider/plugin/look-up-calls";
+import type { checkResponse, Response } from "../../../../provider/plugin/messages";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
-import { readStruct, writeStruct } from "../../../../provider/plugin/structs";
 import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";
 import { longSecrets } from "../../../support/long-secrets";
+import { arrived, sent } from "../../../support/property-sets";
 import { asSecret, boxLifecycle } from "../dynamic/box";
 
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
@@ -31,14 +25,10 @@ beforeEach(async () => {
   calls = resourceCalls(await hostThatHears(`no ${JSON.stringify(secret)}`), { ...kinds, Box: boxLifecycle() });
 });
 
-function check(kind: string, news: object): CheckResponse {
-  const request = new CheckRequest();
-  request.setUrn(urnOf(kind));
-  request.setNews(writeStruct(news));
-  return calls.check(request);
-}
+const check = (kind: string, news: object): Response<typeof checkResponse> =>
+  calls.check({ urn: urnOf(kind), olds: sent({}), news: sent(news), autonaming: undefined });
 
-const reasonsOf = (response: CheckResponse): string[] => response.getFailuresList().map((one) => one.getReason());
+const reasonsOf = ({ failures = [] }: Response<typeof checkResponse>): string[] => failures.map(({ reason }) => reason);
 
 const failureOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
@@ -54,29 +44,22 @@ test("a check's message shows no value that is secret by its shape or by the pro
 });
 
 test("a verb's message shows none, however the service repeats it", async () => {
-  const request = new CreateRequest();
-  request.setUrn(urnOf("NetworkVolume"));
-  request.setProperties(writeStruct({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" }));
+  const properties = sent({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" });
+  const request = { urn: urnOf("NetworkVolume"), properties, timeout: 0, preview: false };
   const message = await failureOf(calls.create(request));
   expect(message).toMatch(/^NetworkVolume "\[secret\]\s": the service rejected the request: no "\[secret\](\\n)?"$/);
 });
 
 test("a look-up's message shows none", async () => {
-  const request = new InvokeRequest();
-  request.setTok("serverless-compute:index:getSecret");
-  request.setArgs(writeStruct({ name: asSecret(secret) }));
+  const request = { token: "serverless-compute:index:getSecret", args: sent({ name: asSecret(secret) }) };
   const look = lookUpCalls(await hostThatHears(`no ${secret}`));
   const message = await failureOf(look.invoke(request));
   expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
 });
 
 test("a list with something secret in it is kept as a whole: what stands where may change behind the program's back", async () => {
-  const request = new ReadRequest();
-  request.setId("box-1");
-  request.setUrn(urnOf("Box"));
-  request.setProperties(writeStruct({ tags: ["a", asSecret("4711")] }));
-  request.setInputs(writeStruct({ tags: ["a", asSecret("4711")] }));
-  const read = await calls.read(request);
-  expect(readStruct(read.getProperties()).secretPaths).toEqual([["tags"]]);
-  expect(readStruct(read.getInputs()).secretPaths).toEqual([["tags"]]);
+  const properties = sent({ tags: ["a", asSecret("4711")] });
+  const read = await calls.read({ id: "box-1", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
+  expect(arrived(read.properties).secretPaths).toEqual([["tags"]]);
+  expect(arrived(read.inputs).secretPaths).toEqual([["tags"]]);
 });

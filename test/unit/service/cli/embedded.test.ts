@@ -46,7 +46,7 @@ describe("createService", () => {
     [{ timings: { sleep: 1 } }, "timings.sleep: is no wait, there are takeHold, stopHold"],
     [{ port: 65_536 }, "port: 65536 is not allowed, must be a whole number from 0 to 65535"],
     [{ templateRelease: -1 }, "templateRelease: -1 is not allowed, must be a whole number of milliseconds, 0 or more"],
-    [{ stream: "list" }, 'stream: "list" is not allowed, must be "array" or "envelope"'],
+    [{ stream: "list" }, 'stream: "list" is not allowed, must be "auto", "array" or "envelope"'],
     [{ rateLimits: false }, 'rateLimits: false is not allowed, must be "on" or "off"'],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
   ])("refuses %j, makes nothing, and says what is allowed", async (options, message) => {

@@ -67,6 +67,19 @@ test("a longer one is in the store a moment later, and before /requests reads it
   expect(rig.records.page("endpoint", 9, 9).map(({ job }) => job.id)).toEqual([second.id, first.id]);
 });
 
+test("what was deferred is left alone once, so that a job that ends meanwhile is written once", async () => {
+  const rig = rigOf();
+  const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
+  await rig.jobs.submit(first, { wait: true });
+  await rig.jobs.writeOlder();
+  await rig.jobs.submit(second, { wait: true });
+  expect(rig.stored()).toEqual([]);
+  await rig.jobs.writeOlder();
+  expect(rig.stored()).toEqual([`${first.id} IN_QUEUE`]);
+  await rig.jobs.writeOlder();
+  expect(rig.stored()).toEqual([`${first.id} IN_QUEUE`, `${second.id} IN_QUEUE`]);
+});
+
 test("a waiting job that a worker begins is that worker's, also when its end comes in the same transaction", async () => {
   const rig = rigOf();
   const job = rig.newJob();

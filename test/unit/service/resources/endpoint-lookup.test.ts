@@ -115,12 +115,37 @@ describe("what a worker is started with", () => {
       BRACES: "{{ OTHER }}",
     });
     const { id } = resources.endpoints.create({ templateId, env: { MODEL: "large" } });
-    expect(resources.lookup.workerEnvironment(id)).toEqual({
+    expect(resources.lookup.workerEnvironment(id)).toMatchObject({
       image: "acme/chat:1",
       dockerArgs: "",
       env: { HUB: "Bearer hush", TIGHT: "hush", MODEL: "large", BRACES: "{{ OTHER }}" },
       secretValues: ["hush"],
     });
+  });
+
+  test("has what only a container needs: credentials, volume, GPUs, CPUs", () => {
+    const auth = resources.registryAuths.create({ name: "hub", username: "me", password: "hush" });
+    const volume = resources.volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+    const content = { imageName: "acme/chat:1", containerDiskInGb: 7, volumeInGb: 0, volumeMountPath: "/models" };
+    const start = { dockerEntrypoint: ["/start"], containerRegistryAuthId: auth.id };
+    const templateId = resources.templates.create({ name: "private", ...content, ...start }).id;
+    const needsOf = (fields: object) => {
+      const { id } = resources.endpoints.create({ templateId, ...fields });
+      return resources.lookup.workerEnvironment(id).container;
+    };
+    expect(needsOf({ networkVolumeId: volume.id, gpuCount: 2 })).toEqual({
+      entrypoint: ["/start"],
+      registryAuth: { username: "me", password: "hush" },
+      diskInGb: 7,
+      volumeId: volume.id,
+      mountPaths: ["/runpod-volume", "/models"],
+      gpus: 2,
+      cpu: undefined,
+    });
+    const cpu = (vcpus: number, memoryInGb?: number) => ({ volumeId: undefined, gpus: 0, cpu: { vcpus, memoryInGb } });
+    expect(needsOf({ computeType: "CPU", vcpuCount: 4, cpuFlavorIds: ["cpu3g"] })).toMatchObject(cpu(4, 16));
+    expect(needsOf({ computeType: "CPU" })).toMatchObject(cpu(2));
+    expect(needsOf({ instanceIds: ["cpu5c-8-32"] })).toMatchObject(cpu(8, 32));
   });
 
   test("has the words of dockerArgs in JSON as a command line", () => {

@@ -104,9 +104,9 @@ test("every query and mutation of the schema does something", async () => {
     return Array.isArray(list) ? list.map((field) => String(at(field, "name"))) : [];
   };
   expect(named("queryType")).toEqual([
-    ...["myself", "podTemplate", "serverlessGpuPools", "gpuTypes", "cpuFlavors", "dataCenters"],
+    ...["myself", "podTemplates", "podTemplate", "serverlessGpuPools", "gpuTypes", "cpuFlavors", "dataCenters"],
   ]);
-  expect(named("mutationType")).toHaveLength(15);
+  expect(named("mutationType")).toHaveLength(16);
   // Asked with ids that nothing has, each refuses, which one without a function behind it would not.
   const calls = [
     'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
@@ -114,6 +114,7 @@ test("every query and mutation of the schema does something", async () => {
     'saveEndpoint(input: { id: "x", name: "n" }) { id }',
     'deleteEndpoint(id: "x")',
     'updateEndpointTemplate(input: { endpointId: "x", templateId: "x" }) { id }',
+    "updateUserSettings(input: null) { id }",
     'secretCreate(input: { name: "no blanks", value: "v" }) { id }',
     'secretValueUpdate(input: { id: "x", value: "v" }) { id }',
     'secretDescriptionUpdate(input: { id: "x", description: "v" }) { id }',

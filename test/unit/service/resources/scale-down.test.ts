@@ -4,10 +4,11 @@ import { messageOf, useService } from "./service-rig";
 
 const rig = await useService({ deleteNeedsScaleDown: true });
 
-test("with deleteNeedsScaleDown REST deletes an endpoint only after workersMin and workersMax are 0", async () => {
+test("with deleteNeedsScaleDown REST v1 and GraphQL delete an endpoint only after workersMin and workersMax are 0", async () => {
   const id = await rig.endpoint(await rig.template(), { workersMax: 1 });
   const refusal = await rig.rest("DELETE", `/endpoints/${id}`);
   expectAnswer(refusal, 400);
+  expect(messageOf(await rig.graphql(`mutation { deleteEndpoint(id: "${id}") }`))).toBe(messageOf(refusal));
   expect(messageOf(refusal)).toContain("set workersMin and workersMax to 0 before");
   expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 }), 200);
   expectAnswer(await rig.rest("DELETE", `/endpoints/${id}`), 204);

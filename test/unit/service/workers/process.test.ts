@@ -1,3 +1,4 @@
+import { getPriority } from "node:os";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { systemClock } from "serverless-compute-api/clock";
@@ -50,4 +51,10 @@ test("a worker without a channel has no file descriptor 3", async () => {
   const { channel, ended, lines } = startProgram(source, false);
   await ended;
   expect([channel, lines]).toEqual([undefined, ["true"]]);
+});
+
+test("a worker gets less of a busy processor than the service", async () => {
+  const { ended, lines } = startProgram("setTimeout(() => console.log(os.getPriority()), 20)", false);
+  await ended;
+  expect(lines).toEqual([String(Math.min(getPriority() + 5, 19))]);
 });

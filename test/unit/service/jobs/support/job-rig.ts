@@ -7,9 +7,11 @@ import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createAuth } from "../../../../../service/api/auth";
 import { createServer } from "../../../../../service/api/server";
+import { noUserRateLimit } from "../../../../../service/api/user-rate-limit";
 import { createJobEngine } from "../../../../../service/engine";
-import { type JobTimings, resolveTimings } from "../../../../../service/jobs/timings";
+import type { JobTimings } from "../../../../../service/jobs/timings";
 import { createResources } from "../../../../../service/resources";
+import { resolveSettings } from "../../../../../service/settings";
 import { openDatabase } from "../../../../../service/store/database";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
@@ -87,14 +89,17 @@ export async function useJobRig({
     const log = pino({ level: "silent" });
     const resources = createResources({ database, clock, templateRelease: 0 });
     let root = "";
-    const settings = { dataFolder, images, rateLimits: "on" as const, stream, timings: resolveTimings(timings) };
+    const settings = resolveSettings({ dataFolder, images, stream, timings, runtime: "none", clock });
     const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
-    const engine = createJobEngine({ ...deps, serverlessUrl: () => root });
+    const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
+    const engine = createJobEngine({ ...deps, serverlessUrl: () => root, listenForWorkers });
     const rest = { deleteNeedsScaleDown: false, workers: () => [] };
+    const view = { workers: engine.workers, throttled: engine.throttled, logFile: () => "" };
     const server = createServer({
       auth,
       resources,
       rest,
+      restV2: { rateLimit: noUserRateLimit, serverlessUrl: () => root, clock, view },
       jobs: engine,
       log,
       requestLimit: settings.timings.requestLimit,

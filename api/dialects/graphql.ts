@@ -1,16 +1,17 @@
 import { GraphQLClient } from "graphql-request";
 import { z } from "zod";
-import { requestFacts } from "./address";
-import { graphqlRefusal, parseAnswer, parseElements } from "./answer";
-import { classifyAnswer, invalidArgument, isApiError, unexpectedAnswer } from "./errors";
-import type { CallOptions, Management } from "./management";
-import { registryAuthRecord, type SaveTemplateInput, secretRecord, templateRecord } from "./shapes";
-import type { Transport } from "./transport";
+import { requestFacts } from "../address";
+import { graphqlRefusal, parseAnswer, parseElements } from "../answer";
+import { classifyAnswer, invalidArgument, isApiError, unexpectedAnswer } from "../errors";
+import type { CallOptions, Management } from "../management";
+import type { TemplateChanges } from "../objects";
+import { registryAuthRecord, type SaveTemplateInput, secretRecord, templateRecord } from "../shapes";
+import type { Transport } from "../transport";
 
 /** The part of the management operations that goes by GraphQL. */
 export type GraphqlManagement = Pick<
   Management,
-  | "saveTemplate"
+  | "createTemplate"
   | "updateTemplate"
   | "readTemplate"
   | "listTemplates"
@@ -24,6 +25,8 @@ export type GraphqlManagement = Pick<
   | "listRegistryAuths"
   | "updateRegistryAuth"
   | "deleteRegistryAuth"
+  | "listGpuTypes"
+  | "listDataCenters"
 >;
 
 const templateFields = `id name imageName containerDiskInGb volumeInGb dockerArgs env { key value } ports readme
@@ -65,7 +68,26 @@ const documents = {
   updateRegistryAuth: `mutation updateRegistryAuth($id: String!, $username: String!, $password: String!) {
     updateRegistryAuth(input: { id: $id, username: $username, password: $password }) { id } }`,
   deleteRegistryAuth: "mutation deleteRegistryAuth($id: String!) { deleteRegistryAuth(registryAuthId: $id) }",
+  gpuTypes: `query gpuTypes { serverlessGpuPools { id gpuTypeIds }
+    gpuTypes { id displayName manufacturer memoryInGb lowestPrice(input: { gpuCount: 1 }) { uninterruptablePrice } } }`,
+  dataCenters: "query dataCenters { dataCenters { id name region } }",
 } as const;
+
+const gpuCatalog = z.looseObject({
+  gpuTypes: z.array(
+    z.looseObject({
+      id: z.string(),
+      displayName: z.string().nullish(),
+      manufacturer: z.string().nullish(),
+      memoryInGb: z.number().nullish(),
+      lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
+    }),
+  ),
+  serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
+});
+const dataCenterCatalog = z.looseObject({
+  dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
+});
 
 interface Operation<Shape extends z.ZodType> {
   name: keyof typeof documents;
@@ -79,6 +101,16 @@ interface Operation<Shape extends z.ZodType> {
 
 /** Shortest value of a template's environment that is kept out of errors: anything shorter would blank out plain words. */
 const shortestHidden = 8;
+
+const entriesOf = (env: Readonly<Record<string, string>>) =>
+  Object.entries(env).map(([key, value]) => ({ key, value }));
+
+/** Changes in the form of saveTemplate: a list for the environment, the empty text for no credentials. */
+const saved = ({ env, containerRegistryAuthId, ...same }: TemplateChanges) => ({
+  ...same,
+  ...(env && { env: entriesOf(env) }),
+  ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? "" }),
+});
 
 /** Speaks the GraphQL dialect (interface: GraphQL API). The key travels in a header: an address ends up in logs. */
 export function createGraphqlManagement(transport: Transport, graphqlUrl: string): GraphqlManagement {
@@ -164,8 +196,11 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   }
 
   return {
-    saveTemplate,
-    async updateTemplate(id, patch, options) {
+    async createTemplate({ env = {}, containerRegistryAuthId, ...same }, options) {
+      const credentials = containerRegistryAuthId ? { containerRegistryAuthId } : {};
+      return saveTemplate({ volumeInGb: 0, dockerArgs: "", ...same, env: entriesOf(env), ...credentials }, options);
+    },
+    async updateTemplate(id, changes, options) {
       const whole = await readWholeTemplate(required(id, "template id", "podTemplate"), options);
       const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = whole;
       const { volumeMountPath, isServerless, containerRegistryAuthId = "" } = whole;
@@ -174,8 +209,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         ...Object.fromEntries(others),
         ...{ id, name, imageName, containerDiskInGb, volumeInGb, dockerArgs, ports, readme, volumeMountPath },
         ...{ isServerless, containerRegistryAuthId },
-        env: Object.entries(env).map(([key, value]) => ({ key, value })),
-        ...patch,
+        env: entriesOf(env),
+        ...saved(changes),
       };
       return saveTemplate(input, options);
     },
@@ -191,7 +226,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       }
     },
     listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
-    async deleteTemplate(name, options) {
+    async deleteTemplate({ name }, options) {
       const variables = { name: required(name, "template name", "deleteTemplate") };
       // By name: sent again after a lost response, it could hit another template that has the name by then.
       await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
@@ -238,6 +273,27 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     async deleteRegistryAuth(id, options) {
       const variables = { id: required(id, "registry auth id", "deleteRegistryAuth") };
       await ask({ name: "deleteRegistryAuth", variables, shape: z.unknown(), idempotent: true }, options);
+    },
+
+    async listGpuTypes(options) {
+      const { gpuTypes, serverlessGpuPools } = await ask(
+        { name: "gpuTypes", shape: gpuCatalog, idempotent: true },
+        options,
+      );
+      return gpuTypes.map(({ id, displayName, manufacturer, memoryInGb, lowestPrice }) => ({
+        ...{
+          id,
+          name: displayName ?? id,
+          manufacturer: manufacturer ?? undefined,
+          memoryInGb: memoryInGb ?? undefined,
+        },
+        pool: serverlessGpuPools?.find(({ gpuTypeIds }) => gpuTypeIds?.includes(id))?.id,
+        price: lowestPrice?.uninterruptablePrice ?? undefined,
+      }));
+    },
+    async listDataCenters(options) {
+      const { dataCenters } = await ask({ name: "dataCenters", shape: dataCenterCatalog, idempotent: true }, options);
+      return dataCenters.map(({ id, name, region }) => ({ id, name: name ?? id, region: region ?? undefined }));
     },
   };
 }

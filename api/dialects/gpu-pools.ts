@@ -1,0 +1,68 @@
+import { invalidArgument, type RequestFacts } from "../errors";
+import type { EndpointRecord } from "../objects";
+
+/** How REST v2 names the GPU types of an endpoint: pools, less some of their types. */
+export interface PoolChoice {
+  pools: string[];
+  excludedTypes: string[];
+}
+
+/** The types of each pool, in the catalog's order. */
+export type Pools = ReadonlyMap<string, readonly string[]>;
+
+/** The pools of the catalog; types in none are left out, for no serverless endpoint can have them. */
+export function poolsOf(catalog: readonly { id: string; pool?: string | undefined }[]): Pools {
+  const pools = new Map<string, string[]>();
+  for (const { id, pool } of catalog) if (pool) pools.set(pool, [...(pools.get(pool) ?? []), id]);
+  return pools;
+}
+
+/**
+ * The pools that hold the wanted types, in the order of the first of them, less their unwanted types; without wanted types
+ * every pool, less the excluded ones. Rejects a type that is in no pool, and names those that are.
+ */
+export function choosePools(
+  pools: Pools,
+  wanted: readonly string[],
+  excluded: readonly string[],
+  request: RequestFacts,
+): PoolChoice {
+  const all = [...pools.values()].flat();
+  const unknown = [...wanted, ...excluded].filter((type) => !all.includes(type));
+  if (unknown.length > 0) {
+    const property = wanted.includes(unknown[0] ?? "") ? "gpuTypeIds" : "excludedGpuTypeIds";
+    const types = unknown.map((type) => JSON.stringify(type)).join(", ");
+    const text = `${property}: no pool of serverless endpoints has ${types}; the types of its pools are ${all.join(", ")}`;
+    throw invalidArgument(text, request);
+  }
+  if (wanted.length === 0) return { pools: [...pools.keys()], excludedTypes: [...new Set(excluded)] };
+  const poolOf = (type: string): string[] =>
+    [...pools].flatMap(([pool, types]) => (types.includes(type) ? [pool] : []));
+  const chosen = [...new Set(wanted.flatMap(poolOf))];
+  const unwanted = chosen.flatMap((pool) => (pools.get(pool) ?? []).filter((type) => !wanted.includes(type)));
+  return { pools: chosen, excludedTypes: unwanted };
+}
+
+/** How a plain list of types, whose order means nothing, reads as a choice of pools. */
+export function poolsWith(pools: Pools, types: readonly string[]): PoolChoice {
+  const chosen = [...pools].filter(([, members]) => members.some((type) => types.includes(type)));
+  const excludedTypes = chosen.flatMap(([, members]) => members.filter((type) => !types.includes(type)));
+  return { pools: chosen.map(([pool]) => pool), excludedTypes };
+}
+
+/** The types that an endpoint's pools stand for: any where it names none. A word that is no pool of the catalog is a type. */
+export function gpuTypesIn(
+  pools: Pools,
+  choice: PoolChoice,
+): Required<Pick<EndpointRecord, "gpuTypeIds" | "gpuTypeGroups" | "anyGpuType" | "excludedGpuTypeIds">> {
+  const excluded = new Set(choice.excludedTypes);
+  const gpuTypeGroups = choice.pools
+    .map((pool) => (pools.get(pool) ?? [pool]).filter((type) => !excluded.has(type)))
+    .filter((group) => group.length > 0);
+  return {
+    gpuTypeIds: gpuTypeGroups.flat(),
+    gpuTypeGroups,
+    anyGpuType: choice.pools.length === 0 || [...pools.keys()].every((pool) => choice.pools.includes(pool)),
+    excludedGpuTypeIds: choice.excludedTypes,
+  };
+}

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { pathSegment, requestFacts } from "../address";
+import { classifyAnswer } from "../errors";
+import type { Management } from "../management";
+import type { EndpointChanges, EndpointCreate, EndpointRecord } from "../objects";
+import { networkVolumeRecord, serverlessEndpointRecord, templateRecord } from "../shapes";
+import type { Transport } from "../transport";
+import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
+import { createGraphqlManagement } from "./graphql";
+import { createRestCalls } from "./rest-calls";
+import { usual } from "./rest-v2-bodies";
+import { containerOf, markedCopy, unmarked } from "./template-mark";
+
+/** The body of a creation: what is none is left out, and so is what has no meaning for workers without a GPU. */
+function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object {
+  const onGpu = others.computeType !== "CPU" || (gpuTypeIds ?? []).length > 0;
+  const { cpuFlavorIds = [], ...rest } = others;
+  const given = {
+    ...rest,
+    ...(cpuFlavorIds.length > 0 ? { cpuFlavorIds } : {}),
+    ...(onGpu ? { gpuTypeIds, gpuCount } : {}),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}
+
+/** The body of an update; null clears what the service takes it for. */
+const patchBody = ({ vcpuCount, ...changes }: EndpointChanges): object => ({
+  ...changes,
+  ...(vcpuCount === undefined ? {} : { vcpuCount: vcpuCount ?? usual.vcpuCount }),
+});
+
+// What a service says here beyond REST v1 is in words of its own.
+const endpointRecord = z.looseObject({
+  ...serverlessEndpointRecord.shape,
+  type: z
+    .unknown()
+    .optional()
+    .transform(() => undefined),
+});
+const endpointWithTemplate = endpointRecord.extend({ template: templateRecord.nullish() });
+
+/** An endpoint that REST v2 made has a template of its own, a copy that names the template which it was made from. */
+function copyIn({ template, ...endpoint }: z.output<typeof endpointWithTemplate>): EndpointRecord {
+  const { templateId, container } = template ? unmarked(containerOf(template)) : {};
+  if (templateId === undefined) return endpoint;
+  const copyId = endpoint.templateId;
+  return { ...endpoint, templateId, container, copyId, usualCpuFlavorId: usual.cpuFlavorId };
+}
+
+const unknownTemplate = (id: string, url: string) =>
+  classifyAnswer(
+    { status: 400, text: `templateId: template "${id}" does not exist` },
+    requestFacts({ method: "PATCH", url }),
+  );
+
+/** A fresh template can be unknown to the next call for some seconds. */
+const freshTemplate = ["template_not_found"];
+
+/**
+ * The management operations by REST v1 (interface: REST management API), and by GraphQL what it has no paths for.
+ * `baseUrl` carries the version prefix and no slash at its end.
+ */
+export function createRestV1Management(
+  transport: Transport,
+  { baseUrl, graphqlUrl }: { baseUrl: string; graphqlUrl: string },
+): Management {
+  const { ask, list, read, remove } = createRestCalls(transport);
+  const graphql = createGraphqlManagement(transport, graphqlUrl);
+  const endpoints = `${baseUrl}/endpoints`;
+  const volumes = `${baseUrl}/networkvolumes`;
+
+  const endpointUrl = (method: string, id: string) =>
+    `${endpoints}/${pathSegment(id, "endpoint", { method, url: endpoints })}`;
+  const volumeUrl = (method: string, id: string) =>
+    `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
+
+  return {
+    ...graphql,
+
+    createEndpoint: (settings, options) =>
+      ask(
+        endpointRecord,
+        { method: "POST", url: endpoints, body: createBody(settings), idempotent: false, settling: freshTemplate },
+        options,
+      ),
+    async readEndpoint(id, options) {
+      const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
+      const endpoint = record && copyIn(record);
+      if (!endpoint?.container || endpoint.gpuTypeIds.length === 0) return endpoint;
+      // REST v2 gave it pools, so the order of its types means nothing, and those of all pools mean any.
+      const pools = poolsOf(await graphql.listGpuTypes(options));
+      return { ...endpoint, ...gpuTypesIn(pools, poolsWith(pools, endpoint.gpuTypeIds)) };
+    },
+    listEndpoints: (options) => list(endpointRecord, endpoints, options),
+    async listCopies(templateId, options) {
+      const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);
+      return records.map(copyIn).filter((endpoint) => endpoint.container && endpoint.templateId === templateId);
+    },
+    async updateCopy({ id, copyId }, templateId, options) {
+      const template = await graphql.readTemplate(templateId, options);
+      if (!template || copyId === undefined) throw unknownTemplate(templateId, endpointUrl("PATCH", id));
+      await graphql.updateTemplate(copyId, markedCopy(template), options);
+    },
+    async updateEndpoint(id, changes, options) {
+      const url = endpointUrl("PATCH", id);
+      const settling = changes.templateId === undefined ? [] : freshTemplate;
+      const body = patchBody(changes);
+      return ask(endpointRecord, { method: "PATCH", url, body, idempotent: true, settling }, options);
+    },
+    async deleteEndpoint(id, options) {
+      return remove(endpointUrl("DELETE", id), options);
+    },
+
+    createNetworkVolume: (settings, options) =>
+      ask(networkVolumeRecord, { method: "POST", url: volumes, body: settings, idempotent: false }, options),
+    async readNetworkVolume(id, options) {
+      return read(networkVolumeRecord, volumeUrl("GET", id), options);
+    },
+    listNetworkVolumes: (options) => list(networkVolumeRecord, volumes, options),
+    async updateNetworkVolume(id, changes, options) {
+      const url = volumeUrl("PATCH", id);
+      return ask(networkVolumeRecord, { method: "PATCH", url, body: changes, idempotent: true }, options);
+    },
+    async deleteNetworkVolume(id, options) {
+      return remove(volumeUrl("DELETE", id), options);
+    },
+  };
+}

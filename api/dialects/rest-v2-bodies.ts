@@ -1,0 +1,177 @@
+import type {
+  ContainerSettings,
+  EndpointChanges,
+  EndpointCreate,
+  EndpointSettings,
+  NetworkVolumeSettings,
+  TemplateChanges,
+  TemplateCreate,
+  TemplateSettings,
+} from "../objects";
+import {
+  limits,
+  type V2EndpointCreate,
+  type V2EndpointPatch,
+  type V2NetworkVolumeCreate,
+  type V2Scaling,
+  type V2TemplatePatch,
+} from "../shapes";
+import type { PoolChoice } from "./gpu-pools";
+
+/** What an endpoint gets where nothing is said, so that it is the same as by REST v1. */
+export const usual = { cpuFlavorId: "cpu3c", vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default };
+
+const defaults = {
+  computeType: "GPU",
+  gpuCount: 1,
+  scalerType: "QUEUE_DELAY",
+  scalerValue: 4,
+  idleTimeout: 5,
+  workersMin: 0,
+  workersMax: 3,
+  flashboot: false,
+} as const;
+
+/** What of a container is given, by the names of REST v2. */
+function containerBody(
+  given: Partial<ContainerSettings>,
+): Pick<V2EndpointPatch, "image" | "disk" | "args" | "env" | "ports" | "registry"> {
+  const { imageName, containerDiskInGb, dockerArgs, env, ports, containerRegistryAuthId } = given;
+  return {
+    ...(imageName === undefined ? {} : { image: imageName }),
+    ...(containerDiskInGb === undefined ? {} : { disk: containerDiskInGb }),
+    ...(dockerArgs === undefined ? {} : { args: dockerArgs }),
+    ...(env && { env: { ...env } }),
+    ...(ports === undefined ? {} : { ports: portsOf(ports) }),
+    ...(containerRegistryAuthId === undefined ? {} : { registry: containerRegistryAuthId || null }),
+  };
+}
+
+const portsOf = (ports: string): string[] =>
+  ports
+    .split(",")
+    .map((port) => port.trim())
+    .filter((port) => port !== "");
+
+/** The body that makes a template, or with `whole` the one that changes it to that. */
+export function templateBody(given: TemplateChanges & { name: string }): V2TemplatePatch & { name: string };
+export function templateBody(given: TemplateChanges, whole?: TemplateSettings): V2TemplatePatch;
+export function templateBody(given: TemplateChanges | TemplateCreate, whole: TemplateChanges = given): V2TemplatePatch {
+  const { name, isServerless, startSsh, startJupyter, allowedCudaVersions, volumeInGb, volumeMountPath } = given;
+  const size = whole.volumeInGb ?? 0;
+  const persistent = size > 0 ? { persistent: { size, path: whole.volumeMountPath || "/workspace" } } : {};
+  const mounts = volumeInGb !== undefined || (volumeMountPath !== undefined && size > 0);
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...containerBody(given),
+    ...(mounts ? { mounts: persistent } : {}),
+    ...(isServerless === undefined ? {} : { serverless: isServerless }),
+    ...(startSsh === undefined ? {} : { startSsh }),
+    ...(startJupyter === undefined ? {} : { startJupyter }),
+    ...(allowedCudaVersions && { allowedCudaVersions: [...allowedCudaVersions] }),
+  };
+}
+
+export const volumeBody = ({ name, size, dataCenterId, type }: NetworkVolumeSettings): V2NetworkVolumeCreate => ({
+  ...{ name, size, dataCenter: dataCenterId },
+  ...(type === undefined ? {} : { type }),
+});
+
+const scalingBody = (type: EndpointSettings["scalerType"], value: number): V2Scaling =>
+  type === "REQUEST_COUNT" ? { type, requestCount: value } : { type, queueDelay: value };
+
+/** Each volume once: the single one first. */
+const volumesOf = ({ networkVolumeId, networkVolumeIds = [] }: Partial<EndpointSettings>): string[] => [
+  ...new Set([...(networkVolumeId ? [networkVolumeId] : []), ...networkVolumeIds]),
+];
+
+const cudaBody = ({ allowedCudaVersions = [], minCudaVersion }: Partial<EndpointSettings>) => ({
+  allowedCudaVersions: [...allowedCudaVersions],
+  minCudaVersion: minCudaVersion ?? "",
+});
+
+const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: Partial<EndpointSettings>) =>
+  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usual.cpuFlavorId]).map((id) => ({
+    id,
+    vcpuCount: vcpuCount ?? usual.vcpuCount,
+  }));
+
+const flashbootBody = ({ flashboot, flashbootType }: Partial<EndpointSettings>) =>
+  flashbootType ?? (flashboot ? "FLASHBOOT" : "OFF");
+
+/** The body that makes an endpoint with a container of its own. `pools` are those of its GPU types. */
+export function endpointBody(
+  given: EndpointCreate,
+  container: ContainerSettings,
+  pools: PoolChoice | undefined,
+): V2EndpointCreate {
+  const whole = { ...defaults, ...given };
+  const { allowedCudaVersions, minCudaVersion } = cudaBody(whole);
+  return {
+    name: given.name ?? given.templateId,
+    type: whole.type ?? "QUEUE",
+    ...containerBody(container),
+    ...(pools
+      ? {
+          gpu: {
+            ...pools,
+            count: whole.gpuCount,
+            ...(allowedCudaVersions.length > 0 ? { allowedCudaVersions } : {}),
+            ...(minCudaVersion === "" ? {} : { minCudaVersion }),
+          },
+        }
+      : { cpu: cpuBody(whole) }),
+    workers: { min: whole.workersMin, max: whole.workersMax, idleTimeout: whole.idleTimeout },
+    scaling: scalingBody(whole.scalerType, whole.scalerValue),
+    dataCenterIds: [...(whole.dataCenterIds ?? [])],
+    networkVolumes: volumesOf(whole),
+    timeout: whole.executionTimeoutMs ?? usual.executionTimeoutMs,
+    flashboot: flashbootBody(whole),
+  };
+}
+
+/** Whether any of the settings is among the changes. */
+const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
+  keys.some((key) => changes[key] !== undefined);
+
+/**
+ * The body that changes an endpoint. What REST v2 carries as one is taken from the `whole`, the settings that the changes
+ * lead to. `pools` are those of its GPU types where these change.
+ */
+export function endpointPatch(
+  changes: EndpointChanges,
+  whole: EndpointChanges & Pick<Partial<EndpointSettings>, "computeType">,
+  container: ContainerSettings | undefined,
+  pools: PoolChoice | undefined,
+): V2EndpointPatch {
+  const { name, workersMin, workersMax, idleTimeout, dataCenterIds, gpuCount } = changes;
+  const gpu = {
+    ...pools,
+    ...(gpuCount === undefined ? {} : { count: gpuCount }),
+    ...(has(changes, "allowedCudaVersions", "minCudaVersion") ? cudaBody(whole) : {}),
+  };
+  const workers = {
+    ...(workersMin === undefined ? {} : { min: workersMin }),
+    ...(workersMax === undefined ? {} : { max: workersMax }),
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
+  };
+  const onGpu = whole.computeType !== "CPU";
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(container && containerBody(container)),
+    ...(onGpu && Object.keys(gpu).length > 0 ? { gpu } : {}),
+    ...(!onGpu && has(changes, "cpuFlavorIds", "vcpuCount") ? { cpu: cpuBody(whole) } : {}),
+    ...(Object.keys(workers).length > 0 ? { workers } : {}),
+    ...(has(changes, "scalerType", "scalerValue")
+      ? {
+          scaling: scalingBody(whole.scalerType ?? defaults.scalerType, whole.scalerValue ?? defaults.scalerValue),
+        }
+      : {}),
+    ...(dataCenterIds && { dataCenterIds: [...dataCenterIds] }),
+    ...(has(changes, "networkVolumeId", "networkVolumeIds") ? { networkVolumes: volumesOf(whole) } : {}),
+    ...(changes.executionTimeoutMs === undefined
+      ? {}
+      : { timeout: changes.executionTimeoutMs ?? usual.executionTimeoutMs }),
+    ...(has(changes, "flashboot", "flashbootType") ? { flashboot: flashbootBody(whole) } : {}),
+  };
+}

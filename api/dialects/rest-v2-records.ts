@@ -1,0 +1,78 @@
+import type { ContainerSettings, EndpointRecord, GpuTypeRecord, NetworkVolumeRecord, TemplateRecord } from "../objects";
+import type { V2EndpointRecord, V2GpuRecord, V2NetworkVolumeRecord, V2TemplateRecord } from "../shapes";
+import { gpuTypesIn, type Pools } from "./gpu-pools";
+import { usual } from "./rest-v2-bodies";
+import { unmarked } from "./template-mark";
+
+/** What workers run, of an endpoint or a template. */
+const containerOf = (record: V2EndpointRecord | V2TemplateRecord): ContainerSettings => ({
+  imageName: record.image ?? "",
+  containerDiskInGb: record.disk ?? 0,
+  dockerArgs: record.args ?? "",
+  env: record.env ?? {},
+  ports: record.ports.join(","),
+  containerRegistryAuthId: record.registry || null,
+});
+
+/** A template. REST v2 has no place for free text, and for a mount path only beside a volume. */
+export function templateFrom(record: V2TemplateRecord): TemplateRecord {
+  const { id, name, mounts, startSsh, startJupyter, allowedCudaVersions, serverless } = record;
+  const { containerRegistryAuthId, env, ...container } = containerOf(record);
+  const volume = mounts?.persistent;
+  return {
+    ...{ id, name, ...container, env: { ...env } },
+    containerRegistryAuthId: containerRegistryAuthId ?? undefined,
+    volumeInGb: volume?.size ?? 0,
+    volumeMountPath: volume?.path ?? "",
+    readme: "",
+    isServerless: serverless ?? false,
+    ...{ startSsh, startJupyter, allowedCudaVersions },
+    unshown: volume?.path ? ["readme"] : ["readme", "volumeMountPath"],
+  };
+}
+
+export const volumeFrom = ({ id, name, size, dataCenter, type }: V2NetworkVolumeRecord): NetworkVolumeRecord => ({
+  ...{ id, name, size, dataCenterId: dataCenter, type },
+});
+
+export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2GpuRecord): GpuTypeRecord => ({
+  ...{ id, name: name ?? id, pool, manufacturer },
+  memoryInGb: memory,
+  price: typeof price === "number" ? price : undefined,
+});
+
+const gpuSettings = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;
+const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
+
+/** An endpoint; `pools` are asked for where it has GPUs. */
+export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined): EndpointRecord {
+  const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
+  const queue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
+  return {
+    ...{ id: record.id, name: record.name, createdAt: record.createdAt },
+    ...unmarked(containerOf(record)),
+    computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
+    ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
+    gpuCount: gpu?.count,
+    cpuFlavorIds: cpu?.map(({ id }) => id) ?? [],
+    usualCpuFlavorId: usual.cpuFlavorId,
+    vcpuCount: cpu?.[0]?.vcpuCount,
+    dataCenterIds: record.dataCenterIds,
+    allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
+    minCudaVersion: gpu?.minCudaVersion || undefined,
+    ...(networkVolumes.length === 1
+      ? { networkVolumeId: networkVolumes[0], networkVolumeIds: [] }
+      : { networkVolumeIds: networkVolumes }),
+    idleTimeout: workers?.idleTimeout,
+    executionTimeoutMs: record.timeout,
+    flashboot: flashboot === undefined ? undefined : flashboot !== "OFF",
+    flashbootType: flashboot,
+    scalerType: scaling?.type,
+    scalerValue: queue,
+    workersMin: workers?.min,
+    workersMax: workers?.max,
+    type,
+    requestUrl: type === "LOAD_BALANCER" ? requestUrls?.["base"] : undefined,
+    unshown: [...(gpu ? [] : gpuSettings), ...(cpu ? [] : cpuSettings)],
+  };
+}

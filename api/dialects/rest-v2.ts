@@ -1,0 +1,215 @@
+import { pathSegment, requestFacts } from "../address";
+import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
+import type { CallOptions, Management } from "../management";
+import type { ContainerSettings, TemplateRecord } from "../objects";
+import {
+  registryAuthRecord,
+  type V2EndpointRecord,
+  v2DataCenterRecord,
+  v2EndpointRecord,
+  v2GpuRecord,
+  v2NetworkVolumeRecord,
+  v2TemplateRecord,
+} from "../shapes";
+import type { Transport, TransportRequest } from "../transport";
+import { choosePools, type Pools, poolsOf } from "./gpu-pools";
+import { createGraphqlManagement } from "./graphql";
+import { createRestCalls } from "./rest-calls";
+import { endpointBody, endpointPatch, templateBody, volumeBody } from "./rest-v2-bodies";
+import { endpointFrom, gpuTypeFrom, templateFrom, volumeFrom } from "./rest-v2-records";
+import { markedCopy } from "./template-mark";
+
+/** How a call is made that others wait for, too: neither the deadline nor the cancellation of one may fail theirs. */
+function shared(options: CallOptions | undefined): CallOptions {
+  const { signal: _s, waitSignal: _w, deadline: _d, onDeadline: _o, ...same } = options ?? {};
+  return same;
+}
+
+/** Shortest value of an environment that is kept out of errors: anything shorter would blank out plain words. */
+const shortestHidden = 8;
+const hiddenIn = (env: Readonly<Record<string, string>>): string[] =>
+  Object.values(env).filter((value) => value.length >= shortestHidden);
+
+/**
+ * The management operations by REST v2, and by GraphQL those of secrets, which have no path there. `baseUrl` carries the
+ * version prefix and no slash at its end.
+ *
+ * An endpoint gets a template's settings and no `templateId`: the service deletes an endpoint together with the template
+ * that it is bound to, and other endpoints may have the same one. A variable of the copy names the template.
+ */
+export function createRestV2Management(
+  transport: Transport,
+  { baseUrl, graphqlUrl }: { baseUrl: string; graphqlUrl: string },
+): Management {
+  const { ask, list, read, remove } = createRestCalls(transport);
+  const { createSecret, listSecrets, updateSecretValue, updateSecretDescription, deleteSecret } =
+    createGraphqlManagement(transport, graphqlUrl);
+
+  const collection = (path: string, noun: string) => {
+    const url = `${baseUrl}/${path}`;
+    return { url, of: (method: string, id: string) => `${url}/${pathSegment(id, noun, { method, url })}` };
+  };
+  const endpoints = collection("serverless", "endpoint");
+  const templates = collection("templates", "template");
+  const volumes = collection("network-volumes", "network volume");
+  const registries = collection("registries", "registry auth");
+
+  const post = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
+    return { method: "POST", url, body, idempotent: false, secrets };
+  };
+  const patch = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
+    return { method: "PATCH", url, body, idempotent: true, secrets };
+  };
+
+  /** What several calls of a deployment need and what does not change meanwhile, asked for once. */
+  function once<Answer>(load: (options: CallOptions | undefined) => Promise<Answer>) {
+    let answer: Promise<Answer> | undefined;
+    return (options: CallOptions | undefined): Promise<Answer> => {
+      if (answer) return answer;
+      const asked = load(shared(options));
+      answer = asked;
+      asked.catch(() => {
+        if (answer === asked) answer = undefined;
+      });
+      return asked;
+    };
+  }
+  const gpus = once((options) => list(v2GpuRecord, `${baseUrl}/catalog/gpus?product=SERVERLESS`, options, "gpus"));
+  const pools = async (options: CallOptions | undefined): Promise<Pools> => poolsOf(await gpus(options));
+
+  /** Templates as this process last saw them, or asks for them, by id: an endpoint needs its template's settings. */
+  const known = new Map<string, Promise<TemplateRecord | undefined>>();
+  const learn = (record: TemplateRecord): TemplateRecord => {
+    known.set(record.id, Promise.resolve(record));
+    return record;
+  };
+  const readTemplate: Management["readTemplate"] = async (id, options) => {
+    const record = await read(v2TemplateRecord, templates.of("GET", id), options);
+    return record && learn(templateFrom(record));
+  };
+
+  /** The copy of a template that an endpoint gets; rejects as the service does where there is no such template. */
+  async function copyOf(id: string, request: RequestFacts, options?: CallOptions): Promise<ContainerSettings> {
+    const asked = known.get(id) ?? readTemplate(id, shared(options));
+    known.set(id, asked);
+    const forget = (): void => {
+      if (known.get(id) === asked) known.delete(id);
+    };
+    const template = await asked.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    if (template) return markedCopy(template);
+    forget();
+    throw classifyAnswer({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
+  }
+
+  const whole = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
+    endpointFrom(record, record.gpu ? await pools(options) : undefined);
+
+  const listEndpoints: Management["listEndpoints"] = async (options) => {
+    const records = await list(v2EndpointRecord, endpoints.url, options, "endpoints");
+    return Promise.all(records.map((record) => whole(record, options)));
+  };
+
+  return {
+    ...{ createSecret, listSecrets, updateSecretValue, updateSecretDescription, deleteSecret },
+
+    async createTemplate(settings, options) {
+      const request = post(templates.url, templateBody(settings), hiddenIn(settings.env ?? {}));
+      return learn(templateFrom(await ask(v2TemplateRecord, request, options)));
+    },
+    async updateTemplate(id, changes, options) {
+      // Until the response is there nobody knows what it is set to.
+      known.delete(id);
+      const body = templateBody(changes, options?.settings);
+      const request = patch(templates.of("PATCH", id), body, hiddenIn(changes.env ?? {}));
+      return learn(templateFrom(await ask(v2TemplateRecord, request, options)));
+    },
+    readTemplate,
+    async listTemplates(options) {
+      const records = await list(v2TemplateRecord, templates.url, options, "templates");
+      return records.map((record) => learn(templateFrom(record)));
+    },
+    async deleteTemplate({ id }, options) {
+      known.delete(id);
+      await remove(templates.of("DELETE", id), options);
+    },
+
+    async createEndpoint(settings, options) {
+      const facts = requestFacts({ method: "POST", url: endpoints.url });
+      const container = await copyOf(settings.templateId, facts, options);
+      const { computeType, gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
+      const chosen =
+        computeType === "CPU" ? undefined : choosePools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts);
+      const request = post(endpoints.url, endpointBody(settings, container, chosen), hiddenIn(container.env));
+      const made = await whole(await ask(v2EndpointRecord, request, options), options);
+      // REST v2 shows no versions; they begin with this one.
+      return { ...made, version: 1 };
+    },
+    async readEndpoint(id, options) {
+      const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
+      return record && whole(record, options);
+    },
+    listEndpoints,
+    listCopies: async (templateId, options) =>
+      (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),
+    async updateCopy({ id }, templateId, options) {
+      const url = endpoints.of("PATCH", id);
+      const container = await copyOf(templateId, requestFacts({ method: "PATCH", url }), options);
+      const body = endpointPatch({}, {}, container, undefined);
+      await ask(v2EndpointRecord, patch(url, body, hiddenIn(container.env)), options);
+    },
+    async updateEndpoint(id, changes, options) {
+      const url = endpoints.of("PATCH", id);
+      const facts = requestFacts({ method: "PATCH", url });
+      const { templateId } = changes;
+      const container = templateId === undefined ? undefined : await copyOf(templateId, facts, options);
+      const settings = options?.settings ?? changes;
+      const typesChange = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
+      const onGpu = options?.settings?.computeType !== "CPU";
+      const { gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
+      const chosen =
+        typesChange && onGpu ? choosePools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts) : undefined;
+      const request = patch(url, endpointPatch(changes, settings, container, chosen), hiddenIn(container?.env ?? {}));
+      return endpointFrom(await ask(v2EndpointRecord, request, options), undefined);
+    },
+    async deleteEndpoint(id, options) {
+      await remove(endpoints.of("DELETE", id), options);
+    },
+
+    async createNetworkVolume(settings, options) {
+      return volumeFrom(await ask(v2NetworkVolumeRecord, post(volumes.url, volumeBody(settings)), options));
+    },
+    async readNetworkVolume(id, options) {
+      const record = await read(v2NetworkVolumeRecord, volumes.of("GET", id), options);
+      return record && volumeFrom(record);
+    },
+    async listNetworkVolumes(options) {
+      return (await list(v2NetworkVolumeRecord, volumes.url, options, "networkVolumes")).map(volumeFrom);
+    },
+    async updateNetworkVolume(id, changes, options) {
+      return volumeFrom(await ask(v2NetworkVolumeRecord, patch(volumes.of("PATCH", id), changes), options));
+    },
+    async deleteNetworkVolume(id, options) {
+      await remove(volumes.of("DELETE", id), options);
+    },
+
+    createRegistryAuth: ({ name, username, password }, options) =>
+      ask(registryAuthRecord, post(registries.url, { name, username, password }, [password]), options),
+    listRegistryAuths: (options) => list(registryAuthRecord, registries.url, options, "registries"),
+    async updateRegistryAuth({ id }) {
+      const request = requestFacts({ method: "PATCH", url: registries.of("PATCH", id) });
+      throw invalidArgument("REST v2 cannot change saved credentials; save new ones under another name", request);
+    },
+    async deleteRegistryAuth(id, options) {
+      await remove(registries.of("DELETE", id), options);
+    },
+
+    listGpuTypes: async (options) => (await gpus(options)).map(gpuTypeFrom),
+    async listDataCenters(options) {
+      const found = await list(v2DataCenterRecord, `${baseUrl}/catalog/datacenters`, options, "datacenters");
+      return found.map(({ id, name, region }) => ({ id, name: name ?? id, region }));
+    },
+  };
+}

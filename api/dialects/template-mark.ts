@@ -1,0 +1,29 @@
+import type { ContainerSettings, TemplateRecord } from "../objects";
+
+/**
+ * Variable by which an endpoint that has a copy of a template's settings names the template. REST v2 copies a template and
+ * forgets it; without this nobody could tell whose change has to reach which endpoint.
+ */
+const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
+
+/** A template's settings as its copy: what workers run, the mark among its variables. */
+export const markedCopy = (template: TemplateRecord): ContainerSettings => ({
+  ...containerOf(template),
+  env: { ...template.env, [markVariable]: template.id },
+});
+
+/** What workers run of a template. */
+export const containerOf = (template: TemplateRecord): ContainerSettings => ({
+  imageName: template.imageName,
+  containerDiskInGb: template.containerDiskInGb,
+  dockerArgs: template.dockerArgs,
+  env: template.env,
+  ports: template.ports,
+  containerRegistryAuthId: template.containerRegistryAuthId ?? null,
+});
+
+/** A copy without its mark, and the id of the template that it names; undefined where it names none. */
+export function unmarked(copy: ContainerSettings): { templateId: string | undefined; container: ContainerSettings } {
+  const { [markVariable]: templateId, ...env } = copy.env;
+  return { templateId, container: { ...copy, env } };
+}

@@ -1,0 +1,157 @@
+/** The dialect that management operations go by, named after the version of its REST part. */
+export type Dialect = "v1" | "v2";
+
+/** What the workers of a template run. */
+export interface ContainerSettings {
+  imageName: string;
+  /** GB. */
+  containerDiskInGb: number;
+  dockerArgs: string;
+  env: Readonly<Record<string, string>>;
+  /** Comma-separated `<port>/<protocol>`. */
+  ports: string;
+  /** Null for none. */
+  containerRegistryAuthId: string | null;
+}
+
+/** What a template is set to, in no dialect's form. */
+export interface TemplateSettings extends ContainerSettings {
+  name: string;
+  /** GB of a pod's volume; 0 for serverless templates. */
+  volumeInGb: number;
+  readme: string;
+  volumeMountPath: string;
+  isServerless: boolean;
+  /** These three only v2 carries. */
+  startSsh?: boolean | undefined;
+  startJupyter?: boolean | undefined;
+  allowedCudaVersions?: readonly string[] | undefined;
+}
+/** A new template; what is left out gets the service's default. */
+export type TemplateCreate = Pick<TemplateSettings, "name" | "imageName" | "containerDiskInGb"> &
+  Partial<TemplateSettings>;
+/** Changes of a template; what is left out stays. */
+export type TemplateChanges = Partial<TemplateSettings>;
+
+/** A template as either dialect returns it: env a map, ports one string. */
+export interface TemplateRecord extends Omit<TemplateSettings, "containerRegistryAuthId" | "env"> {
+  id: string;
+  env: Record<string, string>;
+  containerRegistryAuthId?: string | undefined;
+  createdAt?: string | undefined;
+  /** Settings that the dialect has no place for: what stands there says nothing. */
+  unshown?: readonly (keyof TemplateSettings)[] | undefined;
+}
+
+/** What an endpoint is set to, in no dialect's form. Null, and an empty list, stand for none. */
+export interface EndpointSettings {
+  name: string;
+  templateId: string;
+  computeType: "GPU" | "CPU";
+  gpuTypeIds: readonly string[];
+  gpuCount: number;
+  cpuFlavorIds: readonly string[];
+  vcpuCount: number | null;
+  dataCenterIds: readonly string[];
+  allowedCudaVersions: readonly string[];
+  minCudaVersion: string | null;
+  networkVolumeId: string | null;
+  networkVolumeIds: readonly string[];
+  /** Seconds. */
+  idleTimeout: number;
+  /** Milliseconds. */
+  executionTimeoutMs: number | null;
+  flashboot: boolean;
+  scalerType: "QUEUE_DELAY" | "REQUEST_COUNT";
+  /** Seconds of QUEUE_DELAY, jobs of REQUEST_COUNT. */
+  scalerValue: number;
+  workersMin: number;
+  workersMax: number;
+  /** These three only v2 carries; the type never changes. */
+  type?: "QUEUE" | "LOAD_BALANCER" | undefined;
+  excludedGpuTypeIds?: readonly string[] | undefined;
+  /** Instead of `flashboot`. */
+  flashbootType?: "OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined;
+}
+/** A new endpoint; what is left out gets the service's default. */
+export type EndpointCreate = Pick<EndpointSettings, "templateId"> & Partial<Omit<EndpointSettings, "templateId">>;
+/** Changes of an endpoint; what is left out stays. */
+export type EndpointChanges = Partial<Omit<EndpointSettings, "computeType" | "type">>;
+
+/** An endpoint as either dialect returns it; lists are empty where it has none. */
+export interface EndpointRecord {
+  id: string;
+  name: string;
+  /** The template that it is bound to, or whose copy it has; undefined where the service does not say. */
+  templateId?: string | undefined;
+  /** What its workers run, where that is a copy of its template's settings and not the template itself. */
+  container?: ContainerSettings | undefined;
+  /** Id of the template that is the copy, in a dialect that shows it. */
+  copyId?: string | undefined;
+  computeType?: string | undefined;
+  gpuTypeIds: string[];
+  /** `gpuTypeIds` in groups, in priority order; within one there is none. Undefined where each type has its own rank. */
+  gpuTypeGroups?: string[][] | undefined;
+  /** Whether it takes any GPU type but the excluded ones. */
+  anyGpuType?: boolean | undefined;
+  excludedGpuTypeIds?: string[] | undefined;
+  gpuCount?: number | undefined;
+  cpuFlavorIds: string[];
+  /** The flavour that stands for none, in a dialect that always needs one. */
+  usualCpuFlavorId?: string | undefined;
+  vcpuCount?: number | undefined;
+  dataCenterIds: string[];
+  allowedCudaVersions: string[];
+  minCudaVersion?: string | undefined;
+  networkVolumeId?: string | undefined;
+  networkVolumeIds: string[];
+  idleTimeout?: number | undefined;
+  executionTimeoutMs?: number | undefined;
+  flashboot?: boolean | undefined;
+  flashbootType?: string | undefined;
+  scalerType?: string | undefined;
+  scalerValue?: number | undefined;
+  workersMin?: number | undefined;
+  workersMax?: number | undefined;
+  type?: string | undefined;
+  /** Address that takes its requests, where that is not the job API. */
+  requestUrl?: string | undefined;
+  version?: number | undefined;
+  createdAt?: string | undefined;
+  /** Settings that the dialect has no place for: what stands there says nothing. */
+  unshown?: readonly (keyof EndpointSettings)[] | undefined;
+}
+
+/** What a volume is set to. */
+export interface NetworkVolumeSettings {
+  name: string;
+  /** GB. */
+  size: number;
+  dataCenterId: string;
+  /** Only v2 carries it. */
+  type?: "STANDARD" | "HIGH_PERFORMANCE" | undefined;
+}
+export interface NetworkVolumeRecord extends Omit<NetworkVolumeSettings, "type"> {
+  id: string;
+  type?: string | undefined;
+  createdAt?: string | undefined;
+}
+
+/** A GPU type that the service has. */
+export interface GpuTypeRecord {
+  id: string;
+  name: string;
+  memoryInGb?: number | undefined;
+  manufacturer?: string | undefined;
+  /** Pool of serverless endpoints that has it; undefined where none does. */
+  pool?: string | undefined;
+  /** US dollars per hour, where the service says it. */
+  price?: number | undefined;
+}
+
+/** A data centre of the service. */
+export interface DataCenterRecord {
+  id: string;
+  name: string;
+  region?: string | undefined;
+}

@@ -1,0 +1,221 @@
+import { z } from "zod";
+import { isoTimestamp } from "./iso-timestamp";
+import { limits } from "./limits";
+import { templateFields } from "./template";
+
+/**
+ * REST v2 on the wire. What a client sends is strict: the service refuses unknown keys. What the service returns is loose:
+ * fields are added over time. Sizes in GB; `timeout` in ms, `queueDelay` and `idleTimeout` in seconds.
+ */
+
+const name = z.string().min(1).max(limits.nameLength);
+const env = templateFields.env;
+const ports = z.array(
+  z
+    .string()
+    .regex(/^[1-9]\d{0,4}\/(?:http|tcp)$/, '<port>/http or <port>/tcp, such as "8080/http"')
+    .refine((port) => Number.parseInt(port, 10) <= 65_535, { error: "must have a port from 1 to 65535" }),
+);
+/** Id of saved registry credentials; null for none. */
+const registry = z.string().min(1).nullable();
+const disk = z.int().min(1);
+const ids = z.array(z.string().min(1));
+
+/** What a container of an endpoint runs. */
+const container = { image: z.string().min(1), args: z.string(), disk, env, ports, registry };
+
+const powerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
+const cpu = z
+  .array(
+    z.strictObject({
+      id: z.string().min(1),
+      vcpuCount: z.int().min(2).refine(powerOfTwo, { error: "must be a power of two" }),
+    }),
+  )
+  .min(1);
+
+const unique = (list: string[]): boolean => new Set(list).size === list.length;
+const gpu = {
+  pools: ids.min(1),
+  excludedTypes: ids.refine(unique, { error: "must not name a type twice" }),
+  count: z.int().min(1),
+  allowedCudaVersions: z.array(z.string().min(1)),
+  minCudaVersion: z.string(),
+};
+
+/** When workers are added: by how long a job waits, in seconds, or by jobs per worker. */
+export const v2Scaling = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("QUEUE_DELAY"), queueDelay: z.number().min(0.5) }),
+  z.strictObject({ type: z.literal("REQUEST_COUNT"), requestCount: z.int().min(1) }),
+]);
+export type V2Scaling = z.output<typeof v2Scaling>;
+
+const workers = { min: z.int().min(0), max: z.int().min(0), idleTimeout: z.int().min(1).max(3600) };
+
+export const v2Flashboot = z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"]);
+
+const settings = {
+  name,
+  scaling: v2Scaling,
+  templateId: z.string().min(1),
+  cpu,
+  dataCenterIds: ids,
+  networkVolumes: ids,
+  timeout: z.int().min(limits.executionTimeout.min).max(limits.executionTimeout.max),
+  flashboot: v2Flashboot,
+  ...container,
+};
+
+/** Body of PATCH /serverless/{id}: only what is sent changes. Empty CUDA versions clear them. */
+export const v2EndpointPatch = z
+  .strictObject({
+    ...settings,
+    gpu: z.strictObject(gpu).partial(),
+    workers: z.strictObject(workers).partial(),
+  })
+  .partial();
+export type V2EndpointPatch = z.input<typeof v2EndpointPatch>;
+
+/** Body of POST /serverless. Exactly one of `gpu` and `cpu`, and `image` or `templateId`: that both rules hold is for the service to say. */
+export const v2EndpointCreate = v2EndpointPatch.extend({
+  name,
+  type: z.enum(["QUEUE", "LOAD_BALANCER"]),
+  scaling: v2Scaling,
+  gpu: z
+    .strictObject({ ...gpu, pools: gpu.pools })
+    .partial({
+      excludedTypes: true,
+      count: true,
+      allowedCudaVersions: true,
+      minCudaVersion: true,
+    })
+    .optional(),
+});
+export type V2EndpointCreate = z.input<typeof v2EndpointCreate>;
+
+const list = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .array(shape)
+    .nullish()
+    .transform((value) => value ?? []);
+const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
+
+/** The container's settings in a record. */
+const containerRecord = {
+  image: orNothing(z.string()),
+  args: orNothing(z.string()),
+  disk: orNothing(z.number()),
+  env: orNothing(z.record(z.string(), z.string())),
+  ports: list(z.string()),
+  registry: orNothing(z.string()),
+};
+
+/** An endpoint as the service returns it. It names no template. */
+export const v2EndpointRecord = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  type: orNothing(z.string()),
+  requestUrls: orNothing(z.record(z.string(), z.string())),
+  ...containerRecord,
+  gpu: orNothing(
+    z.looseObject({
+      pools: list(z.string()),
+      excludedTypes: list(z.string()),
+      count: orNothing(z.number()),
+      allowedCudaVersions: list(z.string()),
+      minCudaVersion: orNothing(z.string()),
+    }),
+  ),
+  cpu: orNothing(z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orNothing(z.number()) }))),
+  workers: orNothing(
+    z.looseObject({
+      min: orNothing(z.number()),
+      max: orNothing(z.number()),
+      idleTimeout: orNothing(z.number()),
+    }),
+  ),
+  scaling: orNothing(
+    z.looseObject({
+      type: z.string(),
+      queueDelay: orNothing(z.number()),
+      requestCount: orNothing(z.number()),
+    }),
+  ),
+  dataCenterIds: list(z.string()),
+  networkVolumes: list(z.string()),
+  timeout: orNothing(z.number()),
+  flashboot: orNothing(z.string()),
+  createdAt: isoTimestamp,
+});
+export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
+
+/** A pod's volume; templates of serverless endpoints have none. */
+const mounts = z.strictObject({
+  persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),
+});
+
+/** Body of PATCH /templates/{id}. */
+export const v2TemplatePatch = z
+  .strictObject({
+    name,
+    ...container,
+    mounts,
+    serverless: z.boolean(),
+    public: z.boolean(),
+    category: z.enum(["CPU", "NVIDIA", "AMD"]),
+    startSsh: z.boolean(),
+    startJupyter: z.boolean(),
+    allowedCudaVersions: z.array(z.string().min(1)),
+  })
+  .partial();
+export type V2TemplatePatch = z.input<typeof v2TemplatePatch>;
+
+/** Body of POST /templates. */
+export const v2TemplateCreate = v2TemplatePatch.extend({ name, image: container.image });
+export type V2TemplateCreate = z.input<typeof v2TemplateCreate>;
+
+/** A template as the service returns it. */
+export const v2TemplateRecord = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  ...containerRecord,
+  mounts: orNothing(
+    z.looseObject({ persistent: orNothing(z.looseObject({ size: z.number(), path: orNothing(z.string()) })) }),
+  ),
+  serverless: orNothing(z.boolean()),
+  public: orNothing(z.boolean()),
+  category: orNothing(z.string()),
+  startSsh: orNothing(z.boolean()),
+  startJupyter: orNothing(z.boolean()),
+  allowedCudaVersions: list(z.string()),
+});
+export type V2TemplateRecord = z.output<typeof v2TemplateRecord>;
+
+const volumeSize = z.int().min(10).max(4096);
+
+/** Body of POST /network-volumes. */
+export const v2NetworkVolumeCreate = z.strictObject({
+  name,
+  size: volumeSize,
+  dataCenter: z.string().min(1),
+  type: z.enum(["STANDARD", "HIGH_PERFORMANCE"]).optional(),
+});
+export type V2NetworkVolumeCreate = z.input<typeof v2NetworkVolumeCreate>;
+
+/** Body of PATCH /network-volumes/{id}. */
+export const v2NetworkVolumePatch = z.strictObject({ name, size: volumeSize }).partial();
+export type V2NetworkVolumePatch = z.input<typeof v2NetworkVolumePatch>;
+
+/** A network volume as the service returns it. */
+export const v2NetworkVolumeRecord = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  size: z.number(),
+  dataCenter: z.string(),
+  type: orNothing(z.string()),
+});
+export type V2NetworkVolumeRecord = z.output<typeof v2NetworkVolumeRecord>;
+
+/** Body of POST /registries; there is no PATCH. */
+export const v2RegistryCreate = z.strictObject({ name, username: z.string().min(1), password: z.string().min(1) });
+export type V2RegistryCreate = z.input<typeof v2RegistryCreate>;

@@ -1,0 +1,109 @@
+import { type Field, nested } from "./protobuf";
+import { type Reader, type Writer, wireTypes } from "./wire-format";
+
+type Plain = Record<string, unknown>;
+
+/** google.protobuf.Struct, read and written as the JSON object that it stands for; undefined where it is absent. */
+export const struct = (number: number): Field<Plain | undefined> =>
+  nested(number, {
+    readFrom: readStruct,
+    writeTo: (writer, value) => writeStruct(writer, value),
+  });
+
+/** Keys of a program's own choice: one could be that of an object's prototype. */
+function put(target: Plain, key: string, value: unknown): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  else target[key] = value;
+}
+
+function readStruct(reader: Reader): Plain {
+  const found: Plain = {};
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag !== 10) {
+      reader.skip(tag);
+      continue;
+    }
+    const entry = reader.inner();
+    let key = "";
+    let value: unknown = null;
+    while (!entry.done) {
+      const part = entry.varint();
+      if (part === 10) key = entry.text();
+      else if (part === 18) value = readValue(entry.inner());
+      else entry.skip(part);
+    }
+    put(found, key, value);
+  }
+  return found;
+}
+
+function readValue(reader: Reader): unknown {
+  let value: unknown = null;
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag === 8) {
+      reader.varint();
+      value = null;
+    } else if (tag === 17) value = reader.double();
+    else if (tag === 26) value = reader.text();
+    else if (tag === 32) value = reader.varint() !== 0;
+    else if (tag === 42) value = readStruct(reader.inner());
+    else if (tag === 50) value = readList(reader.inner());
+    else reader.skip(tag);
+  }
+  return value;
+}
+
+function readList(reader: Reader): unknown[] {
+  const values: unknown[] = [];
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag === 10) values.push(readValue(reader.inner()));
+    else reader.skip(tag);
+  }
+  return values;
+}
+
+function writeStruct(writer: Writer, properties: object): void {
+  for (const [key, value] of Object.entries(properties).toReversed()) {
+    const before = writer.size;
+    writeValue(writer, value);
+    writer.tag(2, wireTypes.sized);
+    writer.text(key);
+    writer.tag(1, wireTypes.sized);
+    writer.length(before);
+    writer.tag(1, wireTypes.sized);
+  }
+}
+
+/** A JSON value with its length. Anything else would be a mistake of ours, found before the engine fails over it. */
+function writeValue(writer: Writer, value: unknown): void {
+  const before = writer.size;
+  if (value === null) {
+    writer.varint(0);
+    writer.tag(1, wireTypes.varint);
+  } else if (typeof value === "string") {
+    writer.text(value);
+    writer.tag(3, wireTypes.sized);
+  } else if (typeof value === "number") {
+    writer.double(value);
+    writer.tag(2, wireTypes.fixed64);
+  } else if (typeof value === "boolean") {
+    writer.varint(value ? 1 : 0);
+    writer.tag(4, wireTypes.varint);
+  } else if (Array.isArray(value)) {
+    for (const one of value.toReversed()) {
+      writeValue(writer, one);
+      writer.tag(1, wireTypes.sized);
+    }
+    writer.length(before);
+    writer.tag(6, wireTypes.sized);
+  } else if (typeof value === "object") {
+    writeStruct(writer, value);
+    writer.length(before);
+    writer.tag(5, wireTypes.sized);
+  } else throw new TypeError(`a value of type ${typeof value} cannot be sent to the engine`);
+  writer.length(before);
+}

@@ -1,0 +1,186 @@
+import { MalformedMessage, Reader, type WireType, Writer, wireTypes } from "./wire-format";
+
+/** A kind of field: what it is when it is absent, and how it is read and written (its value, then its tag: backwards). */
+export interface Field<Value> {
+  readonly number: number;
+  readonly type: WireType;
+  absent(): Value;
+  /** `before` is what an earlier occurrence of the same field gave. */
+  read(reader: Reader, before: Value): Value;
+  write(writer: Writer, value: Value): void;
+}
+
+type Fields = Readonly<Record<string, Field<unknown>>>;
+type Values<Of extends Fields> = { [Name in keyof Of]: Of[Name] extends Field<infer Value> ? Value : never };
+
+/** A message of the protocol: a table of its fields. Fields that the table lacks are passed over. */
+export interface Message<Value> {
+  decode(bytes: Buffer): Value;
+  encode(value: Partial<Value>): Buffer;
+  /** The same as a part of another message. */
+  readFrom(reader: Reader): Value;
+  writeTo(writer: Writer, value: Partial<Value>): void;
+}
+
+export function message<const Of extends Fields>(fields: Of): Message<Values<Of>> {
+  const entries = Object.entries(fields);
+  const byTag = new Map(entries.map(([name, field]) => [field.number * 8 + field.type, { name, field }]));
+  /** What `values` hold has gone through the fields of the same names. */
+  const isWhole = (values: Record<string, unknown>): values is Values<Of> => entries.every(([name]) => name in values);
+  const readFrom = (reader: Reader): Values<Of> => {
+    const values: Record<string, unknown> = {};
+    for (const [name, field] of entries) values[name] = field.absent();
+    while (!reader.done) {
+      const tag = reader.varint();
+      const known = byTag.get(tag);
+      if (known) values[known.name] = known.field.read(reader, values[known.name]);
+      else if (tag < 8) throw new MalformedMessage("a field has no number");
+      else reader.skip(tag);
+    }
+    if (!isWhole(values)) throw new MalformedMessage("a field is missing");
+    return values;
+  };
+  const writeTo = (writer: Writer, values: Partial<Values<Of>>): void => {
+    for (const [name, field] of entries.toReversed()) {
+      const value: unknown = values[name];
+      if (value !== undefined) field.write(writer, value);
+    }
+  };
+  return {
+    readFrom,
+    writeTo,
+    decode: (bytes) => readFrom(new Reader(bytes)),
+    encode: (values) => {
+      const writer = new Writer();
+      writeTo(writer, values);
+      return writer.finish();
+    },
+  };
+}
+
+/** A field of one value, which is left out where it equals `zero`. */
+function single<Value>(
+  number: number,
+  type: WireType,
+  zero: Value,
+  read: (reader: Reader) => Value,
+  write: (writer: Writer, value: Value) => void,
+): Field<Value> {
+  return {
+    ...{ number, type, read },
+    absent: () => zero,
+    write: (writer, value) => {
+      if (value === zero) return;
+      write(writer, value);
+      writer.tag(number, type);
+    },
+  };
+}
+
+export const text = (number: number): Field<string> =>
+  single(
+    number,
+    wireTypes.sized,
+    "",
+    (reader) => reader.text(),
+    (writer, value) => writer.text(value),
+  );
+
+export const flag = (number: number): Field<boolean> =>
+  single(
+    number,
+    wireTypes.varint,
+    false,
+    (reader) => reader.varint() !== 0,
+    (writer, value) => writer.varint(value ? 1 : 0),
+  );
+
+/** A whole number from 0 on, or an enumeration's value. */
+export const count = (number: number): Field<number> =>
+  single(
+    number,
+    wireTypes.varint,
+    0,
+    (reader) => reader.varint(),
+    (writer, value) => writer.varint(value),
+  );
+
+export const double = (number: number): Field<number> =>
+  single(
+    number,
+    wireTypes.fixed64,
+    0,
+    (reader) => reader.double(),
+    (writer, value) => writer.double(value),
+  );
+
+export const bytes = (number: number): Field<Uint8Array | undefined> =>
+  single<Uint8Array | undefined>(
+    number,
+    wireTypes.sized,
+    undefined,
+    (reader) => reader.bytes(),
+    (writer, value) => value && writer.bytes(value),
+  );
+
+/** A field that is a message itself; undefined where it is absent. */
+export const nested = <Value>(
+  number: number,
+  of: Pick<Message<Value>, "readFrom" | "writeTo">,
+): Field<Value | undefined> =>
+  single<Value | undefined>(
+    number,
+    wireTypes.sized,
+    undefined,
+    (reader) => of.readFrom(reader.inner()),
+    (writer, value) => {
+      const before = writer.size;
+      if (value !== undefined) of.writeTo(writer, value);
+      writer.length(before);
+    },
+  );
+
+/** A field that occurs any number of times. */
+export function repeated<Value>(one: Field<Value>): Field<Exclude<Value, undefined>[]> {
+  const isThere = (value: Value): value is Exclude<Value, undefined> => value !== undefined;
+  return {
+    ...{ number: one.number, type: one.type },
+    absent: () => [],
+    read: (reader, before) => {
+      const value = one.read(reader, one.absent());
+      return isThere(value) ? [...before, value] : before;
+    },
+    write: (writer, values) => {
+      for (const value of values.toReversed()) {
+        const before = writer.size;
+        one.write(writer, value);
+        // In a list an empty value counts, too.
+        if (writer.size === before) {
+          writer.varint(0);
+          writer.tag(one.number, one.type);
+        }
+      }
+    },
+  };
+}
+
+/** A field that maps texts to messages. */
+export function map<Value>(number: number, of: Message<Value>): Field<Map<string, Value>> {
+  const entry = message({ key: text(1), value: nested(2, of) });
+  return {
+    ...{ number, type: wireTypes.sized },
+    absent: () => new Map(),
+    read: (reader, before) => {
+      const { key, value = of.readFrom(new Reader(Buffer.alloc(0))) } = entry.readFrom(reader.inner());
+      return new Map([...before, [key, value]]);
+    },
+    write: (writer, values) => {
+      for (const [key, value] of [...values].toReversed()) {
+        const before = writer.size;
+        entry.writeTo(writer, { key, value });
+        writer.length(before);
+        writer.tag(number, wireTypes.sized);
+      }
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** What is wrong with bytes that are not a message of the protocol. */
+export class MalformedMessage extends Error {
+  override readonly name = "MalformedMessage";
+}
+
+/** How a field's value stands in the bytes: a number of one to ten bytes, eight bytes, or a length and as many bytes. */
+export const wireTypes = { varint: 0, fixed64: 1, sized: 2, fixed32: 5 } as const;
+export type WireType = (typeof wireTypes)[keyof typeof wireTypes];
+
+/** Reads protobuf's wire format up to an end that no read passes. */
+export class Reader {
+  #at: number;
+  readonly #end: number;
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer, at = 0, end = bytes.length) {
+    this.#bytes = bytes;
+    this.#at = at;
+    this.#end = end;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  /** A whole number; one above 2^53 is not exact, which no field of the protocol needs. */
+  varint(): number {
+    let value = 0;
+    for (let scale = 1, size = 1; size <= 10; scale *= 128, size++) {
+      if (this.#at >= this.#end) throw new MalformedMessage("the message ends within a number");
+      const byte = this.#bytes[this.#at++] ?? 0;
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
+    }
+    throw new MalformedMessage("a number has more than ten bytes");
+  }
+
+  double(): number {
+    const from = this.#take(8);
+    return this.#bytes.readDoubleLE(from);
+  }
+
+  text(): string {
+    const from = this.#take(this.varint());
+    return this.#bytes.toString("utf8", from, this.#at);
+  }
+
+  bytes(): Buffer {
+    const from = this.#take(this.varint());
+    return this.#bytes.subarray(from, this.#at);
+  }
+
+  /** A reader of the message that stands here. */
+  inner(): Reader {
+    const from = this.#take(this.varint());
+    return new Reader(this.#bytes, from, this.#at);
+  }
+
+  /** Passes over the value of a field that nobody asked for. */
+  skip(tag: number): void {
+    const type = tag & 7;
+    if (type === wireTypes.varint) this.varint();
+    else if (type === wireTypes.fixed64) this.#take(8);
+    else if (type === wireTypes.sized) this.#take(this.varint());
+    else if (type === wireTypes.fixed32) this.#take(4);
+    else throw new MalformedMessage(`a field has the unknown wire type ${type}`);
+  }
+
+  #take(size: number): number {
+    const from = this.#at;
+    if (size > this.#end - from) throw new MalformedMessage("the message ends within a field");
+    this.#at = from + size;
+    return from;
+  }
+}
+
+/** Writes a message from its end to its beginning, so that a length is known when it is written. */
+export class Writer {
+  #bytes = Buffer.allocUnsafe(1024);
+  #at = this.#bytes.length;
+
+  /** Bytes written so far. */
+  get size(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  finish(): Buffer {
+    return this.#bytes.subarray(this.#at);
+  }
+
+  varint(value: number): void {
+    let size = 1;
+    for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size++;
+    let at = this.#reserve(size);
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.#bytes[at++] = (rest % 128) | 128;
+    this.#bytes[at] = rest;
+  }
+
+  tag(field: number, type: WireType): void {
+    this.varint(field * 8 + type);
+  }
+
+  double(value: number): void {
+    const at = this.#reserve(8);
+    this.#bytes.writeDoubleLE(value, at);
+  }
+
+  /** Half of a character that takes two units, which is no text, becomes the replacement character. */
+  text(value: string): void {
+    const size = Buffer.byteLength(value);
+    const at = this.#reserve(size);
+    this.#bytes.write(value, at, size, "utf8");
+    this.varint(size);
+  }
+
+  bytes(value: Uint8Array): void {
+    const at = this.#reserve(value.length);
+    this.#bytes.set(value, at);
+    this.varint(value.length);
+  }
+
+  /** The length of what was written since the size was `before`. */
+  length(before: number): void {
+    this.varint(this.size - before);
+  }
+
+  #reserve(size: number): number {
+    if (this.#at < size) {
+      const used = this.size;
+      const bigger = Buffer.allocUnsafe(2 * (used + size));
+      this.#bytes.copy(bigger, bigger.length - used, this.#at);
+      this.#bytes = bigger;
+      this.#at = bigger.length - used;
+    }
+    this.#at -= size;
+    return this.#at;
+  }
+}

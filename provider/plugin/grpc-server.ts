@@ -1,0 +1,91 @@
+import { constants, createServer, type ServerHttp2Stream } from "node:http2";
+import type { Server as Listener } from "node:net";
+import { messageOf } from "../engine/failures";
+import { CallFailure, framed, headerText, isCallFailure, status, unframed } from "../engine/grpc";
+
+/** Takes the bytes of a request and returns those of the response. */
+export type Call = (request: Buffer) => Uint8Array | Promise<Uint8Array>;
+
+/** Bytes of one message: the engine sends whole states at once. */
+const longestMessage = 400 * 1024 * 1024;
+/** Bytes that a peer may send before we have read them. */
+const window = 16 * 1024 * 1024;
+
+/** Serves unary gRPC calls, by their path, on the connections of a server that listens already. */
+export function serveCalls(
+  listener: Listener,
+  callAt: (path: string) => Call | undefined,
+  limit = longestMessage,
+): void {
+  const server = createServer({
+    settings: { initialWindowSize: window },
+    // A failed create hands its whole state back in a header.
+    maxSendHeaderBlockLength: longestMessage,
+    // Megabytes; with the default of 10, a large state would shut out every other call meanwhile.
+    maxSessionMemory: 1024,
+  });
+  server.on("session", (session) => session.setLocalWindowSize(window));
+  server.on("stream", (stream, headers) => {
+    // A call that the engine gave up: the response has nowhere to go.
+    stream.on("error", () => {});
+    const isCall = headers[":method"] === "POST" && /^application\/grpc\b/.test(headers["content-type"] ?? "");
+    if (!isCall) return stream.respond({ ":status": 415 }, { endStream: true });
+    receive(stream, limit, async (body) => {
+      const path = headers[":path"] ?? "";
+      const call = callAt(path);
+      if (!call) throw new CallFailure(status.unimplemented, `${path} is not part of this provider`);
+      return call(unframed(body()));
+    });
+  });
+  listener.on("connection", (socket) => server.emit("connection", socket));
+}
+
+/** Reads a request to its end and responds with what `answer` returns or throws. */
+function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => Buffer) => Promise<Uint8Array>): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const body = (): Buffer => {
+    const [first = Buffer.alloc(0)] = chunks;
+    return chunks.length > 1 ? Buffer.concat(chunks) : first;
+  };
+  stream.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= limit) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      refuse(stream, new CallFailure(status.exhausted, `the message is longer than ${limit} bytes`));
+      stream.close(constants.NGHTTP2_NO_ERROR);
+    }
+  });
+  stream.on("end", () => {
+    if (size > limit) return;
+    answer(body).then(
+      (message) => respond(stream, message),
+      (thrown: unknown) => refuse(stream, thrown),
+    );
+  });
+}
+
+const responseHeaders = { ":status": 200, "content-type": "application/grpc" };
+
+function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
+  if (stream.destroyed || stream.headersSent) return;
+  stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(status.ok) }));
+  stream.respond(responseHeaders, { waitForTrailers: true });
+  stream.end(framed(message));
+}
+
+function refuse(stream: ServerHttp2Stream, thrown: unknown): void {
+  if (stream.destroyed || stream.headersSent) return;
+  const failure = isCallFailure(thrown) ? thrown : new CallFailure(status.unknown, messageOf(thrown));
+  const details = failure.details && Buffer.from(failure.details).toString("base64");
+  stream.respond(
+    {
+      ...responseHeaders,
+      "grpc-status": String(failure.code),
+      "grpc-message": headerText(failure.message),
+      ...(details === undefined ? {} : { "grpc-status-details-bin": details }),
+    },
+    { endStream: true },
+  );
+}

@@ -1,0 +1,85 @@
+import { writeSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { flag, message, text } from "../engine/protobuf";
+import type { Call } from "./grpc-server";
+
+/** Calls that concern a deployment. The service has more; for those that are missing here the provider has nothing. */
+const deploymentCalls = [
+  ...(["CheckConfig", "DiffConfig", "Configure", "Invoke", "Cancel"] as const),
+  ...(["Check", "Diff", "Create", "Read", "Update", "Delete"] as const),
+] as const;
+type DeploymentCall = (typeof deploymentCalls)[number];
+export type DeploymentCalls = Readonly<Record<DeploymentCall, Call>>;
+
+/** The rest of the provider, which takes longer to load than everything here. */
+export interface Rest {
+  /** Begins to serve at `listener` for the engine at an address. */
+  begin(listener: Server, engineAddress: () => string | undefined): DeploymentCalls;
+}
+
+/** Where the plugin's parts come from: files beside the one that runs, or the executable itself. */
+export interface Parts {
+  version: string;
+  /** The package schema as JSON. */
+  schema(): string;
+  rest(): Rest;
+  server(): typeof import("./grpc-server");
+}
+
+const handshakeResponse = message({ acceptSecrets: flag(1), supportsAutonaming: flag(4) });
+const pluginInfo = message({ version: text(1) });
+const attachRequest = message({ address: text(1) });
+const schemaResponse = message({ schema: text(1) });
+const nothing = Buffer.alloc(0);
+
+const service = "/pulumirpc.ResourceProvider/";
+/** Milliseconds after which a process that nobody asked for anything loads the rest: it watches whether the engine lives. */
+const idleLimit = 1000;
+
+/**
+ * Serves the provider. The engine waits for the port and then connects, so the port is opened and printed before anything
+ * else. Some of its processes are only asked for the schema, and killed: those never load the resources. A process that
+ * is to deploy gets a handshake first.
+ */
+export function main({ version, schema, rest, server }: Parts): void {
+  let engineAddress = process.argv.slice(2).find((word) => !word.startsWith("-"));
+  let calls: DeploymentCalls | undefined;
+  const load = (): DeploymentCalls => {
+    calls ??= rest().begin(listener, () => engineAddress);
+    return calls;
+  };
+  const early: Record<string, Call> = {
+    Handshake: () => {
+      setImmediate(load);
+      return handshakeResponse.encode({ acceptSecrets: true, supportsAutonaming: true });
+    },
+    GetPluginInfo: () => pluginInfo.encode({ version }),
+    GetSchema: () => schemaResponse.encode({ schema: schema() }),
+    /** The engine's address, when a debugger started this process instead of the engine. */
+    Attach: (request) => {
+      engineAddress = attachRequest.decode(request).address;
+      return nothing;
+    },
+  };
+  const callAt = (path: string): Call | undefined => {
+    if (!path.startsWith(service)) return undefined;
+    const name = path.slice(service.length);
+    const known = deploymentCalls.find((one) => one === name);
+    return known ? load()[known] : Object.hasOwn(early, name) ? early[name] : undefined;
+  };
+
+  const listener = createServer({ noDelay: true });
+  listener.once("error", ({ message }) => {
+    process.stderr.write(`pulumi-resource-serverless-compute cannot listen on loopback: ${message}\n`);
+    process.exit(1);
+  });
+  listener.listen(0, "127.0.0.1", () => {
+    const address = listener.address();
+    if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+    // The engine reads the port from the first line and nothing else may be printed there.
+    writeSync(1, `${address.port}\n`);
+    // In the same turn: a connection that comes meanwhile waits in the system's queue and finds the calls in place.
+    server().serveCalls(listener, callAt);
+    setTimeout(load, idleLimit);
+  });
+}

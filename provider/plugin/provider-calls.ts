@@ -1,0 +1,63 @@
+import { messageOf, ResourceFailure } from "../engine/failures";
+import { CallFailure, status } from "../engine/grpc";
+import type { Host } from "../engine/host";
+import type { Message } from "../engine/protobuf";
+import type { Lifecycle } from "../lifecycle/contract";
+import { configCalls } from "./config-calls";
+import type { Call } from "./grpc-server";
+import { lookUpCalls } from "./look-up-calls";
+import type { DeploymentCalls } from "./main";
+import * as messages from "./messages";
+import { resourceCalls } from "./resource-calls";
+
+/** The calls of Pulumi's ResourceProvider service that concern a deployment, over the lifecycles. */
+export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>): DeploymentCalls {
+  const config = configCalls(host);
+  const resource = resourceCalls(host, lifecycles);
+  const cancel = () => {
+    host.cancellation.cancel();
+    return {};
+  };
+  return {
+    CheckConfig: call(messages.checkRequest, messages.checkResponse, config.checkConfig),
+    DiffConfig: call(messages.diffRequest, messages.diffResponse, config.diffConfig),
+    Configure: call(messages.configureRequest, messages.configureResponse, config.configure),
+    Check: call(messages.checkRequest, messages.checkResponse, resource.check),
+    Diff: call(messages.diffRequest, messages.diffResponse, resource.diff),
+    Create: call(messages.createRequest, messages.createResponse, resource.create),
+    Read: call(messages.readRequest, messages.readResponse, resource.read),
+    Update: call(messages.updateRequest, messages.updateResponse, resource.update),
+    Delete: call(messages.deleteRequest, messages.empty, resource.delete),
+    Invoke: call(messages.invokeRequest, messages.invokeResponse, lookUpCalls(host).invoke),
+    Cancel: call(messages.empty, messages.empty, cancel),
+  };
+}
+
+/** A function over messages as a call over bytes; whatever it throws becomes a failure with a sentence. */
+function call<Request, Response>(
+  request: Message<Request>,
+  response: Message<Response>,
+  handle: (request: Request) => Promise<Partial<Response>> | Partial<Response>,
+): Call {
+  return async (bytes) => {
+    try {
+      return response.encode(await handle(request.decode(bytes)));
+    } catch (thrown) {
+      throw failure(thrown);
+    }
+  };
+}
+
+function failure(thrown: unknown): CallFailure {
+  const message = messageOf(thrown);
+  const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
+  if (!unfinished) return new CallFailure(status.unknown, message);
+  const { id, outputs, inputs } = unfinished;
+  const kept = messages.initFailed.encode({ id, inputs, properties: outputs, reasons: [message] });
+  const details = [{ typeUrl: "type.googleapis.com/pulumirpc.ErrorResourceInitFailed", value: kept }];
+  return new CallFailure(
+    status.unknown,
+    message,
+    messages.rpcStatus.encode({ code: status.unknown, message, details }),
+  );
+}

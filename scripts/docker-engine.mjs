@@ -1,0 +1,92 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Capabilities that an engine needs, by their bits in /proc: to set up networks, and to mount. */
+const capabilities = [12n, 21n];
+
+/** How long an engine may take to start or to stop, in milliseconds. */
+const longest = 60_000;
+
+/** Whether an engine answers where Docker's command line looks for one. */
+export const engineAnswers = () => {
+  const { status } = spawnSync("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 20_000 });
+  return status === 0;
+};
+
+/**
+ * Why there can be no Docker Engine on this machine; undefined when one answers or can be started.
+ * @returns {string | undefined}
+ */
+export function engineMissing() {
+  if (engineAnswers()) return undefined;
+  const none = "no Docker Engine answers, and none can be started:";
+  if (process.platform !== "linux") return `${none} this is not Linux`;
+  if (process.getuid?.() !== 0) return `${none} only root can do that`;
+  if (spawnSync("dockerd", ["--version"]).status !== 0) return `${none} there is no dockerd on PATH`;
+  const [, has = "0"] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
+  const isAllowed = capabilities.every((bit) => (BigInt(`0x${has}`) >> bit) & 1n);
+  return isAllowed ? undefined : `${none} this container may not make networks and mounts`;
+}
+
+/**
+ * Starts an engine in a temporary folder. It changes no firewall rule and no setting of the machine, so that nothing of it
+ * is left once it is stopped.
+ * @returns {Promise<{ host: string, stop(): Promise<void> }>}
+ */
+export async function startEngine() {
+  const folder = mkdtempSync(join(tmpdir(), "dockerd-"));
+  const socket = join(folder, "docker.sock");
+  const log = join(folder, "log");
+  const to = openSync(log, "w");
+  const places = ["--data-root", join(folder, "data"), "--exec-root", join(folder, "exec")];
+  const quiet = [
+    "--bridge=none",
+    "--iptables=false",
+    "--ip-forward=false",
+    "--ip-masq=false",
+    "--userland-proxy=false",
+  ];
+  const words = [...places, "--pidfile", join(folder, "pid"), "--host", `unix://${socket}`, ...quiet];
+  const child = spawn("dockerd", words, { detached: true, stdio: ["ignore", to, to] });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  const end = () => child.kill("SIGTERM");
+  process.once("exit", end);
+
+  async function stop() {
+    process.off("exit", end);
+    end();
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const until = Date.now() + longest;
+  while (!(await pings(socket))) {
+    if (child.exitCode === null && Date.now() < until) {
+      await pause(100);
+      continue;
+    }
+    const said = readFileSync(log, "utf8").trim().split("\n").slice(-5).join("\n");
+    await stop();
+    throw new Error(`dockerd did not start:\n${said}`);
+  }
+  return { host: `unix://${socket}`, stop };
+}
+
+/**
+ * @param {string} socketPath
+ * @returns {Promise<boolean>}
+ */
+function pings(socketPath) {
+  return new Promise((resolve) => {
+    const sent = request({ socketPath, path: "/_ping", timeout: 1000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    sent.on("error", () => resolve(false));
+    sent.on("timeout", () => sent.destroy());
+    sent.end();
+  });
+}

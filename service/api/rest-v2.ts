@@ -1,0 +1,194 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import {
+  v2EndpointCreate,
+  v2EndpointPatch,
+  v2NetworkVolumeCreate,
+  v2NetworkVolumePatch,
+  v2RegistryCreate,
+  v2TemplateCreate,
+  v2TemplatePatch,
+} from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { notFound, ServiceError } from "../errors";
+import type { Resources } from "../resources";
+import type { EndpointRow } from "../resources/endpoints";
+import { parseInput } from "../validation";
+import type { Auth } from "./auth";
+import {
+  cpuRecords,
+  dataCenterRecords,
+  defaultDisk,
+  endpointContainer,
+  endpointDefaults,
+  endpointRecord,
+  endpointValues,
+  gpuRecords,
+  loadBalancerRoot,
+  templateRecord,
+  templateValues,
+  volumeRecord,
+} from "./rest-v2-records";
+import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
+import type { UserRateLimit } from "./user-rate-limit";
+
+/** What REST v2 needs. */
+export interface RestV2Deps {
+  auth: Pick<Auth, "checkRestV2">;
+  resources: Resources;
+  rateLimit: UserRateLimit;
+  view: WorkerView;
+  clock: Clock;
+  /** Root of the job API without a slash at its end; asked once the server listens. */
+  serverlessUrl(): string;
+}
+
+/** What the paths of one noun do; everything returned is a body. Bodies are checked by their shapes before. */
+interface Noun {
+  /** The member of a list's body. */
+  plural: string;
+  list(): unknown[];
+  get(id: string): unknown;
+  create(body: unknown): unknown;
+  /** Absent where the API has no change. */
+  update?(id: string, body: unknown): unknown;
+  remove(id: string): void;
+}
+
+/** Reads a body; what does not have its shape is 422. */
+const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
+  parseInput(shape, body, "unprocessable");
+
+/** What is behind each path. */
+function nounsOf(resources: Resources, serverlessUrl: () => string): Record<string, Noun> {
+  const { endpoints, endpointContainers, templates, volumes, registryAuths } = resources;
+  const shown = (endpoint: EndpointRow) =>
+    endpointRecord(endpoint, templates.get(endpoint.templateId), serverlessUrl());
+  return {
+    "/serverless": {
+      plural: "endpoints",
+      list: () => endpoints.list().map(shown),
+      get: (id) => shown(endpoints.get(id)),
+      create: (sent) => {
+        const body = read(v2EndpointCreate, sent);
+        if (body.templateId === undefined && body.image === undefined) {
+          throw new ServiceError("invalid", "image: is required where there is no templateId");
+        }
+        const own = endpointContainer(body);
+        const container = body.templateId === undefined ? { containerDiskInGb: defaultDisk, ...own } : own;
+        const given = Object.entries(endpointValues(body, undefined)).filter(([, value]) => value != null);
+        const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
+        const values = { ...endpointDefaults, ...Object.fromEntries(given), type };
+        return shown(endpointContainers.create(values, container, body.templateId));
+      },
+      update: (id, sent) => {
+        const body = read(v2EndpointPatch, sent);
+        const changes = endpointValues(body, endpoints.get(id));
+        return shown(endpointContainers.update(id, changes, endpointContainer(body), body.templateId));
+      },
+      // Running jobs are no reason to keep it.
+      remove: (id) => endpoints.remove(id, { needsScaleDown: false }),
+    },
+    "/templates": {
+      plural: "templates",
+      list: () => templates.list().map(templateRecord),
+      get: (id) => templateRecord(templates.get(id)),
+      create: (sent) => {
+        const defaults = { containerDiskInGb: defaultDisk, volumeInGb: 0, startSsh: true, startJupyter: true };
+        const given = Object.entries(templateValues(read(v2TemplateCreate, sent)));
+        return templateRecord(
+          templates.create({ ...defaults, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }),
+        );
+      },
+      update: (id, sent) => templateRecord(templates.update(id, templateValues(read(v2TemplatePatch, sent)))),
+      remove: (id) => {
+        try {
+          templates.remove(id);
+        } catch (error) {
+          if (!(error instanceof ServiceError) || error.code !== "inUse") throw error;
+          // Clients know this text word for word.
+          const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
+          throw new ServiceError("inUse", known, {}, [error.message]);
+        }
+      },
+    },
+    "/network-volumes": {
+      plural: "networkVolumes",
+      list: () => volumes.list().map(volumeRecord),
+      get: (id) => volumeRecord(volumes.get(id)),
+      create: (sent) => {
+        const { dataCenter, ...same } = read(v2NetworkVolumeCreate, sent);
+        return volumeRecord(volumes.create({ ...same, dataCenterId: dataCenter }));
+      },
+      update: (id, sent) => volumeRecord(volumes.update(id, read(v2NetworkVolumePatch, sent))),
+      remove: volumes.remove,
+    },
+    "/registries": {
+      plural: "registries",
+      list: registryAuths.list,
+      get: registryAuths.get,
+      create: (sent) => registryAuths.create(read(v2RegistryCreate, sent)),
+      remove: registryAuths.remove,
+    },
+  };
+}
+
+const catalogQuery = z.object({
+  include: z.literal("AVAILABILITY").optional(),
+  product: z.enum(["SERVERLESS", "POD"]).optional(),
+});
+
+/** The member of a list of the catalog that has an id. */
+function member<Record extends { id: string }>(what: string, list: readonly Record[], id: string): Record {
+  const found = list.find((one) => one.id === id);
+  if (!found) throw notFound(what, id);
+  return found;
+}
+
+/** REST v2, to be registered under the root of the job API. */
+export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): void {
+  const { auth, resources, rateLimit, serverlessUrl } = deps;
+  app.addHook("onRequest", async (request, reply) => {
+    auth.checkRestV2(request);
+    rateLimit.admit(reply);
+  });
+  type Id = { Params: { id: string } };
+  for (const [path, { plural, list, get, create, update, remove }] of Object.entries(
+    nounsOf(resources, serverlessUrl),
+  )) {
+    app.get(path, async () => ({ [plural]: list() }));
+    app.post(path, async ({ body }, reply: FastifyReply) => reply.status(201).send(create(body)));
+    app.get<Id>(`${path}/:id`, async ({ params }) => get(params.id));
+    app.delete<Id>(`${path}/:id`, async ({ params }, reply) => {
+      // REST v1 says 400 of what is not there.
+      get(params.id);
+      remove(params.id);
+      return reply.status(204).send();
+    });
+    if (update) app.patch<Id>(`${path}/:id`, async ({ params, body }) => update(params.id, body));
+  }
+  registerWorkerRoutes(app, deps);
+  app.get("/catalog/gpus", async ({ query }) => {
+    const { include, product } = read(catalogQuery, query);
+    return { gpus: gpuRecords({ serverless: product === "SERVERLESS", availability: include !== undefined }) };
+  });
+  app.get("/catalog/cpus", async () => ({ cpus: cpuRecords }));
+  // The description says `datacenters`; the MCP server of the hosted service reads `dataCenters`.
+  app.get("/catalog/datacenters", async () => ({ datacenters: dataCenterRecords, dataCenters: dataCenterRecords }));
+  app.get<Id>("/catalog/gpus/:id", async ({ params, query }) => {
+    const availability = read(catalogQuery, query).include !== undefined;
+    return member("GPU type", gpuRecords({ serverless: false, availability }), params.id);
+  });
+  app.get<Id>("/catalog/cpus/:id", async ({ params }) => member("CPU flavour", cpuRecords, params.id));
+  app.get<Id>("/catalog/datacenters/:id", async ({ params }) => member("data centre", dataCenterRecords, params.id));
+}
+
+/** Answers what a load balancing endpoint's own server would: such endpoints are kept and shown, and their workers are not reached. */
+export function registerLoadBalancerRoutes(app: FastifyInstance): void {
+  app.all(`${loadBalancerRoot}/*`, async () => {
+    throw new ServiceError(
+      "unsupported",
+      "load balancing endpoints are kept and shown; requests to their workers are not passed on",
+    );
+  });
+}

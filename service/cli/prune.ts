@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { StartError } from "../errors";
+import { openDatabase } from "../store/database";
+import type { EngineAddress } from "../workers/containers/engine-address";
+import { createEngineClient } from "../workers/containers/engine-client";
+import { removeContainers, removeNetworks } from "../workers/containers/leftovers";
+import { openPulledImages } from "../workers/containers/pulled-images";
+
+import type { Output } from "./output";
+
+/**
+ * Removes what services on a data folder left in the Docker Engine: containers, the network, the images that they pulled.
+ * Refused while a service runs on the folder.
+ */
+export async function prune(data: string, address: () => EngineAddress, output: Output): Promise<void> {
+  const folder = resolve(data);
+  // Whoever has the folder's lock is the service whose containers these are.
+  const database = existsSync(folder) ? openDatabase(folder) : undefined;
+  try {
+    const client = createEngineClient(address());
+    const containers = await removeContainers(client, folder);
+    const networks = await removeNetworks(client, folder);
+    if (database) await openPulledImages(folder).removeUnused(client, new Set());
+    output.out(
+      `Removed ${containers} containers and ${networks} networks of ${folder}, and the images that were pulled for it.`,
+    );
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error));
+  } finally {
+    database?.close();
+  }
+}

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { Database } from "../store/database";
+import { parseInput } from "../validation";
+import { json } from "./table";
+
+/** The account that everything here belongs to; a local service has one. */
+export const account = { id: "local", email: "local@127.0.0.1" } as const;
+
+const flag = z.boolean().nullish();
+/** What a user may set of the account; null leaves a setting as it is. */
+const changes = z.object({
+  pubKey: z.string().nullish(),
+  notifyPodsStale: flag,
+  notifyPodsGeneral: flag,
+  notifyLowBalance: flag,
+});
+const settings = z.object({
+  pubKey: z.string().default(""),
+  notifyPodsStale: z.boolean().default(false),
+  notifyPodsGeneral: z.boolean().default(false),
+  notifyLowBalance: z.boolean().default(false),
+});
+/** Settings of the account: kept and shown, and nobody is notified. */
+export type AccountSettings = z.output<typeof settings>;
+
+export function openAccountSettings(database: Database) {
+  const stored = database.query("SELECT content FROM account_settings", z.object({ content: json(settings) }));
+  const clear = database.prepare("DELETE FROM account_settings");
+  const insert = database.prepare("INSERT INTO account_settings (content) VALUES (?)");
+  const get = (): AccountSettings => stored.get()?.content ?? settings.parse({});
+  return {
+    get,
+    update: (input: unknown): AccountSettings =>
+      database.transaction(() => {
+        const given = Object.entries(parseInput(changes, input)).filter(([, value]) => value != null);
+        const next = settings.parse({ ...get(), ...Object.fromEntries(given) });
+        clear.run();
+        insert.run(JSON.stringify(next));
+        return next;
+      }),
+  };
+}

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from "node:util";
+import { z } from "zod";
+import type { Database } from "../store/database";
+import { json } from "./table";
+import type { TemplateRow } from "./templates";
+
+/** What an endpoint's workers run at one of its versions. */
+const container = z.object({
+  image: z.string(),
+  args: z.string(),
+  disk: z.number(),
+  env: z.record(z.string(), z.string()),
+  ports: z.string(),
+  registry: z.string().nullable(),
+});
+type ReleasedContainer = z.output<typeof container>;
+
+const row = z.object({ version: z.number(), container: json(container), createdAt: z.number() });
+
+/** A version of an endpoint, since `createdAt` in ms since the epoch. */
+export interface Release {
+  version: number;
+  image: string;
+  createdAt: number;
+  /** What it changed of the version before, by property; of an environment only the names. */
+  diff: Record<string, { from: unknown; to: unknown }>;
+}
+
+/** The container of an endpoint: its template's, with the endpoint's own variables over the template's. */
+export const containerOf = (template: TemplateRow, env: Record<string, string>): ReleasedContainer => ({
+  image: template.imageName,
+  args: template.dockerArgs,
+  disk: template.containerDiskInGb,
+  env: { ...template.env, ...env },
+  ports: template.ports,
+  registry: template.containerRegistryAuthId ?? null,
+});
+
+function diffOf(before: ReleasedContainer | undefined, after: ReleasedContainer): Release["diff"] {
+  if (!before) return {};
+  const changed = (["image", "args", "disk", "ports", "registry"] as const)
+    .filter((field) => before[field] !== after[field])
+    .map((field) => [field, { from: before[field], to: after[field] }] as const);
+  if (isDeepStrictEqual(before.env, after.env)) return Object.fromEntries(changed);
+  const env = { from: Object.keys(before.env), to: Object.keys(after.env) };
+  return Object.fromEntries([...changed, ["env", env] as const]);
+}
+
+/** The versions of endpoints, kept as long as the endpoint. */
+export type Releases = ReturnType<typeof openReleases>;
+
+export function openReleases(database: Database) {
+  const insert = database.prepare(
+    "INSERT INTO releases (endpoint_id, version, container, created_at) VALUES (?, ?, ?, ?)",
+  );
+  const removal = database.prepare("DELETE FROM releases WHERE endpoint_id = ?");
+  const byEndpoint = database.query(
+    "SELECT version, container, created_at AS createdAt FROM releases WHERE endpoint_id = ? ORDER BY version",
+    row,
+  );
+  return {
+    add: (endpointId: string, version: number, released: ReleasedContainer, at: number): void =>
+      void insert.run(endpointId, version, JSON.stringify(released), at),
+    /** The newest first. Those of before a store had releases are missing. */
+    of: (endpointId: string): Release[] =>
+      byEndpoint
+        .all(endpointId)
+        .map(({ version, container, createdAt }, index, all) => ({
+          ...{ version, image: container.image, createdAt },
+          diff: diffOf(all[index - 1]?.container, container),
+        }))
+        .reverse(),
+    forget: (endpointId: string): void => void removal.run(endpointId),
+  };
+}

@@ -1,0 +1,163 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import { createLastLines, readLines } from "../lines";
+import type { ProcessEnd, WorkerProcess } from "../process";
+import { type EngineClient, EngineError } from "./engine-client";
+import { splitOutput } from "./output";
+
+/** What a container is started with. */
+export interface ContainerStart {
+  client: EngineClient;
+  name: string;
+  /** Gets the image and whatever else is needed; resolves with what makes the container and returns its id. */
+  prepare(): Promise<(signal: AbortSignal) => Promise<string>>;
+  /** Whether the engine said that the container had used up its memory. */
+  ranOutOfMemory(containerId: string): Promise<boolean>;
+  clock: Clock;
+  /** Receives each line of its output. */
+  onLine(line: string): void;
+}
+
+const waited = z.looseObject({ StatusCode: z.number() });
+
+/** How long to wait for the last output of a container that is gone, ms. */
+const drain = 500;
+/** How long the engine may take to make a container, or to start it, ms. */
+const callLimit = 60_000;
+/** How long a killed container may take to be gone, ms; then the engine does not do its part. */
+const longestEnd = 10_000;
+/** How often to look for a container while the engine does not answer, ms. */
+const lookInterval = 500;
+
+/** A container's end, without what it wrote. */
+type Ending = Omit<ProcessEnd, "lastErrors">;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const isGone = (error: unknown): boolean => error instanceof EngineError && error.status === 404;
+const notRun: Ending = { how: "was stopped before it ran", clean: false };
+
+/** Starts a worker as a container, which the engine removes at its end. */
+export function startContainer(start: ContainerStart): WorkerProcess {
+  const { client, name, clock, onLine } = start;
+  const path = `/containers/${name}`;
+  const [stdout, stderr] = [createLastLines(), createLastLines()];
+  const stopped = new AbortController();
+  let killedAt: number | undefined;
+  let over = false;
+  let tellBegun = (): void => undefined;
+  const began = new Promise<void>((resolve) => {
+    tellBegun = resolve;
+  });
+
+  /** A call about a container that may be gone already. */
+  async function attempt(method: string, of: string, query: Record<string, string>): Promise<void> {
+    await client.call(method, of, { query }).catch((error: unknown) => {
+      if (!over && error instanceof EngineError && ![404, 409].includes(error.status)) onLine(messageOf(error));
+    });
+  }
+  const remove = (): Promise<void> => attempt("DELETE", path, { force: "1", v: "1" });
+
+  async function run(): Promise<Ending> {
+    const untilStopped = new Promise<undefined>((resolve) => {
+      stopped.signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    const preparing = start.prepare();
+    preparing.catch(() => undefined);
+    // Nothing of it is there yet, so its end does not have to wait for a pull.
+    const create = await Promise.race([preparing, untilStopped]);
+    if (create === undefined || stopped.signal.aborted) return notRun;
+    const limited = AbortSignal.timeout(callLimit);
+    const id = await create(limited);
+    try {
+      // Before it starts, so that neither its first line nor a quick end is missed.
+      const end = waitForEnd();
+      end.catch(() => undefined);
+      const output = await attach();
+      if (stopped.signal.aborted) {
+        await remove();
+        return notRun;
+      }
+      await client.call("POST", `${path}/start`, { signal: limited });
+      tellBegun();
+      if (stopped.signal.aborted) await remove();
+      const code = await goneWith(end);
+      await Promise.race([output.allRead, pause(drain)]);
+      return await endingOf(id, code);
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+  }
+
+  /** Resolves once its output comes; `allRead` resolves at the end of that. */
+  async function attach(): Promise<{ allRead: Promise<unknown> }> {
+    const query = { stream: "1", stdout: "1", stderr: "1" };
+    const attached = splitOutput(await client.open("POST", `${path}/attach`, { query }));
+    const keepIn = (last: typeof stdout) => (line: string) => {
+      last.add(line);
+      onLine(line);
+    };
+    const { stdout: out, stderr: errors } = attached;
+    return { allRead: Promise.all([readLines(out, keepIn(stdout)), readLines(errors, keepIn(stderr))]) };
+  }
+
+  async function waitForEnd(): Promise<number> {
+    const query = { condition: "removed" };
+    return waited.parse(await client.call("POST", `${path}/wait`, { query })).StatusCode;
+  }
+
+  /** Its exit code once it is gone; undefined when nobody knows it. */
+  async function goneWith(end: Promise<number>): Promise<number | undefined> {
+    const first = await end.catch(() => undefined);
+    if (first !== undefined) return first;
+    // The engine was restarted, or the container was gone before the question came.
+    while (killedAt === undefined || Date.now() - killedAt < longestEnd) {
+      try {
+        return await waitForEnd();
+      } catch (error) {
+        if (isGone(error)) return undefined;
+      }
+      await pause(lookInterval);
+    }
+    onLine("the Docker Engine does not say that the container is gone");
+    return undefined;
+  }
+
+  async function endingOf(id: string, code: number | undefined): Promise<Ending> {
+    if (code === undefined) return { how: "was ended by the Docker Engine", clean: false };
+    const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
+    if (signal !== "" && killedAt === undefined && (await start.ranOutOfMemory(id)))
+      return { how: "ran out of memory and was killed", clean: false };
+    return { how: `ended with exit code ${code}${signal}`, clean: code === 0 };
+  }
+
+  const ended = run()
+    .catch((error: unknown): Ending => ({ how: `could not be started: ${messageOf(error)}`, clean: false }))
+    .then((ending): ProcessEnd => {
+      over = true;
+      // Some programs report to stdout why they end.
+      return { ...ending, lastErrors: stderr.lines.length > 0 ? stderr.lines : stdout.lines };
+    });
+
+  function kill(): void {
+    if (over) return;
+    killedAt ??= Date.now();
+    stopped.abort();
+    void remove();
+  }
+  return {
+    channel: undefined,
+    began,
+    ended,
+    kill,
+    stop(grace) {
+      if (over || stopped.signal.aborted) return;
+      stopped.abort();
+      void attempt("POST", `${path}/kill`, { signal: "SIGTERM" });
+      const waiting = new AbortController();
+      void ended.then(() => waiting.abort());
+      clock.sleep(grace, waiting.signal).then(kill, () => undefined);
+    },
+  };
+}

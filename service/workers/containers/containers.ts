@@ -1,0 +1,224 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import type { ContainerNeeds } from "../../resources/endpoint-lookup";
+import { readLines } from "../lines";
+import { namesIn } from "../logs";
+import type { WorkerProcess } from "../process";
+import { startContainer } from "./container";
+import type { EngineAddress } from "./engine-address";
+import { createEngineClient, type EngineClient, EngineError } from "./engine-client";
+import { createImages, type Images } from "./images";
+import { labels, removeContainers, removeNetworks } from "./leftovers";
+import { type ContainerPlace, createPlaceFinder, networkOf } from "./place";
+import { openPulledImages } from "./pulled-images";
+import { type ContainerSpec, createBody, type EngineAbilities, type GpuMode } from "./spec";
+
+/** Runs workers as containers of a Docker Engine. */
+export interface Containers {
+  /** Looks for an engine, and removes what an earlier service on this folder left in it. Never fails: `problem` says why not. */
+  open(): Promise<void>;
+  /** Why no container can be started; undefined when one can. Looks for an engine again while none was found. */
+  problem(): string | undefined;
+  start(start: WorkerStart): WorkerProcess;
+  /** Removes the folders of other volumes, and what was pulled of images that are not used any more. */
+  tidy(volumeIds: ReadonlySet<string>, images: ReadonlySet<string>): Promise<void>;
+  /** Resolves when no container and no network of the service is left. */
+  close(): Promise<void>;
+}
+
+/** A worker to start in a container. */
+export interface WorkerStart {
+  endpointId: string;
+  workerId: string;
+  image: string;
+  cmd: string[];
+  needs: ContainerNeeds;
+  /** The worker's environment, from the root of the job API as the container sees it. */
+  env(serverlessUrl: string): Record<string, string>;
+  onLine(line: string): void;
+}
+
+export interface ContainersDeps {
+  /** Where the engine is; throws an Error that says why that is unknown. */
+  address(): EngineAddress;
+  dataFolder: string;
+  gpuMode: GpuMode;
+  /** Listens on an address of this machine for workers' calls only; resolves with the port. */
+  listen(address: string): Promise<number>;
+  clock: Clock;
+  log: Pick<Logger, "info" | "warn">;
+}
+
+/** What is known of an engine that answers. */
+interface Engine {
+  client: EngineClient;
+  abilities: EngineAbilities;
+  images: Images;
+  place(): Promise<ContainerPlace>;
+  /** Ids of containers whose memory was used up. */
+  outOfMemory: Set<string>;
+  /** Ends what is still open. */
+  close(): void;
+}
+
+const info = z.looseObject({
+  NCPU: z.number().catch(1),
+  Runtimes: z.record(z.string(), z.unknown()).nullish().catch(undefined),
+});
+const created = z.looseObject({ Id: z.string() });
+const engineEvent = z.looseObject({ Actor: z.looseObject({ ID: z.string() }) });
+
+/** How long an engine may take to answer the first calls, ms. */
+const answerLimit = 3000;
+/** How long after a container's end the engine may say that its memory was used up, ms. */
+const lateEvent = 300;
+
+/** The folder of a volume in a data folder. */
+export const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
+
+export function createContainers(deps: ContainersDeps): Containers {
+  const { dataFolder, gpuMode, clock, log } = deps;
+  let engine: Engine | undefined;
+  let why: string | undefined;
+  let opening: Promise<void> | undefined;
+  let used = false;
+  const pulledImages = openPulledImages(dataFolder);
+
+  async function connect(): Promise<void> {
+    try {
+      const client = createEngineClient(deps.address());
+      const signal = AbortSignal.timeout(answerLimit);
+      const { NCPU, Runtimes } = info.parse(await client.call("GET", "/info", { signal }));
+      const removed = await removeContainers(client, dataFolder);
+      if (removed > 0) log.warn({ containers: removed }, "removed containers that an earlier service left");
+      const abilities = { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true };
+      engine = openEngine(client, abilities);
+      why = undefined;
+    } catch (error) {
+      why = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  function openEngine(client: EngineClient, abilities: EngineAbilities): Engine {
+    const images = createImages(client, clock, pulledImages.add);
+    const network = networkOf(dataFolder);
+    const place = createPlaceFinder({ client, network, labels: { [labels.data]: dataFolder }, listen: deps.listen });
+    const closing = new AbortController();
+    const outOfMemory = new Set<string>();
+    const filters = JSON.stringify({ event: ["oom"], label: [`${labels.data}=${dataFolder}`] });
+    const watch = async (): Promise<void> => {
+      const events = await client.open("GET", "/events", { query: { filters }, signal: closing.signal });
+      await readLines(events, (line) => {
+        const event = engineEvent.safeParse(JSON.parse(line || "{}"));
+        if (event.success) outOfMemory.add(event.data.Actor.ID);
+      });
+    };
+    watch().catch(() => undefined);
+    return {
+      ...{ client, abilities, images, place, outOfMemory },
+      close() {
+        closing.abort();
+        images.close();
+      },
+    };
+  }
+
+  function look(): Promise<void> {
+    opening ??= connect().finally(() => {
+      opening = undefined;
+    });
+    return opening;
+  }
+
+  /** The engine is asked anew before the next container. */
+  function lost(error: EngineError): void {
+    engine?.close();
+    engine = undefined;
+    why = error.message;
+  }
+
+  return {
+    open: look,
+
+    problem() {
+      if (engine) return undefined;
+      void look();
+      return why ?? "the Docker Engine has not answered yet";
+    },
+
+    start(start) {
+      const current = engine;
+      if (!current) throw new Error(why ?? "no Docker Engine answers");
+      const { client, abilities, images, place, outOfMemory } = current;
+      const { image, workerId, endpointId, needs, cmd, onLine } = start;
+      used = true;
+      const name = nameOf(workerId);
+      async function prepare() {
+        try {
+          await images.ensure(image, needs.registryAuth, onLine);
+          const found = await place();
+          const of = { [labels.data]: dataFolder, [labels.endpoint]: endpointId, [labels.worker]: workerId };
+          onLine(`runs in the container ${name}, which reaches the service at ${found.serverlessUrl}`);
+          const env = start.env(found.serverlessUrl);
+          const folder = needs.volumeId === undefined ? undefined : openVolume(needs.volumeId);
+          const spec = { ...needs, image, workerId, cmd, env, labels: of, volumeFolder: folder, gpuMode, place: found };
+          return (signal: AbortSignal) => create(spec, signal);
+        } catch (error) {
+          if (error instanceof EngineError && error.status === 0 && engine === current) lost(error);
+          throw error;
+        }
+      }
+      async function create(spec: ContainerSpec, signal: AbortSignal): Promise<string> {
+        const call = () =>
+          client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, abilities), signal });
+        const answer = await call().catch((error: unknown) => {
+          if (!abilities.diskLimit || !(error instanceof EngineError) || !/storage-?\s?opt/i.test(error.message))
+            throw error;
+          abilities.diskLimit = false;
+          log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
+          return call();
+        });
+        return created.parse(answer).Id;
+      }
+      async function ranOutOfMemory(containerId: string): Promise<boolean> {
+        const until = Date.now() + lateEvent;
+        while (!outOfMemory.has(containerId) && Date.now() < until) await pause(10);
+        return outOfMemory.delete(containerId);
+      }
+      return startContainer({ client, name, prepare, ranOutOfMemory, clock, onLine });
+    },
+
+    async tidy(volumeIds, inUse) {
+      for (const id of await namesIn(join(dataFolder, "volumes")))
+        if (!volumeIds.has(id)) await rm(volumeFolder(dataFolder, id), { recursive: true, force: true });
+      if (engine) await pulledImages.removeUnused(engine.client, inUse);
+    },
+
+    async close() {
+      await opening;
+      const last = engine;
+      engine = undefined;
+      if (!last) return;
+      last.close();
+      if (!used) return;
+      await removeContainers(last.client, dataFolder);
+      await removeNetworks(last.client, dataFolder);
+    },
+  };
+
+  /** Any user of a container may write to it; nobody else comes through the data folder above it. */
+  function openVolume(id: string): string {
+    const folder = volumeFolder(dataFolder, id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o777);
+    return folder;
+  }
+}
+
+/** A container's name, after its worker. */
+const nameOf = (workerId: string): string => `serverless-compute-${workerId}`;

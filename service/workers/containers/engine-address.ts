@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+
+/** Where a Docker Engine is, in the words of `http.request`; `shown` is for messages. */
+export interface EngineAddress {
+  shown: string;
+  socketPath?: string;
+  host?: string;
+  port?: number;
+  /** Certificates of a connection by TLS. */
+  tls?: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+}
+
+/** Where it is by default. */
+const defaultHost = process.platform === "win32" ? "npipe:////./pipe/docker_engine" : "unix:///var/run/docker.sock";
+
+const clientConfig = z.looseObject({ currentContext: z.string().optional() });
+const contextMeta = z.looseObject({
+  Endpoints: z.looseObject({ docker: z.looseObject({ Host: z.string() }).optional() }),
+});
+
+/**
+ * Finds the engine as Docker's own command line does: DOCKER_HOST, then DOCKER_CONTEXT, then the context that is in use,
+ * then the default socket. Throws an Error that names what is wrong.
+ */
+export function findEngine(environment: NodeJS.ProcessEnv): EngineAddress {
+  const { DOCKER_HOST: host, DOCKER_CERT_PATH: certificates } = environment;
+  const folder = environment["DOCKER_CONFIG"] || join(homedir(), ".docker");
+  if (host)
+    return parseHost(host, "DOCKER_HOST", environment["DOCKER_TLS_VERIFY"] ? certificates || folder : undefined);
+  const context = environment["DOCKER_CONTEXT"] || readJson(join(folder, "config.json"), clientConfig)?.currentContext;
+  if (!context || context === "default") return parseHost(defaultHost, "the default", undefined);
+  const id = createHash("sha256").update(context).digest("hex");
+  const meta = readJson(join(folder, "contexts", "meta", id, "meta.json"), contextMeta);
+  const named = `the Docker context "${context}"`;
+  if (!meta?.Endpoints.docker) throw new Error(`${named} does not exist; "docker context ls" lists those that do`);
+  const tls = join(folder, "contexts", "tls", id, "docker");
+  return parseHost(meta.Endpoints.docker.Host, named, existsSync(tls) ? tls : undefined);
+}
+
+function parseHost(text: string, source: string, certificates: string | undefined): EngineAddress {
+  const [, scheme = "", rest = ""] = /^([a-z]+):\/\/(.+)$/.exec(text) ?? [];
+  if (scheme === "unix" || scheme === "npipe") return { shown: text, socketPath: rest };
+  if (scheme !== "tcp" && scheme !== "http" && scheme !== "https")
+    throw new Error(`${source}: "${text}" is not supported; must begin with unix://, npipe:// or tcp://`);
+  const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
+  if (!url) throw new Error(`${source}: "${text}" is not an address; must be like tcp://127.0.0.1:2375`);
+  const secure = certificates !== undefined || scheme === "https";
+  const port = Number(url.port || (secure ? 2376 : 2375));
+  const address = { shown: text, host: url.hostname.replace(/^\[|\]$/g, ""), port };
+  return secure ? { ...address, tls: readCertificates(certificates) } : address;
+}
+
+function readCertificates(folder: string | undefined): NonNullable<EngineAddress["tls"]> {
+  const read = (name: string): Buffer | undefined => {
+    const file = folder === undefined ? undefined : join(folder, name);
+    return file !== undefined && existsSync(file) ? readFileSync(file) : undefined;
+  };
+  const [ca, cert, key] = [read("ca.pem"), read("cert.pem"), read("key.pem")];
+  return { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+}
+
+/** A file of Docker's command line; undefined when it is not there or not what it should be. */
+function readJson<T>(file: string, shape: z.ZodType<T>): T | undefined {
+  try {
+    return shape.safeParse(JSON.parse(readFileSync(file, "utf8"))).data;
+  } catch {
+    return undefined;
+  }
+}

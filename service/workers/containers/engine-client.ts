@@ -1,0 +1,95 @@
+import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
+import { request as requestByTls } from "node:https";
+import type { Readable } from "node:stream";
+import { z } from "zod";
+import type { EngineAddress } from "./engine-address";
+
+/** A call that the engine refused, or did not answer (`status` 0). The message is the engine's own. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/** One call of the Engine API. */
+export interface EngineCall {
+  query?: Record<string, string>;
+  body?: object;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** A client of the Engine API, Docker's or Podman's. */
+export interface EngineClient {
+  /** Calls and reads the whole response; its JSON, undefined when it is empty. Fails with an EngineError. */
+  call(method: string, path: string, call?: EngineCall): Promise<unknown>;
+  /** Calls and returns the response as it comes. Fails with an EngineError. */
+  open(method: string, path: string, call?: EngineCall): Promise<Readable>;
+}
+
+const refusal = z.looseObject({ message: z.string() });
+
+/**
+ * A client for the few calls that workers need. Paths have no version: every engine then speaks its newest. The usual
+ * library for it brings 56 packages, three of which build native code at their installation, for what are 60 lines here.
+ */
+export function createEngineClient({ shown, tls, ...address }: EngineAddress): EngineClient {
+  const request = tls ? requestByTls : requestPlainly;
+
+  function send(method: string, path: string, call: EngineCall): Promise<IncomingMessage> {
+    const query = call.query ? `?${new URLSearchParams(call.query)}` : "";
+    const body = call.body && JSON.stringify(call.body);
+    const headers = { host: "docker", ...call.headers, ...(body ? { "content-type": "application/json" } : {}) };
+    const options: RequestOptions = { ...address, ...tls, method, path: path + query, headers, agent: false };
+    return new Promise((resolve, reject) => {
+      const sent = request({ ...options, ...(call.signal ? { signal: call.signal } : {}) }, resolve);
+      sent.once("error", (error: NodeJS.ErrnoException) => {
+        const why = call.signal?.aborted ? "it did not answer in time" : error.message;
+        reject(new EngineError(0, `no Docker Engine answers at ${shown}: ${why}`, { cause: error }));
+      });
+      sent.end(body);
+    });
+  }
+
+  async function open(method: string, path: string, call: EngineCall = {}): Promise<IncomingMessage> {
+    const response = await send(method, path, call);
+    const { statusCode = 0 } = response;
+    if (statusCode < 400) return response;
+    const text = await readText(response, shown);
+    throw new EngineError(
+      statusCode,
+      refusal.safeParse(parsed(text)).data?.message ?? (text.trim() || `status ${statusCode}`),
+    );
+  }
+
+  return {
+    open,
+    async call(method, path, call) {
+      const text = await readText(await open(method, path, call), shown);
+      return text === "" ? undefined : parsed(text);
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readText(response: IncomingMessage, shown: string): Promise<string> {
+  try {
+    let text = "";
+    response.setEncoding("utf8");
+    for await (const part of response) text += String(part);
+    return text;
+  } catch (error) {
+    throw new EngineError(0, `the Docker Engine at ${shown} ended the connection`, { cause: error });
+  }
+}

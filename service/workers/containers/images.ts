@@ -1,0 +1,129 @@
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import type { RegistryCredentials } from "../../resources/registry-auths";
+import { readLines } from "../lines";
+import { type EngineClient, EngineError } from "./engine-client";
+
+/** Gets images onto this machine. */
+export interface Images {
+  /**
+   * Resolves when the engine has the image; it is pulled unless it is there already. `onLine` receives the progress. Fails
+   * with an EngineError that has the registry's words.
+   */
+  ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void>;
+  /** Ends all pulls. */
+  close(): void;
+}
+
+const progressShape = z.looseObject({
+  id: z.string().optional(),
+  status: z.string().optional(),
+  error: z.string().optional(),
+  progressDetail: z.looseObject({ current: z.number().optional(), total: z.number().optional() }).optional(),
+});
+
+/** How often the progress of a pull is reported, ms. */
+const reportInterval = 2000;
+
+/** What an image's name may consist of; the engine checks the rest. */
+const reference = /^[\w-][\w.:/@-]*$/;
+
+export function createImages(client: EngineClient, clock: Clock, pulled: (image: string) => void): Images {
+  const pulls = new Map<string, Promise<void>>();
+  const closing = new AbortController();
+
+  async function isHere(image: string): Promise<boolean> {
+    try {
+      await client.call("GET", `/images/${image}/json`);
+      return true;
+    } catch (error) {
+      if (error instanceof EngineError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  async function pull(
+    image: string,
+    auth: RegistryCredentials | undefined,
+    onLine: (line: string) => void,
+  ): Promise<void> {
+    onLine(`pulls the image ${image}`);
+    // Without a tag, the engine would pull every tag that there is.
+    const fromImage = /(@|:[^/]*$)/.test(image) ? image : `${image}:latest`;
+    const headers = auth ? { "x-registry-auth": registryHeader(image, auth) } : {};
+    const { signal } = closing;
+    try {
+      const response = await client.open("POST", "/images/create", { query: { fromImage }, headers, signal });
+      const progress = createPullProgress();
+      let reportedAt = clock.now();
+      await readLines(response, (line) => {
+        progress.read(line);
+        if (clock.now() - reportedAt < reportInterval) return;
+        reportedAt = clock.now();
+        onLine(`pulls the image ${image}: ${progress.text()}`);
+      });
+      if (progress.error() !== undefined) throw new EngineError(500, progress.error() ?? "");
+      if (signal.aborted || !response.readableEnded) throw new EngineError(0, "the pull was interrupted");
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      throw new EngineError(error.status, `the image "${image}" cannot be pulled: ${error.message}`, { cause: error });
+    }
+    pulled(image);
+    onLine(`pulled the image ${image}`);
+  }
+
+  return {
+    async ensure(image, auth, onLine) {
+      if (!reference.test(image) || image.includes(".."))
+        throw new EngineError(400, `"${image}" is not the name of an image; must be like registry.example/name:tag`);
+      if (await isHere(image)) return;
+      const key = JSON.stringify([image, auth]);
+      const running = pulls.get(key);
+      if (running) {
+        onLine(`waits for the image ${image}, which another worker pulls`);
+        return running;
+      }
+      const started = pull(image, auth, onLine).finally(() => pulls.delete(key));
+      pulls.set(key, started);
+      return started;
+    },
+    close: () => closing.abort(),
+  };
+}
+
+/** Follows a pull, which the engine reports line by line. */
+function createPullProgress() {
+  const layers = new Map<string, { current: number; total: number; done: boolean }>();
+  let error: string | undefined;
+  const megabytes = (bytes: number): string => (bytes / 1024 ** 2).toFixed(0);
+  return {
+    read(line: string): void {
+      const { data } = progressShape.safeParse(JSON.parse(line || "{}"));
+      if (!data) return;
+      error ??= data.error;
+      const { id, status = "", progressDetail: { current = 0, total = 0 } = {} } = data;
+      // Lines without a layer: the digest, the name of the image.
+      if (id === undefined || status.startsWith("Pulling from")) return;
+      const before = layers.get(id) ?? { current: 0, total: 0, done: false };
+      const isDownload = status === "Downloading";
+      const done = before.done || status === "Pull complete" || status === "Already exists";
+      layers.set(id, isDownload ? { current, total, done } : { ...before, done });
+    },
+    text(): string {
+      const all = [...layers.values()];
+      const sum = (of: (layer: (typeof all)[number]) => number): number =>
+        all.reduce((sofar, one) => sofar + of(one), 0);
+      const ready = all.filter(({ done }) => done).length;
+      return `${megabytes(sum(({ current }) => current))} of ${megabytes(sum(({ total }) => total))} MB, ${ready} of ${all.length} layers done`;
+    },
+    error: () => error,
+  };
+}
+
+/** The header that carries a registry's credentials to the engine: never a query or a log. */
+function registryHeader(image: string, { username, password }: RegistryCredentials): string {
+  const [first = ""] = image.split("/");
+  const isRegistry = image.includes("/") && (/[.:]/.test(first) || first === "localhost");
+  const serveraddress = isRegistry ? first : "https://index.docker.io/v1/";
+  return Buffer.from(JSON.stringify({ username, password, serveraddress })).toString("base64url");
+}

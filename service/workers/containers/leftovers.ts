@@ -1,0 +1,59 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import { type EngineClient, EngineError } from "./engine-client";
+
+/** Labels of everything that a service makes in an engine. */
+export const labels = {
+  /** The data folder of the service. */
+  data: "serverless-compute.data",
+  endpoint: "serverless-compute.endpoint",
+  worker: "serverless-compute.worker",
+} as const;
+
+/** What an engine had of a service that runs no more. */
+export interface Leftovers {
+  containers: number;
+  networks: number;
+}
+
+const containerList = z.array(z.looseObject({ Id: z.string() }));
+const networkList = z.array(z.looseObject({ Name: z.string() }));
+
+/** How long killed containers may take to be gone, ms. */
+const longestRemoval = 15_000;
+const lookInterval = 50;
+
+const withLabel = (dataFolder: string | undefined): string =>
+  JSON.stringify({ label: [dataFolder === undefined ? labels.data : `${labels.data}=${dataFolder}`] });
+
+/**
+ * Ends and removes the containers of a data folder, or of all; resolves when they are gone. Fails with an EngineError when one does
+ * not go.
+ */
+export async function removeContainers(client: EngineClient, dataFolder: string | undefined): Promise<number> {
+  const query = { all: "1", filters: withLabel(dataFolder) };
+  const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
+  const found = await list();
+  const until = Date.now() + longestRemoval;
+  for (let left = found; left.length > 0; left = await list()) {
+    if (Date.now() > until) throw new EngineError(0, `the Docker Engine does not remove the container ${left[0]?.Id}`);
+    await Promise.all(left.map(({ Id }) => removed(client, `/containers/${Id}`, { force: "1", v: "1" })));
+    await pause(lookInterval);
+  }
+  return found.length;
+}
+
+/** Removes the networks of a data folder, or of all, that no container is on. */
+export async function removeNetworks(client: EngineClient, dataFolder: string | undefined): Promise<number> {
+  const query = { filters: withLabel(dataFolder) };
+  const found = networkList.parse(await client.call("GET", "/networks", { query }));
+  await Promise.all(found.map(({ Name }) => removed(client, `/networks/${Name}`, {})));
+  return found.length;
+}
+
+/** Removes one thing; that it is gone, or is being removed, is as good. */
+async function removed(client: EngineClient, path: string, query: Record<string, string>): Promise<void> {
+  await client.call("DELETE", path, { query }).catch((error: unknown) => {
+    if (!(error instanceof EngineError) || ![404, 409].includes(error.status)) throw error;
+  });
+}

@@ -1,0 +1,43 @@
+import { PassThrough, type Readable } from "node:stream";
+
+/** Bytes before each part of a container's output: which stream, and how long the part is. */
+const headLength = 8;
+const stderrStream = 2;
+
+/** Splits the output of a container, which the engine sends as one stream of parts, into its stdout and stderr. */
+export function splitOutput(attached: Readable): { stdout: Readable; stderr: Readable } {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  let head = Buffer.alloc(0);
+  let left = 0;
+  let into = stdout;
+
+  function take(chunk: Buffer): void {
+    let rest = chunk;
+    while (rest.length > 0) {
+      if (left === 0) {
+        const missing = headLength - head.length;
+        head = Buffer.concat([head, rest.subarray(0, missing)]);
+        rest = rest.subarray(missing);
+        if (head.length < headLength) return;
+        into = head[0] === stderrStream ? stderr : stdout;
+        left = head.readUInt32BE(4);
+        head = Buffer.alloc(0);
+      }
+      const part = rest.subarray(0, left);
+      left -= part.length;
+      rest = rest.subarray(part.length);
+      if (part.length > 0) into.write(part);
+    }
+  }
+
+  attached.on("data", take);
+  attached.on("error", () => undefined);
+  attached.once("close", () => {
+    stdout.end();
+    stderr.end();
+  });
+  // Streams that are read to their end close by themselves; so that nobody waits for one that is not, both are destroyed.
+  for (const stream of [stdout, stderr]) stream.once("end", () => stream.destroy());
+  return { stdout, stderr };
+}

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { type EngineClient, EngineError } from "./engine-client";
+
+/** Where containers are, and how they reach the service. */
+export interface ContainerPlace {
+  network: string;
+  /** Root of the job API as containers see it. */
+  serverlessUrl: string;
+  /** Names that containers know beside those of the network. */
+  extraHosts: string[];
+}
+
+const networkShape = z.looseObject({
+  IPAM: z.looseObject({ Config: z.array(z.looseObject({ Gateway: z.string().optional() })).nullish() }).optional(),
+});
+
+/** The name by which containers reach the machine where the engine runs in a virtual machine of its own. */
+const hostName = "host.docker.internal";
+
+function notHere(error: unknown): undefined {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRNOTAVAIL") throw error;
+}
+
+/** What containers of this data folder are on: a network of their own, where they cannot reach each other. */
+export const networkOf = (dataFolder: string): string =>
+  `serverless-compute-${createHash("sha256").update(dataFolder).digest("hex").slice(0, 12)}`;
+
+/**
+ * Makes the network when it is not there, and has the service listen on the network's address of this machine, or on
+ * loopback where the engine runs in a virtual machine that forwards to it. Calls at the same time share one look.
+ */
+export function createPlaceFinder(deps: {
+  client: EngineClient;
+  network: string;
+  labels: Record<string, string>;
+  /** Listens on an address of this machine for workers' calls only; resolves with the port. */
+  listen(address: string): Promise<number>;
+}): () => Promise<ContainerPlace> {
+  const { client, network, labels, listen } = deps;
+  let looking: Promise<ContainerPlace> | undefined;
+
+  async function gateway(): Promise<string | undefined> {
+    const found = networkShape.parse(await client.call("GET", `/networks/${network}`));
+    return found.IPAM?.Config?.find((config) => config.Gateway?.includes("."))?.Gateway;
+  }
+
+  async function create(): Promise<void> {
+    const body = { Name: network, Driver: "bridge", CheckDuplicate: true, Labels: labels };
+    const apart = { Options: { "com.docker.network.bridge.enable_icc": "false" } };
+    try {
+      await client.call("POST", "/networks/create", { body: { ...body, ...apart } });
+    } catch (error) {
+      // Podman, and kernels that cannot filter bridges, have no such option.
+      if (!(error instanceof EngineError) || error.status === 0 || error.status === 409) throw error;
+      await client.call("POST", "/networks/create", { body });
+    }
+  }
+
+  async function find(): Promise<ContainerPlace> {
+    const address = await gateway().catch(async (error: unknown) => {
+      if (!(error instanceof EngineError) || error.status !== 404) throw error;
+      await create();
+      return gateway();
+    });
+    // Where the engine runs in a virtual machine, no interface of this machine has the address.
+    const direct = address === undefined ? undefined : await listen(address).catch(notHere);
+    if (direct !== undefined) return { network, serverlessUrl: `http://${address}:${direct}`, extraHosts: [] };
+    const port = await listen("127.0.0.1");
+    return { network, serverlessUrl: `http://${hostName}:${port}`, extraHosts: [`${hostName}:host-gateway`] };
+  }
+
+  return () => {
+    looking ??= find().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+}

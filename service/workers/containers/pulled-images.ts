@@ -1,0 +1,44 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { type EngineClient, EngineError } from "./engine-client";
+
+/** The images that the services of a data folder pulled: those that were there before are nobody's to remove. */
+export interface PulledImages {
+  add(image: string): void;
+  /** Removes those that are not used, unless a container that is not ours has them. */
+  removeUnused(client: EngineClient, used: ReadonlySet<string>): Promise<void>;
+}
+
+const list = z.array(z.string());
+
+/** Keeps the list in a file, so that a later service, or `prune`, knows it too. */
+export function openPulledImages(dataFolder: string): PulledImages {
+  const file = join(dataFolder, "pulled-images.json");
+  const read = (): string[] => {
+    try {
+      return list.parse(JSON.parse(readFileSync(file, "utf8")));
+    } catch {
+      // None was pulled, or the file was cut by a kill: then its images stay.
+      return [];
+    }
+  };
+  const write = (images: string[]): void => writeFileSync(file, JSON.stringify(images), { mode: 0o600 });
+  return {
+    add(image) {
+      write([...new Set([...read(), image])]);
+    },
+    async removeUnused(client, used) {
+      for (const image of read().filter((one) => !used.has(one))) {
+        try {
+          await client.call("DELETE", `/images/${image}`);
+        } catch (error) {
+          if (!(error instanceof EngineError) || error.status === 0) throw error;
+          // It has a container: the next look removes it.
+          if (error.status === 409) continue;
+        }
+        write(read().filter((one) => one !== image));
+      }
+    },
+  };
+}

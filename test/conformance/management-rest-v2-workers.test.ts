@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { askUntil, at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import { expectProblem, useRestV2 } from "./support/rest-v2";
+
+const target = await useTarget({ templateRelease: 0 });
+const account = useAccount(target);
+const { call, make, endpointBody } = useRestV2(target, account);
+
+/** The events of an open stream, read until one holds `text`. */
+async function eventsUntil(path: string, text: string, headers: Record<string, string> = {}): Promise<string[]> {
+  const closing = new AbortController();
+  const answer = await fetch(`${target.serverlessUrl}/v2${path}`, {
+    headers: { authorization: `Bearer ${target.apiKey}`, ...headers },
+    signal: AbortSignal.any([closing.signal, AbortSignal.timeout(15_000)]),
+  });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
+  let read = "";
+  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    read += part;
+    if (read.includes(text)) break;
+  }
+  closing.abort();
+  return read.split("\n\n").filter((event) => event.startsWith("id: "));
+}
+
+describe("REST v2: workers of an endpoint", () => {
+  test("GET /serverless/{id}/workers shows each worker, what it runs, and a summary", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
+    const path = `/serverless/${jobs.endpointId}/workers`;
+    const answer = await askUntil(
+      () => call("GET", path),
+      ({ json }) => at(json, "summary", "idle") === 1,
+    );
+    expectAnswer(answer, 200, {
+      workers: [
+        {
+          ...{ status: "IDLE", isStale: false, version: 1, gpuCount: 1, gpuTypeId: "NVIDIA L4", dataCenterId: null },
+          image: target.image("echo", context),
+        },
+      ],
+      summary: { running: 0, idle: 1, initializing: 0, throttled: 0, unhealthy: 0, total: 1 },
+      endpointVersion: 1,
+    });
+    expect(at(answer.json, "workers", 0, "uptimeSeconds")).toBeTypeOf("number");
+    expect(Date.parse(stringAt(answer, "workers", 0, "startedAt"))).not.toBeNaN();
+  });
+
+  test("an endpoint without workers has empty lists", async () => {
+    const id = await make("/serverless", endpointBody());
+    expectAnswer(await call("GET", `/serverless/${id}/workers`), 200, { workers: [], summary: { total: 0 } });
+  });
+
+  test("GET /serverless/{id}/releases shows the versions, the newest first, with what each one changed", async () => {
+    const id = await make("/serverless", endpointBody({ env: { SECRET: "hush-hush" } }));
+    await call("PATCH", `/serverless/${id}`, { workers: { idleTimeout: 9 } });
+    await call("PATCH", `/serverless/${id}`, { image: "conformance/next:2", env: { OTHER: "hush-hush" } });
+    const answer = await call("GET", `/serverless/${id}/releases`);
+    expectAnswer(answer, 200, {
+      endpointVersion: 2,
+      rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 100 },
+      releases: [
+        {
+          version: 2,
+          workerCount: 0,
+          diff: {
+            image: { from: "conformance/none:1", to: "conformance/next:2" },
+            env: { from: ["SECRET"], to: ["OTHER"] },
+          },
+        },
+        { version: 1, diff: {} },
+      ],
+    });
+    expect(answer.text).not.toContain("hush-hush");
+  });
+
+  test("a change of a template makes a release of each endpoint that shares it", async () => {
+    const templateId = await account.template();
+    const id = await account.endpoint({ templateId });
+    await call("PATCH", `/templates/${templateId}`, { disk: 77 });
+    const { json } = await call("GET", `/serverless/${id}/releases`);
+    expect(at(json, "releases", 0)).toMatchObject({ version: 2, diff: { disk: { from: 5, to: 77 } } });
+  });
+
+  test("a release replaces the workers, which then run its version", async (context) => {
+    const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
+    const path = `/serverless/${jobs.endpointId}`;
+    const idle = (version: number) =>
+      askUntil(
+        () => call("GET", `${path}/workers`),
+        ({ json }) => at(json, "workers", 0, "version") === version && at(json, "summary", "total") === 1,
+      );
+    await idle(1);
+    await target.pass(10, context);
+    expectAnswer(await call("PATCH", path, { env: { A: "1" } }), 200);
+    await idle(2);
+    const releases = await call("GET", `${path}/releases`);
+    expectAnswer(releases, 200, { rollout: { inProgress: false, workersOnLatest: 1, percentOnLatest: 100 } });
+  });
+
+  test.each(["workers", "releases", "workers/x/logs"])(
+    "GET /serverless/{id}/%s of an unknown endpoint is 404",
+    async (tail) => {
+      expectProblem(await call("GET", `/serverless/nosuch/${tail}`), 404, "resource not found");
+    },
+  );
+});
+
+describe("REST v2: a worker's log", () => {
+  test("comes as events with id and line, new lines as they are written, resumed after Last-Event-ID", async (context) => {
+    target.localOnly(context, "the lines of a handler are known here only");
+    const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
+    const answer = await askUntil(
+      () => call("GET", `/serverless/${jobs.endpointId}/workers`),
+      ({ json }) => at(json, "summary", "idle") === 1,
+    );
+    const path = `/serverless/${jobs.endpointId}/workers/${stringAt(answer, "workers", 0, "id")}/logs`;
+    const [first = ""] = await eventsUntil(path, "worker starts");
+    const [, ts = "", data = "{}"] = /^id: (\S+)\ndata: (.*)$/.exec(first) ?? [];
+    const line: unknown = JSON.parse(data);
+    expect(line).toEqual({ source: "container", line: expect.stringContaining("worker starts for the image"), ts });
+    expect(await eventsUntil(`${path}?tail=1`, "id: ")).toHaveLength(1);
+    // The worker ends, and its log with a last line.
+    const resumed = eventsUntil(path, "worker ended", { "last-event-id": ts });
+    await call("PATCH", `/serverless/${jobs.endpointId}`, { workers: { min: 0, max: 0 } });
+    const lines = await resumed;
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.join()).not.toContain("worker starts");
+  });
+
+  test("of a worker that the endpoint never had is 404", async () => {
+    const id = await make("/serverless", endpointBody());
+    expectProblem(await call("GET", `/serverless/${id}/workers/nosuch/logs`), 404, "resource not found");
+  });
+
+  test("with an unknown source or too long a tail is 422", async () => {
+    const id = await make("/serverless", endpointBody());
+    expectProblem(await call("GET", `/serverless/${id}/workers/x/logs?source=other`), 422);
+    expectProblem(await call("GET", `/serverless/${id}/workers/x/logs?tail=5001`), 422);
+  });
+});

@@ -1,0 +1,93 @@
+import { expect } from "vitest";
+import { type Answer, expectAnswer, send, stringAt } from "../../support/raw-http";
+import type { Target } from "../../support/target";
+import { type Account, type Fields, uniqueName } from "./account";
+
+/** The problem that an answer holds: media type, status, title, and the detail where one is named. */
+export function expectProblem(answer: Answer, status: number, detail?: string | RegExp): void {
+  expectAnswer(answer, status, { status });
+  expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(stringAt(answer, "title")).not.toBe("");
+  if (detail !== undefined) expect(stringAt(answer, "detail")).toMatch(detail);
+}
+
+/** A dialect in which a test makes what it then looks at by REST v2. */
+export interface Maker {
+  dialect: string;
+  endpoint(fields: { image?: string }): Promise<string>;
+  /** A template for serverless endpoints. */
+  template(fields: { image?: string }): Promise<string>;
+  volume(): Promise<string>;
+  registry(): Promise<string>;
+}
+
+/** REST v2 by raw requests, and makers of objects by each dialect. */
+export interface RestV2 {
+  call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** The id of what a POST makes. */
+  make(path: string, json: Fields): Promise<string>;
+  /** A body of POST /serverless; its endpoint has no workers. */
+  endpointBody(fields?: Fields): Fields;
+  makers: Maker[];
+}
+
+export function useRestV2(target: Target, account: Account): RestV2 {
+  const call: RestV2["call"] = (method, path, json, headers = {}) =>
+    send(method, `${target.serverlessUrl}/v2${path}`, { key: target.apiKey, json, headers });
+  async function make(path: string, json: Fields): Promise<string> {
+    const answer = await call("POST", path, json);
+    expectAnswer(answer, 201);
+    return stringAt(answer, "id");
+  }
+  const endpointBody = (fields: Fields = {}): Fields => ({
+    name: uniqueName("endpoint"),
+    type: "QUEUE",
+    scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+    gpu: { pools: ["AMPERE_24"] },
+    workers: { min: 0, max: 0 },
+    image: "conformance/none:1",
+    ...fields,
+  });
+  const login = (): Fields => ({ name: uniqueName("registry"), username: "reader", password: "hush-hush" });
+  const image = "conformance/none:1";
+  const v2: Maker = {
+    dialect: "REST v2",
+    endpoint: (fields) => make("/serverless", endpointBody({ image, ...fields })),
+    template: (fields) => make("/templates", { name: uniqueName("template"), image, serverless: true, ...fields }),
+    volume: () => make("/network-volumes", { name: uniqueName("volume"), size: 20, dataCenter: "EU-RO-1" }),
+    registry: () => make("/registries", login()),
+  };
+  const v1: Maker = {
+    dialect: "REST v1",
+    async endpoint({ image: imageName = image }) {
+      return account.endpoint({ templateId: await account.template({ imageName }) });
+    },
+    async template({ image: imageName = image }) {
+      const body = { name: uniqueName("template"), imageName, isServerless: true };
+      return stringAt(await account.rest("POST", "/templates", body), "id");
+    },
+    volume: () => account.volume({ size: 20 }),
+    registry: async () => stringAt(await account.rest("POST", "/containerregistryauth", login()), "id"),
+  };
+  const graphql: Maker = {
+    ...v1,
+    dialect: "GraphQL",
+    async endpoint({ image: imageName = image }) {
+      const template = { name: uniqueName("template"), imageName, containerDiskInGb: 5 };
+      const input = { name: uniqueName("endpoint"), gpuIds: "AMPERE_24", workersMax: 0, template };
+      const save = "mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id } }";
+      return stringAt(await account.graphql(save, { input }), "data", "saveEndpoint", "id");
+    },
+    template: ({ image: imageName = image }) => account.template({ imageName }),
+    async volume() {
+      const input = { name: uniqueName("volume"), size: 20, dataCenterId: "EU-RO-1" };
+      const create = "mutation ($input: CreateNetworkVolumeInput!) { createNetworkVolume(input: $input) { id } }";
+      return stringAt(await account.graphql(create, { input }), "data", "createNetworkVolume", "id");
+    },
+    async registry() {
+      const save = "mutation ($input: SaveRegistryAuthInput) { saveRegistryAuth(input: $input) { id } }";
+      return stringAt(await account.graphql(save, { input: login() }), "data", "saveRegistryAuth", "id");
+    },
+  };
+  return { call, make, endpointBody, makers: [v2, v1, graphql] };
+}

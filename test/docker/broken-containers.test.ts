@@ -1,0 +1,69 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { startRig } from "./rig";
+
+const timings = { startBackoff: 20, startBackoffMax: 50 };
+
+test("a container that exits at its start gives its last lines in the job's error", async (context) => {
+  const rig = await startRig(context, { timings });
+  const id = await rig.endpoint({ dockerArgs: `node -e 'console.error("no model here"); process.exit(1)'` });
+  const record = await rig.clients.jobs.runsync(id, { input: {} });
+  expect(record).toMatchObject({ status: "FAILED" });
+  expect(record.error).toContain("ended with exit code 1, before it asked for a job; its last lines:\nno model here");
+  expect((await rig.clients.jobs.health(id)).message).toContain("no model here");
+  expect(await rig.containers()).toEqual([]);
+});
+
+test("an image that is nowhere, and a command that is not in it, are named in the job's error", async (context) => {
+  const rig = await startRig(context, { timings });
+  const run = async (of: object) => (await rig.clients.jobs.runsync(await rig.endpoint(of), { input: {} })).error ?? "";
+  expect(await run({ image: "127.0.0.1:1/acme/none:1" })).toMatch(
+    /the image "127\.0\.0\.1:1\/acme\/none:1" cannot be pulled: .*refused/,
+  );
+  expect(await run({ image: "../info" })).toContain('"../info" is not the name of an image');
+  expect(await run({ dockerArgs: "python9" })).toMatch(/could not be started: .*"python9"/);
+});
+
+test("a registry that refuses is quoted, and nobody sees the password", async (context) => {
+  const rig = await startRig(context, { timings });
+  const seen: string[] = [];
+  const registry = createServer((request, response) => {
+    seen.push(request.headers.authorization ?? "");
+    response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
+    response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "not for you" }] }));
+  });
+  await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void registry.close());
+  const { port } = registry.address() as AddressInfo;
+  const credentials = { name: "hub", username: "me", password: "a-password-of-the-test" };
+  const auth = await fetch(`${rig.service.baseUrl}/containerregistryauth`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify(credentials),
+  });
+  const { id: containerRegistryAuthId } = (await auth.json()) as { id: string };
+  const id = await rig.endpoint({ image: `127.0.0.1:${port}/acme/private:1`, containerRegistryAuthId });
+  const { status, error = "" } = await rig.clients.jobs.runsync(id, { input: {} });
+  expect(status).toBe("FAILED");
+  expect(error).toMatch(/cannot be pulled: .*(unauthorized|no basic auth|not for you)/i);
+  expect(seen).toContain(`Basic ${Buffer.from("me:a-password-of-the-test").toString("base64")}`);
+  expect(error + (await rig.log(id))).not.toContain(credentials.password);
+});
+
+test("a container that is killed for memory says so, and its job fails after the third one", async (context) => {
+  const rig = await startRig(context, { timings });
+  const id = await rig.endpoint({ endpoint: { computeType: "CPU", vcpuCount: 1, cpuFlavorIds: ["cpu3c"] } });
+  const { status, error } = await rig.clients.jobs.runsync(id, { input: { do: "memory", megabytes: 4096 } });
+  expect(status).toBe("FAILED");
+  expect(error).toContain("the worker ran out of memory and was killed while it ran the job");
+});
+
+test("a container that never asks for a job is unhealthy, is ended, and fails the jobs that wait", async (context) => {
+  const short = { ...timings, takeSilence: 300, startLimit: 600, secondLook: 50, killGrace: 200 };
+  const rig = await startRig(context, { timings: short });
+  const id = await rig.endpoint({ dockerArgs: "node -e 'setInterval(() => {}, 1000)'" });
+  const job = rig.clients.jobs.runsync(id, { input: {} });
+  await expect.poll(async () => (await rig.clients.jobs.health(id)).workers?.unhealthy, { timeout: 10_000 }).toBe(1);
+  expect(await job).toMatchObject({ status: "FAILED", error: expect.stringContaining("did not ask for a job within") });
+});

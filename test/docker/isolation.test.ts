@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { startRig } from "./rig";
+
+const variables = z.record(z.string(), z.string());
+
+test("from inside a container only the worker routes answer, with the endpoint's own token", async (context) => {
+  const rig = await startRig(context);
+  const [id, other] = [await rig.endpoint(), await rig.endpoint()];
+  const env = variables.parse(await rig.output(id, { do: "env" }));
+  const { origin } = new URL(env["RUNPOD_WEBHOOK_PING"] ?? "");
+  const authorization = env["RUNPOD_AI_API_KEY"];
+  const call = (url: string, headers: object = { authorization }, method = "GET") =>
+    rig.output(id, { do: "call", url, headers, method });
+
+  const ping = `${origin}/v2/${id}/ping/${env["RUNPOD_POD_ID"]}`;
+  expect(await call(ping)).toMatchObject({ status: 200 });
+  expect(await call(ping, {})).toMatchObject({ status: 401 });
+  expect(await call(`${origin}/v2/${other}/ping/somebody`)).toMatchObject({ status: 401 });
+  // Backwards, so that the key is in no job's input.
+  const key = { backwards: [...`Bearer ${rig.service.apiKey}`].reverse().join("") };
+  const paths = ["/v1/endpoints", "/v1/templates", `/v2/${id}/health`, `/v2/${id}/requests`, "/graphql", "/"];
+  for (const path of paths) expect(await call(origin + path, key), path).toMatchObject({ status: 404 });
+  expect(await call(`${origin}/v2/${id}/run`, key, "POST")).toMatchObject({ status: 404 });
+  expect(await call(`${origin}/graphql`, key, "POST")).toMatchObject({ status: 404 });
+
+  // The users' side, and any other server on this machine's loopback.
+  const loopback = createServer((_request, response) => response.end("here"));
+  await new Promise<void>((resolve) => loopback.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void loopback.close());
+  const ports = [new URL(rig.service.serverlessUrl).port, (loopback.address() as AddressInfo).port];
+  for (const host of ["127.0.0.1", new URL(origin).hostname])
+    for (const port of ports)
+      expect(await call(`http://${host}:${port}/v1/endpoints`, key)).toEqual({ failure: "ECONNREFUSED" });
+});
+
+test("a container has no variable, no file and no socket of this machine, and gains no privileges", async (context) => {
+  process.env["A_VARIABLE_OF_THE_HOST"] = "host";
+  onTestFinished(() => void delete process.env["A_VARIABLE_OF_THE_HOST"]);
+  const rig = await startRig(context);
+  const id = await rig.endpoint({ env: { MINE: "1" } });
+  const env = variables.parse(await rig.output(id, { do: "env" }));
+  const own = Object.keys(env).filter((name) => !name.startsWith("RUNPOD_"));
+  expect(own.sort()).toEqual(["HOME", "HOSTNAME", "MINE", "PATH"]);
+  expect(await rig.output(id, { do: "files", path: "/" })).not.toContain("root");
+  const mounts = z.string().parse(await rig.output(id, { do: "read", path: "/proc/self/mountinfo" }));
+  expect(mounts).not.toContain(rig.dataFolder);
+  expect(mounts).not.toContain("docker.sock");
+  expect(await rig.output(id, { do: "read", path: "/proc/self/status" })).toMatch(/^NoNewPrivs:\s*1$/m);
+});
+
+test("a network volume is a folder at /runpod-volume and at volumeMountPath, and is gone with the volume", async (context) => {
+  const rig = await startRig(context);
+  const { client } = rig;
+  const headers = { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const created = await fetch(`${rig.service.baseUrl}/networkvolumes`, { method: "POST", headers, body });
+  const volume = z.looseObject({ id: z.string() }).parse(await created.json()).id;
+  const endpoint = { networkVolumeId: volume };
+  const id = await rig.endpoint({ volumeMountPath: "/models", endpoint });
+  await rig.output(id, { do: "write", path: "/runpod-volume/weights", text: "42" });
+  expect(await rig.output(id, { do: "read", path: "/models/weights" })).toBe("42");
+  const folder = join(rig.dataFolder, "volumes", volume);
+  expect(readFileSync(join(folder, "weights"), "utf8")).toBe("42");
+  const remove = (path: string) => fetch(`${rig.service.baseUrl}${path}`, { method: "DELETE", headers });
+  expect((await remove(`/endpoints/${id}`)).status).toBe(204);
+  expect((await remove(`/networkvolumes/${volume}`)).status).toBe(204);
+  await expect.poll(() => existsSync(folder)).toBe(false);
+  await expect.poll(async () => (await rig.containers()).length).toBe(0);
+  await expect(client.call("GET", `/images/${rig.image}/json`), "an image that was there stays").resolves.toBeDefined();
+});

@@ -1,0 +1,82 @@
+// A worker in plain Node: asks for jobs, runs them, hands in their results.
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import greet from "./quickstart.mjs";
+
+// The first process of a container ends at a signal only where it says so.
+process.on("SIGTERM", () => process.exit(0));
+
+const { RUNPOD_POD_ID: id = "", RUNPOD_AI_API_KEY: authorization = "" } = process.env;
+const address = (name, job = "") =>
+  (process.env[`RUNPOD_WEBHOOK_${name}`] ?? "").replace("$RUNPOD_POD_ID", id).replace("$ID", job || id);
+
+const operations = {
+  echo: ({ text }) => ({ text, workerId: id }),
+  env: () => process.env,
+  log: ({ text }) => {
+    console.log(text);
+    return {};
+  },
+  files: ({ path }) => readdirSync(path),
+  read: ({ path }) => readFileSync(path, "utf8"),
+  write: ({ path, text }) => writeFileSync(path, text),
+  sleep: async ({ ms }) => {
+    await pause(ms);
+    return { workerId: id };
+  },
+  // Notes in a file that all workers share that it runs, every few milliseconds.
+  trace: async ({ ms }, job) => {
+    const note = (what) => appendFileSync("/runpod-volume/trace", `${what} ${job} ${id} ${Date.now()}\n`);
+    note("begin");
+    for (let left = ms; left > 0; left -= 10) {
+      await pause(10);
+      note("beat");
+    }
+    note("end");
+    return { job };
+  },
+  call: async ({ url, method = "GET", headers: given = {} }) => {
+    const authorization = given.authorization ?? [...(given.backwards ?? "")].reverse().join("");
+    const headers = authorization === "" ? {} : { authorization };
+    try {
+      const answer = await fetch(url, { method, headers, signal: AbortSignal.timeout(3000) });
+      return { status: answer.status, text: (await answer.text()).slice(0, 500) };
+    } catch (error) {
+      return { failure: String(error.cause?.code ?? error.name) };
+    }
+  },
+  memory: ({ megabytes }) => {
+    const taken = [];
+    for (let i = 0; i < megabytes; i++) taken.push(Buffer.alloc(1024 * 1024, 1));
+    return taken.length;
+  },
+  exit: ({ code, last }) => {
+    console.error(last);
+    process.exit(code);
+  },
+};
+
+/** Runs a job; one that names no operation is the quickstart's. */
+const work = (job, input) => (input.do === undefined ? greet({ input }) : operations[input.do](input, job));
+
+for (;;) {
+  try {
+    const answer = await fetch(`${address("GET_JOB")}&job_in_progress=0`, { headers: { authorization } });
+    if (answer.status !== 200) {
+      await answer.arrayBuffer();
+      if (answer.status >= 400) await pause(200);
+      continue;
+    }
+    const { id: job, input } = await answer.json();
+    const result = await Promise.resolve()
+      .then(() => work(job, input))
+      .then(
+        (output) => ({ output: output ?? null }),
+        (error) => ({ error: String(error) }),
+      );
+    const sent = { method: "POST", headers: { authorization }, body: JSON.stringify(result) };
+    await (await fetch(address("POST_OUTPUT", job), sent)).arrayBuffer();
+  } catch {
+    await pause(200);
+  }
+}

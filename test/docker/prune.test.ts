@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { labels } from "../../service/workers/containers/leftovers";
+import { runLine } from "../unit/service/cli/command";
+import { containersOf, startRig, useTestEngine } from "./rig";
+
+test("prune removes what a killed service left of its folder, and nothing of another one", async (context) => {
+  const { client, image } = useTestEngine(context);
+  const [mine, other] = [await mkdtemp(join(tmpdir(), "prune-")), await mkdtemp(join(tmpdir(), "prune-"))];
+  onTestFinished(async () => {
+    await runLine("prune", "--data", other);
+    for (const folder of [mine, other]) await rm(folder, { recursive: true });
+  });
+  for (const folder of [mine, other])
+    await client.call("POST", "/containers/create", { body: { Image: image, Labels: { [labels.data]: folder } } });
+  const { code, out } = await runLine("prune", "--data", mine);
+  expect([code, out]).toEqual([0, expect.stringContaining("Removed 1 containers")]);
+  expect(await containersOf(client, mine)).toEqual([]);
+  expect(await containersOf(client, other)).toHaveLength(1);
+});
+
+test("prune refuses while a service runs on the folder", async (context) => {
+  const rig = await startRig(context);
+  const { code, err } = await runLine("prune", "--data", rig.dataFolder);
+  expect(code).toBe(1);
+  expect(err).toContain(rig.dataFolder);
+});

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { useEngineService } from "../support/engine-service";
+import { createStack } from "../support/pulumi";
+import { noteSecret } from "../support/secret-scan";
+import { containersOf, useTestEngine } from "./rig";
+
+const file = fileURLToPath(new URL("../../examples/quickstart/index.ts", import.meta.url));
+const imageShape = z.array(z.looseObject({ Id: z.string(), RepoTags: z.array(z.string()).nullish() }));
+
+/** The quickstart's program, with an image of the tests in place of its own. */
+async function quickstartOn(image: string): Promise<string> {
+  const text = await readFile(file, "utf8");
+  expect(text).toContain('imageName: "acme/greeter:1"');
+  const module = ts.ModuleKind.CommonJS;
+  return ts.transpileModule(text.replace("acme/greeter:1", image), { compilerOptions: { module } }).outputText;
+}
+
+test("the quickstart's program runs on a container image, and destroy leaves nothing of it", async (context) => {
+  const { image, client } = useTestEngine(context);
+  const images = async (): Promise<string[]> =>
+    imageShape.parse(await client.call("GET", "/images/json")).flatMap(({ Id, RepoTags }) => [Id, ...(RepoTags ?? [])]);
+  const before = await images();
+  const service = await useEngineService({ runtime: "docker" });
+  const stack = await createStack(service.environment);
+  onTestFinished(() => stack.remove());
+  const hubToken = "a-hub-token-of-the-quickstart";
+  noteSecret(hubToken, "the quickstart's secret");
+  await stack.program(await quickstartOn(image));
+  await stack.command(["config", "set", "--secret", "hubToken", hubToken]);
+
+  const up = await stack.up();
+  expect(up.output).toContain("Hello, world!");
+  expect(up.code).toBe(0);
+  expect(await stack.resources()).toHaveLength(5);
+  const answer = await stack.command(["stack", "output", "answer", "--json"]);
+  const tokenFingerprint = createHash("sha256").update(hubToken).digest("hex").slice(0, 12);
+  expect(JSON.parse(answer.output)).toEqual({ text: "Hello, world!", tokenFingerprint });
+  const [container] = await containersOf(client, service.dataFolder);
+  expect(container).toMatchObject({ State: "running", Image: image });
+  expect(await readdir(join(service.dataFolder, "volumes"))).toHaveLength(1);
+
+  expect((await stack.destroy()).code).toBe(0);
+  await expect.poll(() => containersOf(client, service.dataFolder)).toEqual([]);
+  await expect.poll(() => readdir(join(service.dataFolder, "volumes"))).toEqual([]);
+  expect(await images()).toEqual(before);
+});

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClients } from "serverless-compute-api";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { inject, onTestFinished, type TestContext } from "vitest";
+import { z } from "zod";
+import { findEngine } from "../../service/workers/containers/engine-address";
+import { createEngineClient, type EngineClient } from "../../service/workers/containers/engine-client";
+import { labels } from "../../service/workers/containers/leftovers";
+import { discardServiceFolder } from "../support/service-artefacts";
+
+/** A container as the engine lists it. */
+const containerShape = z.looseObject({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()) });
+export type ListedContainer = z.output<typeof containerShape>;
+
+/** What an endpoint of a test is made of. */
+export interface EndpointOptions {
+  image?: string;
+  dockerArgs?: string;
+  env?: Record<string, string>;
+  containerRegistryAuthId?: string;
+  volumeMountPath?: string;
+  /** More fields of the endpoint. */
+  endpoint?: object;
+}
+
+/** The engine of the tests; the test is skipped where there is none. */
+export function useTestEngine(context: TestContext) {
+  const engine = inject("engine");
+  if ("missing" in engine) {
+    console.warn(`skipped: ${context.task.name}: ${engine.missing}`);
+    return context.skip(engine.missing);
+  }
+  process.env["DOCKER_HOST"] = engine.host;
+  return { ...engine, client: createEngineClient(findEngine({ DOCKER_HOST: engine.host })) };
+}
+
+/** The image of Python with the public SDK; the test is skipped where this machine has no Python. */
+export function usePythonImage(context: TestContext): string {
+  const { python } = useTestEngine(context);
+  if ("missing" in python) return context.skip(python.missing);
+  if ("failure" in python) throw new Error(python.failure);
+  return python.image;
+}
+
+/** The containers of a data folder. */
+export async function containersOf(client: EngineClient, dataFolder: string): Promise<ListedContainer[]> {
+  const filters = JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
+  return z.array(containerShape).parse(await client.call("GET", "/containers/json", { query: { all: "1", filters } }));
+}
+
+/** A service whose workers are containers, stopped after the test. A failing test prints its logs. */
+export async function startRig(context: TestContext, options: ServiceOptions = {}) {
+  const engine = useTestEngine(context);
+  const dataFolder = await mkdtemp(join(tmpdir(), "docker-"));
+  const service = await createService({ port: 0, dataFolder, logLevel: "info", runtime: "docker", ...options });
+  const clients = createClients(service);
+  onTestFinished(async () => {
+    await clients.close();
+    await service.stop(0);
+    if (context.task.result?.state === "fail") console.error(await logsOf(dataFolder));
+    await discardServiceFolder(dataFolder);
+  });
+  return {
+    ...engine,
+    ...{ dataFolder, service, clients },
+    containers: () => containersOf(engine.client, dataFolder),
+    endpoint: (of: EndpointOptions = {}) => createEndpoint(service, { image: engine.image, ...of }),
+    /** The output of one job. */
+    async output(endpointId: string, input: Record<string, unknown>): Promise<unknown> {
+      const record = await clients.jobs.runsync(endpointId, { input });
+      if (record.status !== "COMPLETED") throw new Error(`the job is ${record.status}: ${record.error}`);
+      return record.output;
+    },
+    log: async (endpointId: string) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8").catch(() => ""),
+  };
+}
+
+type Addresses = Pick<Service, "apiKey" | "baseUrl" | "graphqlUrl">;
+
+/** Makes a template and an endpoint by raw HTTP, as any client sends it. */
+export async function createEndpoint(service: Addresses, of: EndpointOptions): Promise<string> {
+  const { image = "", dockerArgs = "", env = {}, volumeMountPath = "", containerRegistryAuthId = "" } = of;
+  const call = async (url: string, body: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
+    return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  };
+  const input = {
+    ...{ name: `docker-${randomUUID()}`, imageName: image, containerDiskInGb: 5, volumeInGb: 0, isServerless: true },
+    ...{ dockerArgs, env: Object.entries(env).map(([key, value]) => ({ key, value })) },
+    ...{ volumeMountPath, containerRegistryAuthId },
+  };
+  const query = "mutation ($input: SaveTemplateInput) { saveTemplate(input: $input) { id } }";
+  const saved = await call(service.graphqlUrl, { query, variables: { input } });
+  const { data } = z.object({ data: z.object({ saveTemplate: z.object({ id: z.string() }) }) }).parse(saved);
+  const fields = { templateId: data.saveTemplate.id, name: "docker", workersMin: 0, workersMax: 1, ...of.endpoint };
+  return z.looseObject({ id: z.string() }).parse(await call(`${service.baseUrl}/endpoints`, fields)).id;
+}
+
+async function logsOf(folder: string): Promise<string> {
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".log"));
+  const tails = files.map(async (file) => `--- ${file}\n${(await readFile(join(folder, file), "utf8")).slice(-4000)}`);
+  return (await Promise.all(tails)).join("\n");
+}

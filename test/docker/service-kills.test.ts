@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createClients } from "serverless-compute-api";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { readApiKey } from "../../service/api-key";
+import { discardServiceFolder } from "../support/service-artefacts";
+import { containersOf, createEndpoint, useTestEngine } from "./rig";
+
+const main = fileURLToPath(new URL("../../service/cli/main.ts", import.meta.url));
+const tsx = createRequire(import.meta.url).resolve("tsx");
+const rounds = process.env["FULL"] ? 20 : 3;
+const firstLine = z.object({ baseUrl: z.string(), graphqlUrl: z.string(), serverlessUrl: z.string() });
+
+/** Starts the service as its own process; resolves when it listens. */
+async function startService(host: string, dataFolder: string) {
+  const words = ["--import", tsx, main, "start", "--port", "0", "--data", dataFolder, "--runtime", "docker", "--json"];
+  const child: ChildProcess = spawn(process.execPath, words, {
+    env: { ...process.env, DOCKER_HOST: host },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (!child.stdout) throw new Error("the service has no stdout");
+  const [line] = await once(createInterface(child.stdout), "line");
+  const addresses = firstLine.parse(JSON.parse(String(line)));
+  const apiKey = readApiKey(dataFolder) ?? "";
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ended = once(child, "exit");
+    if (child.exitCode === null && child.signalCode === null && child.kill(signal)) await ended;
+  };
+  return { ...addresses, apiKey, end };
+}
+
+test(`kill -9 of the service with three containers, ${rounds} times: none is left over, no job is lost, none runs twice at once`, async (context) => {
+  const { host, image, client } = useTestEngine(context);
+  const dataFolder = await mkdtemp(join(tmpdir(), "docker-kills-"));
+  let service = await startService(host, dataFolder);
+  onTestFinished(async () => {
+    await service.end("SIGTERM");
+    expect(await containersOf(client, dataFolder)).toEqual([]);
+    await discardServiceFolder(dataFolder);
+  });
+  // Each run of a job notes in the volume when it begins and ends.
+  const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name: "runs", size: 10, dataCenterId: "EU-RO-1" });
+  const volume = await fetch(`${service.baseUrl}/networkvolumes`, { method: "POST", headers, body });
+  const networkVolumeId = z.looseObject({ id: z.string() }).parse(await volume.json()).id;
+  const scaling = { workersMin: 3, workersMax: 3, networkVolumeId };
+  const id = await createEndpoint(service, { image, endpoint: scaling });
+
+  const ids: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const clients = createClients(service);
+    for (let job = 0; job < 6; job++) {
+      const { id: jobId } = await clients.jobs.run(id, { input: { do: "trace", ms: 300 } });
+      ids.push(jobId);
+    }
+    await expect.poll(async () => (await clients.jobs.health(id)).jobs.inProgress, { timeout: 30_000 }).toBe(3);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
+    await clients.close();
+    const before = await containersOf(client, dataFolder);
+    expect(before.length).toBe(3);
+    await service.end("SIGKILL");
+    service = await startService(host, dataFolder);
+    // The service listens once they are gone, or are about to be: it starts no worker before.
+    const old = new Set(before.map(({ Id }) => Id));
+    await expect
+      .poll(async () => (await containersOf(client, dataFolder)).filter(({ Id }) => old.has(Id)), { timeout: 20_000 })
+      .toEqual([]);
+  }
+
+  const clients = createClients(service);
+  onTestFinished(() => clients.close());
+  const runs: { job: string; worker: string; at: number; what: string }[] = [];
+  for (const jobId of ids) {
+    await expect.poll(async () => (await clients.jobs.status(id, jobId)).status, { timeout: 30_000 }).toBe("COMPLETED");
+    const { output } = await clients.jobs.status(id, jobId);
+    expect(output).toMatchObject({ job: jobId });
+  }
+  const traced = await clients.jobs.runsync(id, { input: { do: "read", path: "/runpod-volume/trace" } });
+  for (const line of z.string().parse(traced.output).trim().split("\n")) {
+    const [what = "", job = "", worker = "", at = ""] = line.split(" ");
+    runs.push({ what, job, worker, at: Number(at) });
+  }
+  for (const jobId of ids) {
+    let running: string | undefined;
+    for (const { what, worker } of runs.filter(({ job }) => job === jobId)) {
+      // A beat by another worker after this one began means that the first one is gone.
+      if (what === "begin") running = worker;
+      else expect(worker, `${what} of job ${jobId}`).toBe(running);
+    }
+  }
+}, 300_000);

@@ -1,0 +1,42 @@
+import type { TestProject } from "vitest/node";
+import { engineAnswers, engineMissing, startEngine } from "../../scripts/docker-engine.mjs";
+import { findEngine } from "../../service/workers/containers/engine-address";
+import { createEngineClient } from "../../service/workers/containers/engine-client";
+import { findPython } from "../sdk/setup";
+import { importNode, importPython } from "./images";
+
+/** An image of Python with the public SDK, what this machine lacks to make one, or how making it failed. */
+export type PythonImage = { image: string } | { missing: string } | { failure: string };
+
+/** An engine for the tests, with an image of Node and the programs of this folder; or why there can be none here. */
+export type TestEngine = { host: string; image: string; python: PythonImage } | { missing: string };
+
+declare module "vitest" {
+  interface ProvidedContext {
+    engine: TestEngine;
+  }
+}
+
+/** Uses the engine of this machine, or starts one; what it makes in either is gone at the end. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const missing = engineMissing();
+  if (missing !== undefined) {
+    project.provide("engine", { missing });
+    return undefined;
+  }
+  const own = engineAnswers() ? undefined : await startEngine();
+  const host = own?.host ?? findEngine(process.env).shown;
+  const image = `serverless-compute-test/node:${process.pid}`;
+  const pythonImage = `serverless-compute-test/python:${process.pid}`;
+  await importNode(host, image);
+  const found = await findPython();
+  const python = "path" in found ? { image: pythonImage } : found;
+  if ("path" in found) await importPython(host, pythonImage, found.path);
+  project.provide("engine", { host, image, python });
+  return async () => {
+    const client = createEngineClient(findEngine({ DOCKER_HOST: host }));
+    const made = "image" in python ? [image, python.image] : [image];
+    for (const name of made) await client.call("DELETE", `/images/${name}`, { query: { force: "1" } });
+    await own?.stop();
+  };
+}

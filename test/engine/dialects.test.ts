@@ -1,0 +1,4 @@
+import { dialectsThrough } from "../ways/dialects";
+import { dynamicWay } from "./way";
+
+dialectsThrough(dynamicWay);

@@ -1,0 +1,252 @@
+import type { Dialect } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
+import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { expectAnswer, stringAt } from "../support/raw-http";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+
+interface Deployed {
+  kind: keyof typeof kinds;
+  id: string;
+  wanted: Properties;
+  outputs: Properties;
+}
+
+let count = 0;
+
+/** A stack as it is in state: one template with two endpoints, a volume, and an endpoint on CPUs. */
+async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "second" | "cpu" | "volume", Deployed>> {
+  const run = count++;
+  const make = async (kind: keyof typeof kinds, inputs: Properties): Promise<Deployed> => {
+    const { inputs: wanted, failures } = kinds[kind].check({}, inputs, `${kind}-${run}-${count++}`, [], dialect);
+    expect(failures).toEqual([]);
+    return { kind, wanted, ...(await kinds[kind].create(wanted, bench.context({}, dialect))) };
+  };
+  const template = await make("Template", { imageName: "a:1", env: { A: "1" }, ports: "80/http", dockerArgs: "--a b" });
+  const volume = await make("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });
+  const base = { templateId: template.id, workersMax: 0 };
+  const gpuTypeIds = ["NVIDIA RTX A5000", "NVIDIA L4", "NVIDIA A40"];
+  return {
+    ...{ template, volume },
+    first: await make("ServerlessEndpoint", { ...base, gpuTypeIds, networkVolumeId: volume.id, flashboot: true }),
+    second: await make("ServerlessEndpoint", { ...base, networkVolumeIds: [volume.id], scalerType: "REQUEST_COUNT" }),
+    cpu: await make("ServerlessEndpoint", { ...base, computeType: "CPU", idleTimeout: 30 }),
+  };
+}
+
+/** What a refresh in a dialect finds that differs from what is wanted. */
+async function drift(stack: Record<string, Deployed>, dialect: Dialect): Promise<string[]> {
+  const context = bench.context({}, dialect);
+  const found: string[] = [];
+  for (const [name, one] of Object.entries(stack)) {
+    const reading = await kinds[one.kind].read(one.id, one.outputs, context);
+    const changes = kinds[one.kind].diff(reading?.outputs ?? {}, one.wanted, dialect);
+    found.push(...changes.map(({ path }) => `${name}: ${path.join(".")}`));
+  }
+  return found;
+}
+
+/** A deployment of the same program in a dialect: what it would change, without a request. */
+function changes(stack: Record<string, Deployed>, dialect: Dialect): unknown[] {
+  bench.asked();
+  const found = Object.values(stack).flatMap(({ kind, wanted, outputs }) => {
+    const { inputs, failures } = kinds[kind].check(outputs, wanted, undefined, [], dialect);
+    return [...failures, ...kinds[kind].diff(outputs, inputs, dialect)];
+  });
+  expect(bench.asked()).toEqual([]);
+  return found;
+}
+
+/** Changes inputs of the template, as a deployment in a dialect. */
+async function change(template: Deployed, inputs: Properties, dialect: Dialect): Promise<void> {
+  template.wanted = { ...template.wanted, ...inputs };
+  template.outputs = await kinds.Template.update(
+    template.id,
+    template.outputs,
+    template.wanted,
+    bench.context({}, dialect),
+  );
+}
+
+/** What the workers of an endpoint run, as the service itself says. */
+async function imageOf({ id }: Deployed): Promise<unknown> {
+  const { templateId } = propertiesIn((await bench.rest("GET", `/endpoints/${id}`)).json);
+  return propertiesIn((await bench.rest("GET", `/templates/${String(templateId)}`)).json)["imageName"];
+}
+
+describe.each<[Dialect, Dialect]>([
+  ["v1", "v2"],
+  ["v2", "v1"],
+])("a stack that was deployed by %s", (made, other) => {
+  test(`is the same to ${other}, and back again: nothing to change, nothing to refresh`, async () => {
+    const stack = await deploy(made);
+    for (const dialect of [made, other, made]) {
+      expect([dialect, changes(stack, dialect)]).toEqual([dialect, []]);
+      expect([dialect, await drift(stack, dialect)]).toEqual([dialect, []]);
+    }
+  });
+
+  test(`has its templates changed by ${other} and by ${made}, and every endpoint runs what they say`, async () => {
+    const stack = await deploy(made);
+    for (const [image, dialect] of [
+      ["a:2", other],
+      ["a:3", made],
+      ["a:4", other],
+    ] as const) {
+      await change(stack.template, { imageName: image, env: { A: image } }, dialect);
+      for (const one of [stack.first, stack.second, stack.cpu])
+        expect([dialect, await imageOf(one)]).toEqual([dialect, image]);
+      for (const each of ["v1", "v2"] as const)
+        expect([dialect, each, await drift(stack, each)]).toEqual([dialect, each, []]);
+    }
+  });
+
+  test(`is deleted by ${other}, a template before its endpoints where no endpoint is bound to it`, async () => {
+    const stack = await deploy(made);
+    const order =
+      made === "v2" ? [stack.template, stack.first] : [stack.first, stack.second, stack.cpu, stack.template];
+    for (const { kind, id, outputs } of order) await kinds[kind].delete(id, outputs, bench.context({}, other));
+    for (const { kind, id, outputs } of [stack.first, stack.second, stack.cpu, stack.template, stack.volume])
+      await kinds[kind].delete(id, outputs, bench.context({}, other));
+    expect(await bench.held("endpoints").then((all) => all.map(propertiesIn).map(({ id }) => id))).not.toContain(
+      stack.cpu.id,
+    );
+  });
+});
+
+describe("an endpoint with a copy of its template", () => {
+  test("whose settings somebody changed by hand is drift, and the next deployment puts it right", async () => {
+    const stack = await deploy("v2");
+    const [endpoint] = [stack.first];
+    const templateId = stringAt(await bench.rest("GET", `/endpoints/${endpoint.id}`), "templateId");
+    expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
+    for (const dialect of ["v1", "v2"] as const) expect(await drift(stack, dialect)).toEqual(["first: templateId"]);
+    const context = bench.context({}, "v2");
+    const reading = await kinds.ServerlessEndpoint.read(endpoint.id, endpoint.outputs, context);
+    expect(context.warned.join()).toContain("is no longer what template");
+    await kinds.ServerlessEndpoint.update(endpoint.id, reading?.outputs ?? {}, endpoint.wanted, context);
+    expect(await imageOf(endpoint)).toBe("a:1");
+    expect(await drift(stack, "v2")).toEqual([]);
+  });
+
+  test("keeps running when another endpoint of the template is deleted, and the template stays", async () => {
+    const stack = await deploy("v2");
+    await kinds.ServerlessEndpoint.delete(stack.first.id, stack.first.outputs, bench.context({}, "v2"));
+    expect(await imageOf(stack.second)).toBe("a:1");
+    expect((await bench.rest("GET", `/templates/${stack.template.id}`)).status).toBe(200);
+  });
+});
+
+test.each<Dialect>(["v1", "v2"])(
+  "drift of an endpoint that v2 made without gpuTypeIds is put right by %s, its GPUs stay",
+  async (dialect) => {
+    const { second, template } = await deploy("v2");
+    const gpuTypeIds = async () =>
+      propertiesIn((await bench.rest("GET", `/endpoints/${second.id}`)).json)["gpuTypeIds"];
+    const before = await gpuTypeIds();
+    expectAnswer(await bench.rest("PATCH", `/endpoints/${second.id}`, { workersMax: 2 }), 200);
+    for (const each of ["v1", "v2"] as const)
+      expect(await drift({ second, template }, each)).toEqual(["second: workersMax"]);
+    const context = bench.context({}, dialect);
+    const reading = await kinds.ServerlessEndpoint.read(second.id, second.outputs, context);
+    second.outputs = await kinds.ServerlessEndpoint.update(second.id, reading?.outputs ?? {}, second.wanted, context);
+    expect(await gpuTypeIds()).toEqual(before);
+    for (const each of ["v1", "v2", "v1"] as const) {
+      expect([each, changes({ second, template }, each)]).toEqual([each, []]);
+      expect([each, await drift({ second, template }, each)]).toEqual([each, []]);
+    }
+  },
+);
+
+describe("what only one dialect carries is refused by the other's check", () => {
+  const failures = (kind: keyof typeof kinds, inputs: Properties, dialect: Dialect): string[] =>
+    kinds[kind].check({}, inputs, "x", [], dialect).failures.map(({ path }) => path);
+  const v2Only: [keyof typeof kinds, Properties, string][] = [
+    ["Template", { imageName: "a:1" }, "startSsh"],
+    ["Template", { imageName: "a:1" }, "startJupyter"],
+    ["NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" }, "type"],
+    ["ServerlessEndpoint", { templateId: "t" }, "type"],
+    ["ServerlessEndpoint", { templateId: "t" }, "flashbootType"],
+    ["ServerlessEndpoint", { templateId: "t" }, "excludedGpuTypeIds"],
+  ];
+  const values: Properties = {
+    startSsh: false,
+    startJupyter: false,
+    flashbootType: "OFF",
+    excludedGpuTypeIds: ["NVIDIA L4"],
+  };
+  test.each(v2Only)("%s %j %s", (kind, base, key) => {
+    const value = key === "type" ? (kind === "NetworkVolume" ? "STANDARD" : "QUEUE") : (values[key] ?? null);
+    expect(failures(kind, { ...base, [key]: value }, "v1")).toEqual([key]);
+    expect(failures(kind, { ...base, [key]: value }, "v2")).toEqual([]);
+  });
+
+  test.each<[keyof typeof kinds, Properties, string[]]>([
+    ["Template", { imageName: "a:1", readme: "x" }, ["readme"]],
+    ["Template", { imageName: "a:1", volumeMountPath: "/data" }, ["volumeMountPath"]],
+    ["Template", { imageName: "a:1", isServerless: false, volumeInGb: 5 }, ["volumeInGb"]],
+    ["Template", { imageName: "a:1", containerDiskInGb: 0 }, ["containerDiskInGb"]],
+    ["NetworkVolume", { size: 9, dataCenterId: "EU-RO-1" }, ["size"]],
+    [
+      "ServerlessEndpoint",
+      { templateId: "t", allowedCudaVersions: ["12.4"], minCudaVersion: "12.1" },
+      ["minCudaVersion"],
+    ],
+    ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", vcpuCount: 3 }, ["vcpuCount"]],
+    ["ServerlessEndpoint", { templateId: "t", cpuFlavorIds: ["cpu3c"] }, ["cpuFlavorIds"]],
+    ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", gpuTypeIds: ["NVIDIA L4"] }, ["gpuTypeIds"]],
+  ])("%s %j goes with v1 only", (kind, inputs, paths) => {
+    expect(failures(kind, inputs, "v2")).toEqual(paths);
+    expect(failures(kind, inputs, "v1")).toEqual([]);
+  });
+});
+
+test("credentials change in place by v1; by v2 they are replaced: made, named by the template, deleted", async () => {
+  const { ContainerRegistryAuth, Template } = kinds;
+  const first = ContainerRegistryAuth.check({}, { name: "one", username: "u", password: "p" }, undefined).inputs;
+  const second = { ...first, name: "two", password: "q" };
+  const context = bench.context({}, "v2");
+  const old = await ContainerRegistryAuth.create(first, context);
+  const inputs = Template.check({}, { imageName: "a:1", containerRegistryAuthId: old.id }, "private").inputs;
+  const template = await Template.create(inputs, context);
+  const replaced = (dialect: Dialect): boolean =>
+    ContainerRegistryAuth.diff(old.outputs, { ...first, password: "q" }, dialect).some(({ replace }) => replace);
+  expect([replaced("v1"), replaced("v2")]).toEqual([false, true]);
+  const made = await ContainerRegistryAuth.create(second, context);
+  const repointed = { ...inputs, containerRegistryAuthId: made.id };
+  await Template.update(template.id, template.outputs, repointed, context);
+  await ContainerRegistryAuth.delete(old.id, old.outputs, context);
+  const reading = await Template.read(template.id, template.outputs, context);
+  expect(reading?.inputs["containerRegistryAuthId"]).toBe(made.id);
+});
+
+test("a load balancer's url is the address that takes its requests", async () => {
+  const { template } = await deploy("v2");
+  const { ServerlessEndpoint } = kinds;
+  const inputs = ServerlessEndpoint.check(
+    {},
+    { templateId: template.id, type: "LOAD_BALANCER", workersMax: 0 },
+    "lb",
+  ).inputs;
+  const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));
+  expect(outputs["url"]).toMatch(new RegExp(`/load-balancers/${id}$`));
+  const reading = await ServerlessEndpoint.read(id, outputs, bench.context({}, "v2"));
+  expect(reading?.outputs["url"]).toBe(outputs["url"]);
+});
+
+test("credentials that exist are not taken over by REST v2, which cannot change them, and nobody is told to", async () => {
+  const by = (dialect: Dialect) => bench.context({}, dialect);
+  const inputs = { name: "shared", username: "robot", password: "one password" };
+  const { id } = await kinds.ContainerRegistryAuth.create(inputs, by("v1"));
+  const again = { ...by("v2"), defaultName: "shared" };
+  const refusal = kinds.ContainerRegistryAuth.create(inputs, again);
+  await expect(refusal).rejects.toThrow(`an object with this name exists (${id})`);
+  await expect(refusal).rejects.not.toThrow("adoptExisting");
+  await expect(kinds.ContainerRegistryAuth.create({ ...inputs, adoptExisting: true }, by("v2"))).rejects.toThrow(
+    `adoptExisting cannot take over the existing one (${id}), for REST v2 neither shows nor changes its username and password`,
+  );
+  const taken = await kinds.ContainerRegistryAuth.create({ ...inputs, adoptExisting: true }, by("v1"));
+  expect(taken.id).toBe(id);
+});

@@ -1,0 +1,4 @@
+import { dialectsThrough } from "../ways/dialects";
+import { pluginWay } from "./support/way";
+
+dialectsThrough(pluginWay);

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { startTlsFront, type TlsFront } from "../support/tls-front";
+import { pluginWay } from "./support/way";
+
+let service: EngineService;
+let front: TlsFront;
+let folder: string;
+let stack: Stack;
+beforeAll(async () => {
+  service = await useEngineService();
+  folder = await mkdtemp(join(tmpdir(), "private-ca-"));
+  front = await startTlsFront(service.proxy.origin, folder);
+  const secured = Object.entries(service.environment).map(([name, value]) => [
+    name,
+    value.replace(service.proxy.origin, front.origin),
+  ]);
+  stack = await pluginWay.createStack(Object.fromEntries(secured));
+  await stack.program(`
+    const { NetworkVolume } = require("${pluginWay.module}");
+    new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+  `);
+});
+afterAll(async () => {
+  await stack.remove();
+  await front.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+it("a service whose certificate nobody vouches for is not talked to", async () => {
+  const up = await stack.up();
+  expect(up.code).not.toBe(0);
+  expect(up.output).toMatch(/self[- ]signed certificate/);
+  expect((await service.holdings()).volumes).toEqual([]);
+});
+
+it("one whose certificate NODE_EXTRA_CA_CERTS names is, through the launcher that keeps it from Node's start", async () => {
+  const env = { NODE_EXTRA_CA_CERTS: front.certificate };
+  const up = await stack.up({ env });
+  expect(up.code, up.output).toBe(0);
+  expect((await service.holdings()).volumes).toHaveLength(1);
+  const destroy = await stack.destroy({ env });
+  expect(destroy.code, destroy.output).toBe(0);
+});
+
+it("a file that cannot be read is a warning, as with Node, and the connection fails by itself", async () => {
+  const up = await stack.up({ env: { NODE_EXTRA_CA_CERTS: join(folder, "none.pem") } });
+  expect(up.code).not.toBe(0);
+  expect(up.output).toContain("Ignoring extra certs from");
+  expect(up.output).toMatch(/self[- ]signed certificate/);
+});

@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, useEngineService } from "../support/engine-service";
+import { createStack, pluginLines, pluginVersion, type Stack } from "../support/pulumi";
+import { findYaml } from "./support/yaml";
+
+const yaml = await findYaml();
+const packageName = "pulumi-serverless-compute";
+const laterVersion = "99.0.0";
+const schemaShape = z.looseObject({ description: z.string() });
+const { description } = schemaShape.parse(
+  JSON.parse(readFileSync(new URL("../../schema.json", import.meta.url), "utf8")),
+);
+/** As long: a code cache is not told that the text is another. */
+const laterDescription = description.toUpperCase();
+
+/** The engine keeps the schema of a plugin that has a version, and then starts no process to ask for it. */
+describe.skipIf(yaml.missing !== undefined)("with a version in the plugin's lines", () => {
+  let service: EngineService;
+  let stack: Stack;
+  let installed: string;
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await createStack({ ...service.environment, PATH: yaml.path }, { runtime: "yaml" });
+    installed = join(stack.folder, "program", "node_modules", packageName);
+    await install();
+  });
+  afterAll(() => stack.remove());
+
+  const install = (): Promise<void> =>
+    cp(join(inject("packed"), "node_modules", packageName), installed, {
+      recursive: true,
+      // Programs of other tests use the same package; no package comes with this.
+      filter: (path) => !basename(path).startsWith("schema-serverless-compute-"),
+    });
+
+  /** Makes what is installed another release, by the description in its schema. */
+  const makeLater = async (): Promise<void> => {
+    const folder = join(installed, "dist");
+    for (const name of await readdir(folder)) {
+      if (name.endsWith(".cache")) await rm(join(folder, name));
+      if (!/\.(js|json)$/.test(name)) continue;
+      const text = await readFile(join(folder, name), "latin1");
+      await writeFile(join(folder, name), text.replaceAll(description, laterDescription), "latin1");
+    }
+  };
+
+  const previewWith = async (version: string): Promise<void> => {
+    const lines = pluginLines(`node_modules/${packageName}/bin`, version);
+    const models =
+      "models:\n    type: serverless-compute:NetworkVolume\n    properties: { size: 10, dataCenterId: EU-RO-1 }";
+    const text = `name: shop\nruntime: yaml\n${lines}resources:\n  ${models}\n`;
+    await writeFile(join(stack.folder, "program", "Pulumi.yaml"), text);
+    const preview = await stack.preview();
+    expect(preview.code, preview.output).toBe(0);
+    expect(preview.operations).toMatchObject({ "NetworkVolume models": ["create"] });
+  };
+
+  /** Descriptions in the schemas that the engine keeps, by the version that it asked for. */
+  const kept = async (): Promise<Record<string, string>> => {
+    const files = [...(await stack.files())].filter(([path]) =>
+      /^schema-serverless-compute-.*\.json$/.test(basename(path)),
+    );
+    return Object.fromEntries(
+      files.map(([path, text]) => [
+        basename(path).replace(/^schema-serverless-compute-|-?\.json$/g, ""),
+        schemaShape.parse(JSON.parse(text)).description,
+      ]),
+    );
+  };
+
+  it("keeps the schema", async () => {
+    await previewWith(pluginVersion);
+    expect(await kept()).toEqual({ [pluginVersion]: description });
+  });
+
+  it("takes the new schema after an install, which makes the folder anew, also while the lines name the old version", async () => {
+    await rm(installed, { recursive: true });
+    await install();
+    await makeLater();
+    await previewWith(pluginVersion);
+    expect(await kept()).toEqual({ [pluginVersion]: laterDescription });
+  });
+
+  it("takes the new schema for new lines, also where the new files were written over the old ones", async () => {
+    await rm(installed, { recursive: true });
+    await install();
+    await previewWith(pluginVersion);
+    await makeLater();
+    await previewWith(laterVersion);
+    expect(await kept()).toEqual({ [pluginVersion]: description, [laterVersion]: laterDescription });
+  });
+});

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { inject } from "vitest";
+import { at } from "../support/raw-http";
+import type { SdkRig } from "./rig";
+
+/** The MCP server as a client of it sees it: tools by their names. */
+export interface McpServer {
+  /** What a tool returns, parsed; a tool that reports an error rejects with its text. */
+  call(tool: string, input?: object): Promise<unknown>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts the unmodified server for a service, speaking JSON-RPC over its standard streams; `version` is the REST API's that it uses. */
+export async function startMcpServer({ service }: SdkRig, version: "v1" | "v2"): Promise<McpServer> {
+  const installed = inject("mcpServer");
+  if ("failure" in installed) throw new Error(installed.failure);
+  const child = spawn(process.execPath, [installed.path], {
+    env: {
+      PATH: process.env["PATH"],
+      HOME: installed.folder,
+      RUNPOD_API_KEY: service.apiKey,
+      RUNPOD_REST_VERSION: version,
+      RUNPOD_REST_API_URL: service.baseUrl,
+      RUNPOD_REST_V2_API_URL: `${service.serverlessUrl}/v2`,
+      RUNPOD_SERVERLESS_API_URL: `${service.serverlessUrl}/v2`,
+      RUNPOD_PUBLIC_GRAPHQL_URL: service.graphqlUrl,
+      RUNPOD_AUTHED_GRAPHQL_URL: service.graphqlUrl,
+    },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const waiting = new Map<unknown, (answer: unknown) => void>();
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const answer: unknown = JSON.parse(line);
+    waiting.get(at(answer, "id"))?.(answer);
+  });
+  const say = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  let last = 0;
+  const ask = (method: string, params: object): Promise<unknown> =>
+    new Promise((resolve) => {
+      const id = ++last;
+      waiting.set(id, resolve);
+      say({ id, method, params });
+    });
+  const clientInfo = { name: "test", version: "1" };
+  await ask("initialize", { protocolVersion: "2024-11-05", capabilities: {}, clientInfo });
+  say({ method: "notifications/initialized" });
+
+  return {
+    async call(tool, input = {}) {
+      const answer = await ask("tools/call", { name: tool, arguments: input });
+      const text = at(answer, "result", "content", 0, "text");
+      if (typeof text !== "string" || at(answer, "result", "isError") === true)
+        throw new Error(`${tool}: ${JSON.stringify(answer)}`);
+      return JSON.parse(text);
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      child.kill();
+      await ended;
+    },
+  };
+}

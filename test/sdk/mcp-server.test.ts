@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { at } from "../support/raw-http";
+import { type McpServer, startMcpServer } from "./mcp-client";
+import { type SdkRig, startRig } from "./rig";
+import { versions } from "./versions";
+
+let rig: SdkRig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig[Symbol.asyncDispose]());
+
+const idOf = (made: unknown): string => {
+  const id = at(made, "id");
+  if (typeof id !== "string") throw new Error(`no id in ${JSON.stringify(made)}`);
+  return id;
+};
+
+describe.each(["v1", "v2"] as const)(
+  `npm @runpod/mcp-server ${versions.mcpServer}: RUNPOD_REST_VERSION=%s`,
+  (version) => {
+    let mcp: McpServer;
+    beforeAll(async () => {
+      mcp = await startMcpServer(rig, version);
+    });
+    afterAll(() => mcp[Symbol.asyncDispose]());
+
+    it("create-template, get-template, list-templates, update-template, delete-template", async () => {
+      const name = `mcp-template-${version}`;
+      const fields = { imageName: "acme/echo:1", isServerless: true, containerDiskInGb: 5, volumeInGb: 0 };
+      const templateId = idOf(await mcp.call("create-template", { name, ...fields, env: { A: "1" } }));
+      expect(JSON.stringify(await mcp.call("get-template", { templateId }))).toContain("acme/echo:1");
+      expect(JSON.stringify(await mcp.call("list-templates"))).toContain(templateId);
+      await mcp.call("update-template", { templateId, imageName: "acme/echo:2" });
+      expect(JSON.stringify(await mcp.call("get-template", { templateId }))).toContain("acme/echo:2");
+      await mcp.call("delete-template", { templateId });
+      expect(JSON.stringify(await mcp.call("list-templates"))).not.toContain(templateId);
+    });
+
+    it("create-network-volume, get-network-volume, list-network-volumes, update-network-volume, delete-network-volume", async () => {
+      const input = { name: `mcp-volume-${version}`, size: 20, dataCenterId: "EU-RO-1" };
+      const networkVolumeId = idOf(await mcp.call("create-network-volume", input));
+      expect(JSON.stringify(await mcp.call("list-network-volumes"))).toContain(networkVolumeId);
+      await mcp.call("update-network-volume", { networkVolumeId, size: 30 });
+      expect(await mcp.call("get-network-volume", { networkVolumeId })).toMatchObject({
+        id: networkVolumeId,
+        size: 30,
+      });
+      await mcp.call("delete-network-volume", { networkVolumeId });
+      expect(JSON.stringify(await mcp.call("list-network-volumes"))).not.toContain(networkVolumeId);
+    });
+
+    it("create-container-registry-auth, get-container-registry-auth, list-container-registry-auths, delete-container-registry-auth", async () => {
+      const input = { name: `mcp-registry-${version}`, username: "reader", password: "hush-hush" };
+      const containerRegistryAuthId = idOf(await mcp.call("create-container-registry-auth", input));
+      expect(await mcp.call("get-container-registry-auth", { containerRegistryAuthId })).toMatchObject({
+        name: input.name,
+      });
+      expect(JSON.stringify(await mcp.call("list-container-registry-auths"))).toContain(containerRegistryAuthId);
+      await mcp.call("delete-container-registry-auth", { containerRegistryAuthId });
+      expect(JSON.stringify(await mcp.call("list-container-registry-auths"))).not.toContain(containerRegistryAuthId);
+    });
+
+    it("create-endpoint, get-endpoint, list-endpoints, update-endpoint, set-endpoint-gpus, delete-endpoint", async () => {
+      const template = { name: `mcp-endpoint-${version}`, imageName: "acme/echo:1", isServerless: true, volumeInGb: 0 };
+      const templateId = idOf(await mcp.call("create-template", template));
+      // With REST v2 this client takes an image, no template.
+      const what =
+        version === "v1"
+          ? { templateId, gpuTypeIds: ["NVIDIA L4"] }
+          : { imageName: "acme/echo:1", gpuPoolIds: ["AMPERE_24"] };
+      const input = { name: template.name, ...what, workersMin: 0, workersMax: 0 };
+      const endpointId = idOf(await mcp.call("create-endpoint", input));
+      expect(JSON.stringify(await mcp.call("list-endpoints", { includeTemplate: true }))).toContain(endpointId);
+      await mcp.call("update-endpoint", { endpointId, idleTimeout: 33 });
+      await mcp.call("set-endpoint-gpus", { endpointId, pools: ["ADA_24"] });
+      const shown = JSON.stringify(await mcp.call("get-endpoint", { endpointId, includeWorkers: true }));
+      expect(shown).toContain("33");
+      expect(shown).toMatch(/ADA_24|RTX 4090/);
+      await mcp.call("delete-endpoint", { endpointId });
+      expect(JSON.stringify(await mcp.call("list-endpoints"))).not.toContain(endpointId);
+    });
+
+    it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, retry-job, endpoint-health, purge-endpoint-queue", async () => {
+      const endpointId = await rig.endpoint("plain.mjs");
+      const synced = await mcp.call("runsync-endpoint", { endpointId, input: { text: "now" } });
+      expect(synced).toMatchObject({ status: "COMPLETED", output: { echo: { text: "now" } } });
+      const jobId = idOf(await mcp.call("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } }));
+      await expect
+        .poll(() => mcp.call("get-job-status", { endpointId, jobId }), { timeout: 30_000, interval: 50 })
+        .toMatchObject({ status: "IN_PROGRESS" });
+      await mcp.call("run-endpoint", { endpointId, input: { text: "purged" } });
+      expect(await mcp.call("purge-endpoint-queue", { endpointId })).toMatchObject({ removed: 1 });
+      expect(await mcp.call("cancel-job", { endpointId, jobId })).toMatchObject({ status: "CANCELLED" });
+      await expect(mcp.call("retry-job", { endpointId, jobId })).rejects.toThrow(/CANCELLED|FAILED/);
+      expect(await mcp.call("endpoint-health", { endpointId })).toMatchObject({ jobs: { inQueue: 0 } });
+      const streaming = await rig.endpoint("generator.mjs");
+      const streamed = idOf(await mcp.call("run-endpoint", { endpointId: streaming, input: { count: 3 } }));
+      const chunks = JSON.stringify(await mcp.call("stream-job", { endpointId: streaming, jobId: streamed }));
+      for (const index of [0, 1, 2]) expect(chunks).toContain(`{"index":${index}}`);
+    });
+
+    it("list-gpu-types, list-data-centers", async () => {
+      expect(JSON.stringify(await mcp.call("list-gpu-types"))).toContain("NVIDIA A40");
+      expect(JSON.stringify(await mcp.call("list-data-centers"))).toContain("EU-RO-1");
+    });
+  },
+);
+
+describe(`npm @runpod/mcp-server ${versions.mcpServer}: RUNPOD_REST_VERSION=v2`, () => {
+  it("get-gpu-type, list-cpu-types, get-cpu-type, get-data-center", async () => {
+    await using mcp = await startMcpServer(rig, "v2");
+    expect(await mcp.call("get-gpu-type", { gpuTypeId: "NVIDIA A40" })).toMatchObject({ memory: 48 });
+    expect(JSON.stringify(await mcp.call("list-cpu-types"))).toContain("cpu3c");
+    expect(await mcp.call("get-cpu-type", { cpuTypeId: "cpu3c" })).toMatchObject({ id: "cpu3c" });
+    expect(await mcp.call("get-data-center", { dataCenterId: "EU-RO-1" })).toMatchObject({ id: "EU-RO-1" });
+  });
+
+  it("list-endpoint-workers, list-endpoint-releases, stream-worker-logs", async () => {
+    await using mcp = await startMcpServer(rig, "v2");
+    const endpointId = await rig.endpoint("plain.mjs");
+    await expect
+      .poll(() => mcp.call("list-endpoint-workers", { endpointId }), { timeout: 30_000, interval: 50 })
+      .toMatchObject({ summary: { idle: 1 } });
+    expect(JSON.stringify(await mcp.call("list-endpoint-releases", { endpointId }))).toContain('"version":1');
+    const listed = JSON.stringify(await mcp.call("list-endpoint-workers", { endpointId }));
+    const [, workerId = ""] = /"id":"(local-\w+)"/.exec(listed) ?? [];
+    const logs = await mcp.call("stream-worker-logs", { endpointId, workerId, maxWaitMs: 500 });
+    expect(JSON.stringify(logs)).toContain("worker starts for the image");
+  });
+});

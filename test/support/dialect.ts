@@ -1,0 +1,16 @@
+import type { Dialect } from "serverless-compute-api";
+
+/**
+ * The dialect that the provider's suites run in. They are one table with two columns: the projects whose names end in -v2
+ * run the same files again with this variable set.
+ */
+export const dialect: Dialect = process.env["TEST_DIALECT"] === "v2" ? "v2" : "v1";
+
+/** Where the dialect has its objects, below the root of the service. */
+export const restPaths = {
+  v1: { root: "/v1", endpoints: "/v1/endpoints", volumes: "/v1/networkvolumes" },
+  v2: { root: "/v2", endpoints: "/v2/serverless", volumes: "/v2/network-volumes" },
+}[dialect];
+
+/** A change of a template that does not make another revision of it. */
+export const quietChange = { v1: { readme: "of the worker" }, v2: { startSsh: false } }[dialect];

@@ -1,0 +1,205 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clients, createClients, type Dialect } from "serverless-compute-api";
+import { createService, type Service } from "serverless-compute-local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiErrorOf } from "../../support/client-rig";
+import { templateInput } from "../../support/records";
+import { discardServiceFolder } from "../../support/service-artefacts";
+
+let service: Service;
+let folder: string;
+const opened: Clients[] = [];
+const clientsIn = (dialect: Dialect): Clients => {
+  const baseUrl = `${service.serverlessUrl}/${dialect}`;
+  const clients = createClients({ ...service, dialect, baseUrl });
+  opened.push(clients);
+  return clients;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "contract-"));
+  service = await createService({ port: 0, dataFolder: folder, templateRelease: 0 });
+});
+afterAll(async () => {
+  for (const clients of opened) await clients.close();
+  await service?.stop(0);
+  await discardServiceFolder(folder);
+});
+
+const settings = { ...templateInput, isServerless: true, ports: "80/http,22/tcp", dockerArgs: "--fast --really" };
+
+/** What holds of the management operations, whatever dialect they go by. */
+describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
+  const other: Dialect = dialect === "v1" ? "v2" : "v1";
+
+  test("a template is made, changed, read and deleted; the other dialect sees the same", async () => {
+    const { management } = clientsIn(dialect);
+    const made = await management.createTemplate({ ...settings, name: `template-${dialect}` });
+    expect(made).toMatchObject({ ...settings, name: `template-${dialect}`, volumeInGb: 0 });
+    const changed = await management.updateTemplate(made.id, { env: { A: "1" }, containerDiskInGb: 7 });
+    expect(changed).toMatchObject({ ...settings, name: made.name, env: { A: "1" }, containerDiskInGb: 7 });
+    expect(await management.readTemplate(made.id)).toEqual(changed);
+    expect(await management.listTemplates()).toContainEqual(changed);
+    const seen = await clientsIn(other).management.readTemplate(made.id);
+    expect(seen).toMatchObject({ ...settings, name: made.name, env: { A: "1" }, containerDiskInGb: 7 });
+    await management.deleteTemplate(made);
+    expect(await management.readTemplate(made.id)).toBeUndefined();
+  });
+
+  test("registry credentials of a template are set and cleared", async () => {
+    const { management } = clientsIn(dialect);
+    const auth = await management.createRegistryAuth({ name: `auth-${dialect}`, username: "u", password: "p" });
+    expect(await management.listRegistryAuths()).toContainEqual(auth);
+    const containerRegistryAuthId = auth.id;
+    const made = await management.createTemplate({ ...settings, name: `private-${dialect}`, containerRegistryAuthId });
+    expect(made).toMatchObject({ containerRegistryAuthId });
+    const cleared = await management.updateTemplate(made.id, { containerRegistryAuthId: null });
+    expect(cleared.containerRegistryAuthId).toBeUndefined();
+    await management.deleteTemplate(made);
+    await management.deleteRegistryAuth(auth.id);
+    expect(await management.listRegistryAuths()).not.toContainEqual(auth);
+  });
+
+  test("an endpoint is made, changed, read and deleted; the other dialect sees the same", async () => {
+    const { management } = clientsIn(dialect);
+    const template = await management.createTemplate({ ...settings, name: `runs-${dialect}` });
+    const volume = await management.createNetworkVolume({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+    const whole = {
+      name: `endpoint-${dialect}`,
+      computeType: "GPU",
+      gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
+      gpuCount: 2,
+      dataCenterIds: ["EU-RO-1"],
+      networkVolumeId: volume.id,
+      idleTimeout: 7,
+      executionTimeoutMs: 60_000,
+      flashboot: true,
+      scalerType: "REQUEST_COUNT",
+      scalerValue: 3,
+      workersMin: 0,
+      workersMax: 0,
+    } as const;
+    const made = await management.createEndpoint({ ...whole, templateId: template.id });
+    expect(made).toMatchObject({ ...whole, templateId: template.id });
+    const seen = await clientsIn(other).management.readEndpoint(made.id);
+    expect(seen).toMatchObject(whole);
+    await management.updateEndpoint(
+      made.id,
+      { scalerValue: 9, networkVolumeId: null, flashboot: false, gpuTypeIds: ["NVIDIA H200"] },
+      {
+        settings: {
+          ...whole,
+          ...{
+            templateId: template.id,
+            cpuFlavorIds: [],
+            vcpuCount: null,
+            allowedCudaVersions: [],
+            minCudaVersion: null,
+          },
+          ...{ scalerValue: 9, networkVolumeId: null, networkVolumeIds: [], flashboot: false },
+          gpuTypeIds: ["NVIDIA H200"],
+        },
+      },
+    );
+    const changed = await management.readEndpoint(made.id);
+    expect(changed).toMatchObject({ scalerType: "REQUEST_COUNT", scalerValue: 9, flashboot: false, idleTimeout: 7 });
+    expect([changed?.networkVolumeId, changed?.networkVolumeIds, changed?.gpuTypeIds]).toEqual([
+      undefined,
+      [],
+      ["NVIDIA H200"],
+    ]);
+    expect((await management.listEndpoints()).map(({ id }) => id)).toContain(made.id);
+    await management.deleteEndpoint(made.id);
+    expect(await management.readEndpoint(made.id)).toBeUndefined();
+    await management.deleteTemplate(template);
+    await management.deleteNetworkVolume(volume.id);
+  });
+
+  test("an endpoint on CPUs has its flavours", async () => {
+    const { management } = clientsIn(dialect);
+    const template = await management.createTemplate({ ...settings, name: `cpu-${dialect}` });
+    const made = await management.createEndpoint({
+      ...{ name: "cpu", templateId: template.id, computeType: "CPU", workersMax: 0 },
+      ...{ cpuFlavorIds: ["cpu5c", "cpu3c"], vcpuCount: 4 },
+    });
+    expect(made).toMatchObject({ computeType: "CPU", cpuFlavorIds: ["cpu5c", "cpu3c"], vcpuCount: 4 });
+    await management.deleteEndpoint(made.id);
+    await management.deleteTemplate(template);
+  });
+
+  test("a volume grows and is renamed", async () => {
+    const { management } = clientsIn(dialect);
+    const { id } = await management.createNetworkVolume({ name: "data", size: 10, dataCenterId: "EU-RO-1" });
+    expect(await management.updateNetworkVolume(id, { size: 20, name: "data-2" })).toMatchObject({
+      ...{ id, name: "data-2", size: 20, dataCenterId: "EU-RO-1" },
+    });
+    expect(await management.readNetworkVolume(id)).toMatchObject({ size: 20 });
+    await management.deleteNetworkVolume(id);
+    expect(await management.readNetworkVolume(id)).toBeUndefined();
+  });
+
+  test("a secret is made, changed and deleted", async () => {
+    const { management } = clientsIn(dialect);
+    const { id } = await management.createSecret({ name: `secret-${dialect}`, value: "quiet" });
+    await management.updateSecretValue({ id, value: "quieter" });
+    await management.updateSecretDescription({ id, description: "for the hub" });
+    expect(await management.listSecrets()).toContainEqual(expect.objectContaining({ id, description: "for the hub" }));
+    await management.deleteSecret(id);
+  });
+
+  test("the catalog names GPU types with memory and pool, and data centres", async () => {
+    const { management } = clientsIn(dialect);
+    const types = await management.listGpuTypes();
+    expect(types.find(({ id }) => id === "NVIDIA L4")).toMatchObject({ name: "L4", memoryInGb: 24, pool: "AMPERE_24" });
+    expect(await management.listDataCenters()).toContainEqual({ id: "EU-RO-1", name: "EU-RO-1", region: "EUROPE" });
+  });
+
+  test("what is absent is missing to changes and deletes, a taken name a conflict, a bad reference invalid", async () => {
+    const { management } = clientsIn(dialect);
+    const gone = [
+      management.updateTemplate("nosuch", { env: {} }),
+      management.updateEndpoint("nosuch", { workersMax: 1 }),
+      management.updateNetworkVolume("nosuch", { size: 20 }),
+      management.deleteEndpoint("nosuch"),
+      management.deleteNetworkVolume("nosuch"),
+      management.deleteTemplate({ id: "nosuch", name: "nosuch" }),
+      management.deleteRegistryAuth("nosuch"),
+    ].map(apiErrorOf);
+    for (const error of gone) expect(await error).toMatchObject({ category: "missing", ambiguous: false });
+    const template = await management.createTemplate({ ...settings, name: `once-${dialect}` });
+    const twice = await apiErrorOf(management.createTemplate({ ...settings, name: `once-${dialect}` }));
+    expect(twice).toMatchObject({ category: "conflict", code: "duplicate_name" });
+    const lost = await apiErrorOf(management.createEndpoint({ name: "x", templateId: "nosuch", workersMax: 0 }));
+    expect(lost).toMatchObject({ category: "invalid", code: "template_not_found" });
+    await management.deleteTemplate(template);
+  }, 20_000);
+
+  test("a template that an endpoint is bound to is in use", async () => {
+    const template = await clientsIn("v1").management.createTemplate({ ...settings, name: `bound-${dialect}` });
+    const bound = await clientsIn("v1").management.createEndpoint({
+      templateId: template.id,
+      name: "b",
+      workersMax: 0,
+    });
+    const { management } = clientsIn(dialect);
+    expect(await apiErrorOf(management.deleteTemplate(template))).toMatchObject({ category: "inUse", code: "in_use" });
+    await management.deleteEndpoint(bound.id);
+    await management.deleteTemplate(template);
+  });
+});
+
+describe("GPU types that REST v2 has no pool for", () => {
+  test("are refused with those that there are, before anything is made", async () => {
+    const { management } = clientsIn("v2");
+    const template = await management.createTemplate({ ...settings, name: "pools" });
+    const gpuTypeIds = ["NVIDIA A30"];
+    const error = await apiErrorOf(management.createEndpoint({ name: "x", templateId: template.id, gpuTypeIds }));
+    expect(error).toMatchObject({ category: "invalid" });
+    expect(error.message).toContain('gpuTypeIds: no pool of serverless endpoints has "NVIDIA A30"');
+    expect(error.message).toContain("NVIDIA L4, ");
+    expect((await management.listEndpoints()).map(({ name }) => name)).not.toContain("x");
+    await management.deleteTemplate(template);
+  });
+});

@@ -1,0 +1,193 @@
+import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import fc from "fast-check";
+import { Any } from "google-protobuf/google/protobuf/any_pb";
+import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { describe, expect, test } from "vitest";
+import { double, map, message, nested, repeated, text } from "../../../../provider/engine/protobuf";
+import { struct } from "../../../../provider/engine/protobuf-struct";
+import { MalformedMessage } from "../../../../provider/engine/wire-format";
+import * as messages from "../../../../provider/plugin/messages";
+import { arrived, sent } from "../../../support/property-sets";
+
+/** Random messages for each comparison; 100,000 in all in the long form. */
+const numRuns = process.env["FULL"] ? 25_000 : 500;
+
+/** Texts of all kinds that are text: no half of a character that takes two units. */
+const anyText = fc.string({ unit: "binary" });
+/** JSON as the engine sends and takes it: -0 is 0 in JSON. */
+const json = fc.jsonValue({ stringUnit: "binary", maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)));
+/** Their codec loses a key named __proto__. */
+const object = fc
+  .dictionary(anyText, json, { maxKeys: 6 })
+  .filter((value) => !JSON.stringify(value).includes('"__proto__"'));
+const seconds = fc.integer({ min: 0, max: 1e6 });
+
+const theirs = (value: Record<string, JavaScriptValue>): Struct => Struct.fromJavaScript(value);
+const check = <Values>(property: fc.IProperty<Values>): void => fc.assert(property, { numRuns });
+
+describe("the codec of Pulumi's own package and ours read what the other wrote", () => {
+  const envelope = message({ id: text(1), urn: text(2), properties: struct(3) });
+
+  test("a struct, ours to theirs", () => {
+    check(
+      fc.property(anyText, object, (id, properties) => {
+        const read = pb.ReadRequest.deserializeBinary(envelope.encode({ id, properties }));
+        expect(read.getId()).toBe(id);
+        expect(read.getProperties()?.toJavaScript()).toEqual(properties);
+      }),
+    );
+  });
+
+  test("a struct, theirs to ours", () => {
+    check(
+      fc.property(anyText, object, (urn, properties) => {
+        const written = new pb.ReadRequest();
+        written.setUrn(urn);
+        written.setProperties(theirs(properties));
+        // Fields that our table lacks, before and behind.
+        written.setTimeout(3.5);
+        written.setName("skipped");
+        expect(envelope.decode(Buffer.from(written.serializeBinary()))).toEqual({ id: "", urn, properties });
+      }),
+    );
+  });
+
+  test("requests", () => {
+    check(
+      fc.property(anyText, object, object, seconds, fc.boolean(), (id, olds, news, timeout, preview) => {
+        const update = new pb.UpdateRequest();
+        update.setId(id);
+        update.setUrn(id);
+        update.setOlds(theirs(olds));
+        update.setNews(theirs(news));
+        update.setTimeout(timeout / 7);
+        update.setPreview(preview);
+        update.setIgnorechangesList(["a", "b"]);
+        const read = messages.updateRequest.decode(Buffer.from(update.serializeBinary()));
+        expect(read).toEqual({ id, urn: id, olds: sent(olds), news: sent(news), timeout: timeout / 7, preview });
+
+        const asked = new pb.CheckRequest();
+        const autonaming = new pb.CheckRequest.AutonamingOptions();
+        autonaming.setProposedName(id);
+        autonaming.setMode(pb.CheckRequest.AutonamingOptions.Mode.DISABLE);
+        asked.setAutonaming(autonaming);
+        asked.setRandomseed(new Uint8Array(32));
+        expect(messages.checkRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
+          ...{ urn: "", olds: sent({}), news: sent({}) },
+          autonaming: { proposedName: id, mode: messages.autonamingDisabled },
+        });
+      }),
+    );
+  });
+
+  test("responses", () => {
+    const paths = fc.uniqueArray(anyText, { maxLength: 4 });
+    check(
+      fc.property(object, paths, fc.boolean(), anyText, (properties, keys, yes, reason) => {
+        const set = sent(properties);
+        const diff = pb.DiffResponse.deserializeBinary(
+          messages.diffResponse.encode({
+            ...{ replaces: keys, stables: ["", ...keys], diffs: keys, deleteBeforeReplace: yes, hasDetailedDiff: true },
+            changes: messages.diffChanges.some,
+            detailedDiff: new Map(keys.map((key, index) => [key, { kind: index % 6 }])),
+          }),
+        );
+        expect(diff.getReplacesList()).toEqual(keys);
+        expect(diff.getStablesList()).toEqual(["", ...keys]);
+        expect(diff.getDiffsList()).toEqual(keys);
+        expect([diff.getDeletebeforereplace(), diff.getHasdetaileddiff()]).toEqual([yes, true]);
+        expect(diff.getChanges()).toBe(pb.DiffResponse.DiffChanges.DIFF_SOME);
+        const kinds = keys.map((key) => diff.getDetaileddiffMap().get(key)?.getKind());
+        expect(kinds).toEqual(keys.map((_, index) => index % 6));
+
+        const checked = pb.CheckResponse.deserializeBinary(
+          messages.checkResponse.encode({ inputs: set, failures: [{ property: "", reason }] }),
+        );
+        expect(checked.getInputs()?.toJavaScript()).toEqual(properties);
+        expect(checked.getFailuresList().map((one) => one.getReason())).toEqual([reason]);
+
+        const kept = messages.initFailed.encode({ id: reason, properties: set, inputs: set, reasons: [reason] });
+        const failed = pb.ErrorResourceInitFailed.deserializeBinary(kept);
+        expect(failed.getProperties()?.toJavaScript()).toEqual(properties);
+        expect(failed.getReasonsList()).toEqual([reason]);
+        const any = Any.deserializeBinary(
+          message({ typeUrl: text(1), value: text(2) }).encode({ typeUrl: "t", value: "v" }),
+        );
+        expect([any.getTypeUrl(), Buffer.from(any.getValue_asU8()).toString()]).toEqual(["t", "v"]);
+      }),
+    );
+  });
+});
+
+test("the numbers of changes and kinds are those of the protocol", () => {
+  expect(messages.diffChanges).toEqual({
+    none: pb.DiffResponse.DiffChanges.DIFF_NONE,
+    some: pb.DiffResponse.DiffChanges.DIFF_SOME,
+  });
+  const { ADD, ADD_REPLACE, DELETE, DELETE_REPLACE, UPDATE, UPDATE_REPLACE } = pb.PropertyDiff.Kind;
+  expect(messages.diffKinds).toEqual({
+    add: [ADD, ADD_REPLACE],
+    delete: [DELETE, DELETE_REPLACE],
+    update: [UPDATE, UPDATE_REPLACE],
+  });
+  expect(messages.autonamingDisabled).toBe(pb.CheckRequest.AutonamingOptions.Mode.DISABLE);
+});
+
+test("what JSON cannot hold arrives as JSON has it, and a secret with its mark", () => {
+  const when = new Date(0);
+  const properties = Object.fromEntries(Object.entries({ when, nothing: undefined, list: [undefined, Number.NaN] }));
+  expect(arrived({ ...sent(properties), secretPaths: [["when"]] })).toEqual({
+    properties: { when: "1970-01-01T00:00:00.000Z", list: [null, null] },
+    secretPaths: [["when"]],
+  });
+});
+
+test("a key named __proto__ is a key like any other", () => {
+  const plain = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}');
+  const one = message({ properties: struct(1) });
+  const { properties = {} } = one.decode(one.encode({ properties: plain }));
+  expect(Object.keys(properties)).toEqual(["__proto__", "a"]);
+  expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
+});
+
+test("half of a character is not sent: the engine refuses what is no text", () => {
+  const one = message({ word: text(1) });
+  expect(one.decode(one.encode({ word: "a\ud800b" }))).toEqual({ word: "a\ufffdb" });
+});
+
+const all = message({
+  ...{ word: text(1), number: double(2), properties: struct(3), words: repeated(text(4)) },
+  ...{ inner: nested(5, message({ word: text(1) })), byKey: map(6, message({ word: text(1) })) },
+});
+
+test("random bytes and cut messages are refused as malformed or read as something; nothing else happens", () => {
+  const whole = all.encode({
+    ...{ word: "abc", number: 1.5, properties: { a: [1, { b: "c" }] }, words: ["x", ""] },
+    ...{ inner: { word: "w" }, byKey: new Map([["k", { word: "v" }]]) },
+  });
+  const decode = (bytes: Uint8Array): void => {
+    try {
+      all.decode(Buffer.from(bytes));
+    } catch (error) {
+      expect(error).toBeInstanceOf(MalformedMessage);
+    }
+  };
+  for (let length = 0; length <= whole.length; length++) decode(whole.subarray(0, length));
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 60 }), decode), { numRuns });
+  const spoilt = fc.tuple(fc.nat(whole.length - 1), fc.nat(255)).map(([at, byte]) => {
+    const copy = Buffer.from(whole);
+    copy[at] = byte;
+    return copy;
+  });
+  fc.assert(fc.property(spoilt, decode), { numRuns });
+});
+
+test.each([
+  ["a length beyond the end", [0x0a, 0x05, 0x61]],
+  ["a number that does not end", [0x08, 0xff]],
+  ["a number of eleven bytes", [0x38, ...Array.from({ length: 10 }, () => 0xff), 0x01]],
+  ["a group", [0x0b, 0x0c]],
+  ["a field without a number", [0x02, 0x00]],
+])("%s is refused", (_, bytes) => {
+  expect(() => all.decode(Buffer.from(bytes))).toThrow(MalformedMessage);
+});
