@@ -1,11 +1,12 @@
 /**
  * Writes everything that is made from the shapes of the resources: the argument types, the package schema and the reference
- * page. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
+ * page; and from all pages the count of their blocks of code. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { codeBlocksPage } from "../docs/code-blocks.mjs";
 import { root, runScript } from "../entry.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
 import { reference } from "./reference.mjs";
@@ -13,7 +14,8 @@ import { reference } from "./reference.mjs";
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
   let stale = 0;
-  for (const [path, text] of Object.entries(generatedFiles())) {
+  for (const [path, textNow] of Object.entries(generatedFiles())) {
+    const text = textNow();
     if (!check) {
       writeFileSync(join(root, path), text);
       console.log(`${path} is written.`);
@@ -25,7 +27,7 @@ await runScript(async () => {
   return stale === 0 ? 0 : 1;
 });
 
-/** Texts by path. @returns {Record<string, string>} */
+/** What makes the texts, by path, in the order of writing: the last reads what the ones before have written. */
 function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { kinds } = require("../../provider/dist/resources/index.js");
@@ -34,10 +36,11 @@ function generatedFiles() {
   const { version } = require("../../provider/package.json");
   const schema = packageSchema(version);
   return {
-    "provider/resources/args.ts": argsText(kinds, traitsOf),
-    "provider/resources/property-names.ts": propertyNamesText(kinds),
-    "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
-    "docs/resources.md": reference(schema),
+    "provider/resources/args.ts": () => argsText(kinds, traitsOf),
+    "provider/resources/property-names.ts": () => propertyNamesText(kinds),
+    "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
+    "docs/resources.md": () => reference(schema),
+    "docs/code-blocks.md": () => codeBlocksPage(root),
   };
 }
 

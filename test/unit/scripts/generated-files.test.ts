@@ -39,6 +39,7 @@ describe("generate --check", () => {
       "provider/resources/property-names.ts",
       "schema.json",
       "docs/resources.md",
+      "docs/code-blocks.md",
     ]);
     return { folder, paths };
   };

@@ -1,0 +1,156 @@
+// The pages that people read, as far as they can be checked: blocks of code with their marks, headings, links.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * A fenced block of code.
+ * @typedef {object} Block
+ * @property {string} page Path of its page from the root of the repository.
+ * @property {number} line Of its fence, from 1.
+ * @property {string} language What follows the fence; empty where nothing does.
+ * @property {string | undefined} file The file that it is, in brackets after the language: `[Pulumi.yaml]`.
+ * @property {string} text
+ * @property {Mark | undefined} mark
+ */
+
+/**
+ * What a comment before a block, or one for its whole page, says of how the block is checked.
+ * @typedef {{ kind: "run", by: string } | { kind: "not run", reason: string }} Mark
+ */
+
+/**
+ * @typedef {object} Page
+ * @property {string} path From the root of the repository.
+ * @property {Block[]} blocks
+ * @property {Set<string>} anchors Of its headings, as code hosts make them.
+ * @property {{ line: number, target: string }[]} links Without those in code.
+ * @property {string[]} faults Comments that are meant as marks and are none.
+ */
+
+/** Folders whose Markdown is pages for people, how deep they are read, and what in them is no page. */
+const folders = /** @type {const} */ ([
+  ["", false],
+  [".github", true],
+  ["api", false],
+  ["provider", false],
+  ["service", false],
+  ["docs", true],
+  ["examples", true],
+  ["test", true],
+]);
+const notOurs = /(^|\/)(node_modules|dist|venv|sdks|fixtures|CHANGELOG\.md|messages\.md)(\/|$)/;
+
+/**
+ * Paths of all pages, in order.
+ * @param {string} root
+ */
+export function pagePaths(root) {
+  const there = folders.filter(([folder]) => existsSync(join(root, folder)));
+  const found = there.flatMap(([folder, recursive]) => markdownIn(root, folder, recursive));
+  return found.sort();
+}
+
+/** @param {string} root @param {string} folder @param {boolean} recursive @returns {string[]} */
+function markdownIn(root, folder, recursive) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (notOurs.test(path)) return [];
+    if (entry.isDirectory()) return recursive ? markdownIn(root, path, true) : [];
+    return path.endsWith(".md") ? [path] : [];
+  });
+}
+
+/**
+ * Reads all pages below a folder.
+ * @param {string} root
+ */
+export const readPages = (root) =>
+  pagePaths(root).map((path) => parsePage(path, readFileSync(join(root, path), "utf8")));
+
+const comment = /^\s*<!--\s*(.*?)\s*-->\s*$/;
+
+/**
+ * The mark that a comment is; undefined where it is an ordinary comment.
+ * @param {string} text
+ * @returns {{ mark: Mark, wholePage: boolean } | "malformed" | undefined}
+ */
+export function parseMark(text) {
+  const [, page, run, by, reason] = /^(page )?(?:(run) by ((?:test|\.ci)\/\S+)|not run: (\S.{7,}))$/.exec(text) ?? [];
+  if (run && by) return { mark: { kind: "run", by }, wholePage: Boolean(page) };
+  if (reason) return { mark: { kind: "not run", reason }, wholePage: Boolean(page) };
+  return /^(page )?(not )?run\b/.test(text) ? "malformed" : undefined;
+}
+
+/**
+ * Reads one page.
+ * @param {string} path
+ * @param {string} text
+ * @returns {Page}
+ */
+export function parsePage(path, text) {
+  /** @type {Page} */
+  const page = { path, blocks: [], anchors: new Set(), links: [], faults: [] };
+  /** @type {Mark | undefined} */
+  let ofPage;
+  /** @type {Mark | undefined} */
+  let ofNext;
+  /** @type {{ fence: string, lines: string[], block: Block } | undefined} */
+  let open;
+  text.split("\n").forEach((line, index) => {
+    if (open) {
+      if (line.trim() === open.fence) {
+        open.block.text = `${open.lines.join("\n")}\n`;
+        page.blocks.push(open.block);
+        open = undefined;
+      } else open.lines.push(line);
+      return;
+    }
+    const [, fence, language = "", file] = /^ *(`{3,}|~{3,}) *([\w-]*) *(?:\[([^\]]+)\])?/.exec(line) ?? [];
+    if (fence) {
+      const block = { page: path, line: index + 1, language, file, text: "", mark: ofNext ?? ofPage };
+      open = { fence, lines: [], block };
+      ofNext = undefined;
+      return;
+    }
+    const mark = parseMark(comment.exec(line)?.[1] ?? "");
+    if (mark === "malformed") page.faults.push(`${path}:${index + 1}: ${line.trim()}`);
+    else if (mark?.wholePage) ofPage = mark.mark;
+    else if (mark) ofNext = mark.mark;
+    else if (line.trim() !== "") {
+      if (ofNext) page.faults.push(`${path}:${index}: no block follows the mark`);
+      ofNext = undefined;
+    }
+    readLine(page, line, index + 1);
+  });
+  if (open) page.faults.push(`${path}:${open.block.line}: the block has no end`);
+  return page;
+}
+
+/** @param {Page} page @param {string} line @param {number} number */
+function readLine(page, line, number) {
+  const [, title] = /^#{1,6} (.+?)(?: #+)?$/.exec(line) ?? [];
+  if (title) {
+    const slug = slugOf(title);
+    let anchor = slug;
+    for (let count = 1; page.anchors.has(anchor); count += 1) anchor = `${slug}-${count}`;
+    page.anchors.add(anchor);
+  }
+  for (const [, id = ""] of line.matchAll(/<a id="([^"]+)">/g)) page.anchors.add(id);
+  // A link's words may be code; its target never stands in code.
+  const words = line.replace(/`[^`]*`/g, "``");
+  for (const [, target = ""] of words.matchAll(/\]\(([^)\s]+)\)/g)) page.links.push({ line: number, target });
+  for (const [, target = ""] of words.matchAll(/^\[[^\]]+\]: (\S+)$/g)) page.links.push({ line: number, target });
+}
+
+/**
+ * A heading's anchor, as code hosts make it: letters, digits, `_` and `-` stay, spaces become `-`.
+ * @param {string} title
+ */
+export const slugOf = (title) =>
+  title
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/[`*]/g, "")
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");

@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { wayOf } from "../scripts/docs/code-blocks.mjs";
+import { readPages } from "../scripts/docs/pages.mjs";
+import { typeFaults } from "./support/type-check";
+
+// The compiler reads the packages and Pulumi's, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = {
+  "pulumi-serverless-compute": join(root, "provider", "index.ts"),
+  "serverless-compute-api": join(root, "api", "index.ts"),
+  "serverless-compute-local": join(root, "service", "index.ts"),
+  vitest: join(root, "node_modules", "vitest"),
+};
+
+/** What a part of a program may use without saying where it is from, as the page's words do. */
+const known: Record<string, string> = {
+  config: "declare const config: pulumi.Config;",
+  token: "declare const token: compute.Secret;",
+  models: "declare const models: compute.NetworkVolume;",
+  template: "declare const template: compute.Template;",
+  endpoint: "declare const endpoint: compute.ServerlessEndpoint;",
+  pulumi: 'import * as pulumi from "@pulumi/pulumi";',
+};
+const exported =
+  /\b(Template|ServerlessEndpoint|NetworkVolume|Secret|ContainerRegistryAuth|JobInvoke|invokeJob|get(?:Template|ServerlessEndpoint|NetworkVolume|Secret|GpuTypes|DataCenters|EndpointHealth))\b/g;
+
+/** A block as a whole program: a part of one gets the imports and the resources that it uses. */
+function programOf(text: string): string {
+  const declares = (name: string): boolean =>
+    new RegExp(
+      `\\b(const|let|import \\* as) ${name}\\b|\\bconst [[{][^\\]}]*\\b${name}\\b[^\\]}]*[\\]}] =|import \\{[^}]*\\b${name}\\b`,
+    ).test(text);
+  const uses = (name: string): boolean => new RegExp(`(?<![.\\w"'/])${name}\\b(?!: )`).test(text) && !declares(name);
+  const names = [...new Set([...text.matchAll(exported)].map(([name]) => name))].filter((name) => !declares(name));
+  const imports = names.length > 0 ? [`import { ${names.join(", ")} } from "pulumi-serverless-compute";`] : [];
+  const objects = Object.entries(known).flatMap(([name, line]) => (uses(name) ? [line] : []));
+  const lines = [...imports, ...objects];
+  if (lines.some((line) => line.includes("pulumi.")) && !declares("pulumi") && !lines.includes(known["pulumi"] ?? ""))
+    lines.unshift(known["pulumi"] ?? "");
+  if (lines.some((line) => line.includes("compute.")))
+    lines.unshift('import type * as compute from "pulumi-serverless-compute";');
+  return [...lines, text, "export {};", ""].join("\n");
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "documentation-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("the programs in TypeScript of all pages compile against the packages, and a wrong one does not", async () => {
+  const blocks = readPages(root)
+    .flatMap((page) => page.blocks)
+    .filter((block) => wayOf(block) === "compiled");
+  expect(blocks.length).toBeGreaterThan(8);
+  const files = await Promise.all(
+    blocks.map(async ({ page, line, text }) => {
+      const own = join(folder, `${page.replaceAll("/", "-")}-${line}`);
+      await mkdir(own);
+      await writeFile(join(own, "index.ts"), programOf(text));
+      return join(own, "index.ts");
+    }),
+  );
+  const wrong = join(folder, "wrong.ts");
+  await writeFile(wrong, programOf('new Template("chat", { imageName: 1, env: { TOKEN: token.referense } });'));
+  const faults = typeFaults([...files, wrong], modules);
+  const ofWrong = faults.split("\n").filter((line) => line.includes("wrong.ts("));
+  expect(ofWrong).toHaveLength(2);
+  expect(faults.split("\n").filter((line) => line !== "" && !ofWrong.includes(line))).toEqual([]);
+});

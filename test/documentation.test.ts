@@ -1,0 +1,172 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { isProgram, wayOf } from "../scripts/docs/code-blocks.mjs";
+import { type Block, type Page, parsePage, readPages, slugOf } from "../scripts/docs/pages.mjs";
+import { programFaults } from "./support/program-check";
+import { workflowFaults } from "./support/workflow-check";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const pages = readPages(root);
+const blocks = pages.flatMap((page) => page.blocks);
+const schema = JSON.parse(readFileSync(join(root, "schema.json"), "utf8"));
+const at = ({ page, line }: Block): string => `${page}:${line}`;
+
+/** What is wrong with a block that says which test runs it: there has to be one, which reads the page or has its lines. */
+function runFaults(block: Block): string[] {
+  if (block.mark?.kind !== "run") return [];
+  const { by } = block.mark;
+  if (!existsSync(join(root, by))) return [`${at(block)}: there is no ${by}`];
+  const test = readFileSync(join(root, by), "utf8");
+  if (test.includes(`"${block.page}"`) || test.includes(`"${dirname(block.page)}"`)) return [];
+  const lines = block.text.split("\n").map((line) => line.replace(/\s+#.*$/, "").trim());
+  const lost = lines.filter((line) => line !== "" && !line.startsWith("#") && !test.includes(line));
+  return lost.map((line) => `${at(block)}: ${by} neither reads the page nor has the line: ${line}`);
+}
+
+/** What is wrong with a block of data, a program in YAML, or JavaScript, by its language. */
+function textFaults(block: Block): string[] {
+  const { language, text } = block;
+  try {
+    if (language === "json") JSON.parse(text);
+  } catch (error) {
+    return [`${at(block)}: ${error}`];
+  }
+  const faults: string[] = [];
+  if (language === "yaml") {
+    const documents = parseAllDocuments(text);
+    faults.push(...[...documents].flatMap(({ errors }) => errors.map(({ message }) => message)));
+    if (isProgram(text)) faults.push(...programFaults(text, schema));
+    faults.push(...workflowFaults(text));
+  }
+  if (language === "js") {
+    const { diagnostics = [] } = ts.transpileModule(text, {
+      reportDiagnostics: true,
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, allowJs: true },
+      fileName: "block.mjs",
+    });
+    faults.push(...diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")));
+  }
+  return faults.map((fault) => `${at(block)}: ${fault}`);
+}
+
+/** Links to files, folders or headings that are not there. Addresses of other hosts are not asked. */
+function linkFaults(page: Page, all: Page[], isThere: (path: string) => boolean): string[] {
+  return page.links.flatMap(({ line, target }) => {
+    if (/^(https:|mailto:)/.test(target)) return [];
+    const [file = "", anchor] = target.split("#");
+    const path = file === "" ? page.path : posix.normalize(posix.join(posix.dirname(page.path), file));
+    const where = `${page.path}:${line}: ${target}`;
+    if (/^\w+:/.test(target) || path.startsWith("..")) return [`${where} is no address of a page`];
+    if (!isThere(path)) return [`${where}: there is no ${path}`];
+    const linked = all.find((one) => one.path === path);
+    return anchor === undefined || linked?.anchors.has(anchor) ? [] : [`${where}: ${path} has no heading ${anchor}`];
+  });
+}
+
+describe("the pages", () => {
+  test("are all read", () => {
+    expect(pages.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/service.md", "examples/quickstart/README.md"]),
+    );
+    expect(blocks.length).toBeGreaterThan(40);
+  });
+
+  test("have no block of code that nobody checks and that does not say why (CONTRIBUTING, Code in the pages)", () => {
+    expect(blocks.filter((block) => wayOf(block) === "unmarked").map(at)).toEqual([]);
+    expect(pages.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+
+  test("name a test that reads them, or has the same lines, for each block that a test runs", () => {
+    expect(blocks.flatMap(runFaults)).toEqual([]);
+  });
+
+  test("have blocks that their language reads, and programs in YAML that fit the schema", () => {
+    expect(blocks.flatMap(textFaults)).toEqual([]);
+  });
+
+  test("link to files and headings that are there", () => {
+    const isThere = (path: string): boolean => {
+      const full = join(root, path);
+      return existsSync(full) && (statSync(full).isFile() || !path.endsWith(".md"));
+    };
+    expect(pages.flatMap(({ links }) => links).length).toBeGreaterThan(100);
+    expect(pages.flatMap((page) => linkFaults(page, pages, isThere))).toEqual([]);
+  });
+});
+
+describe("what is wrong with a page is found", () => {
+  const page = (...lines: string[]): Page => parsePage("docs/page.md", lines.join("\n"));
+  const [first] = pages;
+
+  test("a command without a mark, a mark without a block, a mark that is none, a block without an end", () => {
+    const [block] = page("```sh", "pulumi up", "```").blocks;
+    expect(block && wayOf(block)).toBe("unmarked");
+    expect(page("<!-- not run: it has no end -->", "Words.").faults).toEqual([
+      "docs/page.md:1: no block follows the mark",
+    ]);
+    expect(page("<!-- not run -->", "```sh", "pulumi up", "```").faults).toHaveLength(1);
+    expect(page("<!-- run by nobody -->").faults).toHaveLength(1);
+    expect(page("```sh", "pulumi up").faults).toEqual(["docs/page.md:1: the block has no end"]);
+  });
+
+  test("a mark of a block goes before the page's", () => {
+    const marks = page(
+      "<!-- page run by test/a.test.ts -->",
+      "```sh",
+      "a",
+      "```",
+      "<!-- not run: it asks a person -->",
+      "```sh",
+      "b",
+      "```",
+      "```yaml [Pulumi.yaml]",
+      "name: c",
+      "```",
+    ).blocks;
+    expect(marks.map(({ mark }) => mark?.kind)).toEqual(["run", "not run", "run"]);
+    expect(marks[2]?.file).toBe("Pulumi.yaml");
+  });
+
+  test("a test that is not there, or that knows nothing of the block", () => {
+    const faults = (by: string) =>
+      page(`<!-- run by ${by} -->`, "```sh", "frobnicate --all", "```").blocks.flatMap(runFaults);
+    expect(faults("test/nowhere.test.ts")).toEqual(["docs/page.md:2: there is no test/nowhere.test.ts"]);
+    expect(faults("test/schema.test.ts").join()).toContain("has the line: frobnicate --all");
+  });
+
+  test("data that cannot be read, a program that the schema refuses, a workflow with a step that does nothing", () => {
+    const faults = (language: string, text: string) =>
+      page(`\`\`\`${language}`, text, "```").blocks.flatMap(textFaults).join("\n");
+    expect(faults("json", "{")).toContain("docs/page.md:1");
+    expect(faults("yaml", "a: [")).toContain("docs/page.md:1");
+    expect(faults("js", "export default (")).toContain("docs/page.md:1");
+    const program = (type: string, properties: string, outputs = "") =>
+      faults(
+        "yaml",
+        `resources:\n  a:\n    type: serverless-compute:${type}\n    properties: ${properties}\n${outputs}`,
+      );
+    expect(program("Secret", "{ value: v }")).toBe("");
+    expect(program("Secret", "{ valu: v }")).toMatch(/has no property valu\n.*lacks value/);
+    expect(program("Sekret", "{}")).toContain("is no type of the schema");
+    expect(program("Secret", "{ value: v }", `outputs: { x: "\${b.reference}" }`)).toContain(`\${b} refers to nothing`);
+    expect(
+      faults("yaml", "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - name: nothing\n"),
+    ).toContain("does nothing");
+  });
+
+  test("a link to a file or a heading that is not there", () => {
+    const links = ["[a](nowhere.md)", "[b](#nothing)", "[c](#a-title)", "[d](../README.md#nothing)", "[e](../../x.md)"];
+    const one = page("# A `title`!", ...links);
+    const found = linkFaults(
+      one,
+      [one, ...(first ? pages : [])],
+      (path) => existsSync(join(root, path)) || path === one.path,
+    );
+    expect(found.map((fault) => fault.split(": ")[0])).toEqual([2, 3, 5, 6].map((line) => `docs/page.md:${line}`));
+    expect(slugOf("REST v2: objects made by 'GraphQL' (`a_b`)")).toBe("rest-v2-objects-made-by-graphql-a_b");
+  });
+});

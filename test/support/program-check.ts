@@ -1,0 +1,85 @@
+import { parseDocument } from "yaml";
+import { z } from "zod";
+import type { PackageSchema } from "../../provider/schema/package-schema";
+
+/** What a Pulumi program in YAML, or a part of one, is made of, as far as it is checked. */
+const programShape = z.looseObject({
+  config: z.record(z.string(), z.unknown()).optional(),
+  configuration: z.record(z.string(), z.unknown()).optional(),
+  variables: z.record(z.string(), z.unknown()).optional(),
+  resources: z
+    .record(
+      z.string(),
+      z.strictObject({
+        type: z.string(),
+        properties: z.record(z.string(), z.unknown()).default({}),
+        options: z.record(z.string(), z.unknown()).optional(),
+        get: z.unknown().optional(),
+      }),
+    )
+    .optional(),
+  outputs: z.record(z.string(), z.unknown()).optional(),
+});
+
+const invokeShape = z.looseObject({ function: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
+type Properties = Record<string, unknown>;
+
+/** The properties that are unknown or missing among those given. */
+function propertyFaults(where: string, given: Properties, known: Properties, required: readonly string[]): string[] {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name));
+  const missing = required.filter((name) => !Object.hasOwn(given, name));
+  return [
+    ...unknown.map((name) => `${where} has no property ${name}`),
+    ...missing.map((name) => `${where} lacks ${name}`),
+  ];
+}
+
+/** Every text in a value, however deep. */
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+};
+
+/** The calls of functions in a value, however deep. */
+const invokesIn = (value: unknown): z.output<typeof invokeShape>[] => {
+  if (typeof value !== "object" || value === null) return [];
+  const own = "fn::invoke" in value ? [invokeShape.parse(value["fn::invoke"])] : [];
+  return [...own, ...Object.values(value).flatMap(invokesIn)];
+};
+
+/** What is wrong with a program in YAML by the package schema: unknown and missing properties, references to nothing. */
+export function programFaults(text: string, schema: PackageSchema): string[] {
+  const document = parseDocument(text);
+  if (document.errors.length > 0) return document.errors.map(({ message }) => message);
+  const parsed = programShape.safeParse(document.toJS());
+  if (!parsed.success) return [z.prettifyError(parsed.error)];
+  const { config, configuration, variables, resources = {}, outputs } = parsed.data;
+  const token = (type: string): string => type.replace(/^serverless-compute:(?!index:)/, "serverless-compute:index:");
+  const faults = Object.entries(resources).flatMap(([name, { type, properties, get }]) => {
+    const where = `${name} (${type})`;
+    if (type === "pulumi:providers:serverless-compute")
+      return propertyFaults(where, properties, schema.provider.inputProperties, []);
+    if (!type.startsWith("serverless-compute:")) return [];
+    const resource = schema.resources[token(type)];
+    if (!resource) return [`${where} is no type of the schema`];
+    return propertyFaults(where, properties, resource.inputProperties, get ? [] : resource.requiredInputs);
+  });
+  const calls = invokesIn({ variables, resources, outputs }).flatMap(({ function: name, arguments: given }) => {
+    const found = schema.functions[token(name)];
+    return found
+      ? propertyFaults(name, given, found.inputs.properties, found.inputs.required ?? [])
+      : [`${name} is no function of the schema`];
+  });
+  const names = new Set([
+    "pulumi",
+    ...[config, configuration, variables, resources].flatMap((one) => Object.keys(one ?? {})),
+  ]);
+  const references = textsIn({ variables, resources, outputs }).flatMap((value) =>
+    [...value.matchAll(/(?<!\$)\$\{([\w-]+)/g)].map(([, name = ""]) => name),
+  );
+  // A part of a program may refer to what the page showed before.
+  const isWhole = /^runtime: yaml$/m.test(text) || outputs !== undefined;
+  const lost = isWhole ? references.filter((name) => !names.has(name)) : [];
+  return [...faults, ...calls, ...lost.map((name) => `\${${name}} refers to nothing`)];
+}
