@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { packageSchema } from "../provider/schema/package-schema";
 import { reference } from "../scripts/generate/reference.mjs";
+import { readPublisher } from "../scripts/publisher.mjs";
 
 const repository = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const { version } = JSON.parse(readFileSync(repository("provider/package.json"), "utf8"));
-const schema = packageSchema(version);
+const schema = packageSchema(version, readPublisher());
 
 describe("schema.json", () => {
   it("is what the shapes say (npm run build && npm run generate)", () => {

@@ -1,31 +1,23 @@
-/** What the SDK of each language is called by the programs that use it. */
-export const sdkNames = {
-  nodejs: "pulumi-serverless-compute-sdk",
-  python: "pulumi_serverless_compute",
-  // No place on the web is settled yet; `.example` leads nowhere by its definition.
-  go: "serverless-compute.example/sdk/go/serverlesscompute",
-  csharp: "Pulumi.ServerlessCompute",
-  java: "com.pulumi.serverlesscompute",
-} as const;
+import type { SdkNames } from "./publisher";
 
 /** How generated SDKs look: names, what they build on, and the schema's version as theirs. */
-export const languages = {
+export const languages = (names: SdkNames) => ({
   nodejs: {
-    packageName: sdkNames.nodejs,
+    packageName: names.nodejs,
     packageDescription: "Pulumi SDK of a serverless GPU compute service, for the provider plugin.",
     dependencies: { "@pulumi/pulumi": "^3.200.0" },
     devDependencies: { "@types/node": "^20", typescript: "^5.0.0" },
     respectSchemaVersion: true,
   },
   python: {
-    packageName: sdkNames.python,
+    packageName: names.python,
     requires: { pulumi: ">=3.165.0,<4.0.0" },
     pyproject: { enabled: true },
     inputTypes: "classes-and-dicts",
     respectSchemaVersion: true,
   },
   go: {
-    importBasePath: sdkNames.go,
+    importBasePath: names.go,
     rootPackageName: "serverlesscompute",
     respectSchemaVersion: true,
   },
@@ -39,4 +31,4 @@ export const languages = {
     basePackage: "com.pulumi",
     buildFiles: "gradle",
   },
-} as const;
+});

@@ -8,6 +8,7 @@ import { usage } from "./examples/usage";
 import { type FunctionShape, functionShapes } from "./functions";
 import { languages } from "./languages";
 import { type PropertySpec, propertySpec, type TypeSpecs } from "./property-spec";
+import { type Publisher, publishedAt, type SdkNames, sdkNames } from "./publisher";
 import { settingSpecs } from "./settings";
 
 const packageName = "serverless-compute";
@@ -37,6 +38,11 @@ export interface PackageSchema {
   description: string;
   keywords: string[];
   license: string;
+  publisher?: string;
+  homepage?: string;
+  repository?: string;
+  logoUrl?: string;
+  pluginDownloadURL?: string;
   config: { variables: Record<string, PropertySpec>; defaults: string[] };
   provider: { description: string; inputProperties: Record<string, PropertySpec> };
   types: TypeSpecs;
@@ -108,20 +114,22 @@ function functionSpec(
 function withExamples<Spec extends { description: string }>(
   specs: Record<string, Spec>,
   vocabulary: Vocabulary,
+  names: SdkNames,
 ): Record<string, Spec> {
   return Object.fromEntries(
     Object.entries(specs).map(([member, spec]) => {
       const examples = catalogue[member];
       return [
         tokenOf(member),
-        examples ? { ...spec, description: spec.description + usage(examples, vocabulary) } : spec,
+        examples ? { ...spec, description: spec.description + usage(examples, vocabulary, names) } : spec,
       ];
     }),
   );
 }
 
 /** The package schema, made of the shapes and their traits. */
-export function packageSchema(version: string): PackageSchema {
+export function packageSchema(version: string, publisher: Publisher): PackageSchema {
+  const names = sdkNames(publisher);
   const types: TypeSpecs = {};
   const resources = Object.fromEntries(
     Object.entries(kinds).map(([kind, resource]) => [kind, resourceSpec(kind, resource, types)]),
@@ -138,16 +146,17 @@ export function packageSchema(version: string): PackageSchema {
     displayName: "Serverless Compute",
     version,
     description: "Serverless GPU endpoints, their templates, volumes, secrets and smoke tests.",
-    keywords: ["pulumi", "category/cloud", "serverless", "gpu"],
+    keywords: ["pulumi", "category/cloud", "kind/native", "serverless", "gpu", "inference"],
     license: "Apache-2.0",
+    ...publishedAt(publisher),
     config: { variables: settingSpecs, defaults: [] },
     provider: {
       description: "Which account the resources belong to. Every setting has a fallback in the environment.",
       inputProperties: settingSpecs,
     },
     types,
-    resources: withExamples(resources, vocabulary),
-    functions: withExamples(functions, vocabulary),
-    language: languages,
+    resources: withExamples(resources, vocabulary, names),
+    functions: withExamples(functions, vocabulary, names),
+    language: languages(names),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Writes everything that is made from the shapes of the resources: the argument types, the package schema and the reference
- * page; and from all pages the count of their blocks of code. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
+ * page; from publisher.json: the addresses in each package.json, CODEOWNERS; and from all pages the count of their blocks
+ * of code. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +9,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { codeBlocksPage } from "../docs/code-blocks.mjs";
 import { root, runScript } from "../entry.mjs";
+import { readPublisher } from "../publisher.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
+import { codeOwnersText, manifestText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 
 await runScript(async () => {
@@ -34,13 +37,20 @@ function generatedFiles() {
   const { traitsOf } = require("../../provider/dist/lifecycle/properties/traits.js");
   const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
   const { version } = require("../../provider/package.json");
-  const schema = packageSchema(version);
+  const publisher = readPublisher();
+  const schema = packageSchema(version, publisher);
+  const manifests = publishedPackages.map((folder) => {
+    const path = `${folder}/package.json`;
+    return [path, () => manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
+  });
   return {
     "provider/resources/args.ts": () => argsText(kinds, traitsOf),
     "provider/resources/property-names.ts": () => propertyNamesText(kinds),
     "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": () => reference(schema),
     "docs/code-blocks.md": () => codeBlocksPage(root),
+    ...Object.fromEntries(manifests),
+    ".github/CODEOWNERS": () => codeOwnersText(publisher),
   };
 }
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { readPublisher } from "../publisher.mjs";
 
 const require = createRequire(import.meta.url);
 /** @param {string} path */
@@ -115,7 +116,7 @@ export async function bundlePlugin() {
       text: path.endsWith(".js") ? signed(text) : text,
     })),
     ...entry.outputFiles,
-    { path: join(folder, "plugin-schema.json"), text: JSON.stringify(packageSchema(version)) },
+    { path: join(folder, "plugin-schema.json"), text: JSON.stringify(packageSchema(version, readPublisher())) },
   ];
   const changed = texts.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   for (const { path, text } of changed) {

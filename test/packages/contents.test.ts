@@ -13,7 +13,7 @@ const manifestShape = z.looseObject({
   engines: z.object({ node: z.string() }),
   main: z.string(),
   types: z.string(),
-  exports: z.record(z.string(), z.string()),
+  exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string(), default: z.string() })])),
   bin: z.record(z.string(), z.string()).default({}),
   dependencies: z.record(z.string(), z.string()),
 });
@@ -43,9 +43,12 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
   });
 
   it("leads to files that are there: entry points with their types, and commands that can be run", async () => {
-    const targets = Object.values(manifest.exports).map((target) => target.replace(/^\.\//, ""));
-    const types = targets.filter((one) => one.endsWith(".js")).map((one) => one.replace(/\.js$/, ".d.ts"));
-    expect(files).toEqual(expect.arrayContaining([...targets, ...types, manifest.main, manifest.types]));
+    const targets = Object.values(manifest.exports).flatMap((one) =>
+      typeof one === "string" ? one : Object.values(one),
+    );
+    expect(files).toEqual(
+      expect.arrayContaining([...targets.map((one) => one.replace(/^\.\//, "")), manifest.main, manifest.types]),
+    );
     for (const command of Object.values(manifest.bin)) {
       expect((await stat(join(folder, command))).mode & 0o111, command).toBe(0o111);
       expect(await readFile(join(folder, command), "utf8")).toMatch(

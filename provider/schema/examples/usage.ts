@@ -1,4 +1,4 @@
-import { sdkNames } from "../languages";
+import type { SdkNames } from "../publisher";
 import { csharpText } from "./csharp";
 import type { Example } from "./example";
 import { goText } from "./go";
@@ -10,23 +10,23 @@ import { yamlText } from "./yaml";
 
 /** How each language writes an example, by the name that Pulumi's documentation has for it. */
 export const renderers = {
-  typescript: (program) => typescriptText(program, sdkNames.nodejs),
-  python: (program) => pythonText(program, sdkNames.python),
-  go: (program) => goText(program, sdkNames.go),
-  csharp: (program) => csharpText(program, sdkNames.csharp),
-  java: (program) => javaText(program, sdkNames.java),
+  typescript: (program, names) => typescriptText(program, names.nodejs),
+  python: (program, names) => pythonText(program, names.python),
+  go: (program, names) => goText(program, names.go),
+  csharp: (program, names) => csharpText(program, names.csharp),
+  java: (program, names) => javaText(program, names.java),
   yaml: yamlText,
-} as const satisfies Record<string, (program: TypedProgram) => string>;
+} as const satisfies Record<string, (program: TypedProgram, names: SdkNames) => string>;
 
 /** Name of a language that examples are written in. */
 export type ExampleLanguage = keyof typeof renderers;
 
-function section(example: Example, vocabulary: Vocabulary): string {
+function section(example: Example, vocabulary: Vocabulary, names: SdkNames): string {
   const program = typedProgram(example, vocabulary);
-  const fences = Object.entries(renderers).map(([name, render]) => `\`\`\`${name}\n${render(program)}\n\`\`\``);
+  const fences = Object.entries(renderers).map(([name, render]) => `\`\`\`${name}\n${render(program, names)}\n\`\`\``);
   return `{{% example %}}\n### ${example.title}\n\n${fences.join("\n")}\n{{% /example %}}`;
 }
 
 /** The examples of a member as Pulumi's documentation and SDKs expect them at the end of a description. */
-export const usage = (examples: readonly Example[], vocabulary: Vocabulary): string =>
-  `\n\n{{% examples %}}\n## Example Usage\n\n${examples.map((one) => section(one, vocabulary)).join("\n\n")}\n\n{{% /examples %}}`;
+export const usage = (examples: readonly Example[], vocabulary: Vocabulary, names: SdkNames): string =>
+  `\n\n{{% examples %}}\n## Example Usage\n\n${examples.map((one) => section(one, vocabulary, names)).join("\n\n")}\n\n{{% /examples %}}`;

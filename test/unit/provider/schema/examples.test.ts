@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { typedProgram } from "../../../../provider/schema/examples/typed-program";
 import { packageSchema } from "../../../../provider/schema/package-schema";
+import { readPublisher } from "../../../../scripts/publisher.mjs";
 import { type ExampleText, exampleTexts } from "../../../support/example-texts";
 
-const schema = packageSchema("0.1.0");
+const schema = packageSchema("0.1.0", readPublisher());
 const texts = exampleTexts(schema);
 const inLanguage = (language: string): ExampleText[] => texts.filter((one) => one.language === language);
 

@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { packageSchema } from "../../../provider/schema/package-schema";
+import { codeOwnersText, manifestText, publishedPackages } from "../../../scripts/generate/metadata.mjs";
+import { readPublisher } from "../../../scripts/publisher.mjs";
+import { temporaryFolder } from "./fake-cli";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const nobody = { repository: null, publisher: null, npmScope: null };
+const acme = { repository: "acme-gpu/compute", publisher: "Acme", npmScope: "@acme" };
+const manifestOf = (folder: (typeof publishedPackages)[number]): string =>
+  readFileSync(join(root, folder, "package.json"), "utf8");
+
+/** Reads a publisher.json of that text. */
+function read(text: string) {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "publisher.json"), text);
+  return readPublisher(folder);
+}
+
+describe("publisher.json", () => {
+  test("is read with every value or none", () => {
+    expect(read(JSON.stringify(acme))).toEqual(acme);
+    expect(read(JSON.stringify(nobody))).toEqual(nobody);
+  });
+
+  test.each([
+    [
+      { ...acme, repository: "https://github.com/acme-gpu/compute" },
+      'repository is "https://github.com/acme-gpu/compute"; it must be "owner/name", or null for none',
+    ],
+    [{ ...acme, npmScope: "acme" }, 'npmScope is "acme"; it must be "@scope", or null for none'],
+    [{ ...acme, publisher: "" }, 'publisher is ""; it must be a name, or null for none'],
+    [{ ...acme, owner: "acme" }, "unknown property owner; allowed are repository, publisher, npmScope"],
+    [{ repository: null, publisher: null }, "npmScope is undefined"],
+  ])("%j is refused, naming what is wrong", (text, message) => {
+    expect(() => read(JSON.stringify(text))).toThrow(`publisher.json: ${message}`);
+  });
+});
+
+describe("what follows from the publisher", () => {
+  test("the schema says who publishes it and where Pulumi gets the plugin from", () => {
+    expect(packageSchema("1.2.3", acme)).toMatchObject({
+      publisher: "Acme",
+      homepage: "https://github.com/acme-gpu/compute#readme",
+      repository: "https://github.com/acme-gpu/compute",
+      logoUrl: "https://raw.githubusercontent.com/acme-gpu/compute/main/docs/logo.svg",
+      pluginDownloadURL: "github://api.github.com/acme-gpu/compute",
+    });
+  });
+
+  test("the SDKs have their names from it, and so have the examples", () => {
+    const { language, resources } = packageSchema("1.2.3", acme);
+    expect(language).toMatchObject({
+      nodejs: { packageName: "@acme/pulumi-serverless-compute-sdk" },
+      go: { importBasePath: "github.com/acme-gpu/compute/sdk/go/serverlesscompute" },
+    });
+    const description = resources["serverless-compute:index:Secret"]?.description;
+    expect(description).toContain('from "@acme/pulumi-serverless-compute-sdk"');
+    expect(description).toContain('"github.com/acme-gpu/compute/sdk/go/serverlesscompute"');
+  });
+
+  test.each(publishedPackages)("the package.json of %s has its addresses, and the rest of it stays", (folder) => {
+    const before = JSON.parse(manifestOf(folder));
+    const after = JSON.parse(manifestText(manifestOf(folder), folder, acme));
+    expect(after).toEqual({
+      ...before,
+      homepage: `https://github.com/acme-gpu/compute/tree/main/${folder}#readme`,
+      bugs: "https://github.com/acme-gpu/compute/issues",
+      repository: { type: "git", url: "git+https://github.com/acme-gpu/compute.git", directory: folder },
+    });
+    expect(JSON.parse(manifestText(JSON.stringify(after), folder, nobody))).not.toHaveProperty("repository");
+  });
+
+  test("its owner reviews every change", () => {
+    expect(codeOwnersText(acme)).toMatch(/^\* @acme-gpu$/m);
+  });
+
+  test("without one, nothing names an address or a module that cannot be had", () => {
+    const schema = packageSchema("1.2.3", nobody);
+    for (const name of ["publisher", "homepage", "repository", "logoUrl", "pluginDownloadURL"]) {
+      expect(schema).not.toHaveProperty(name);
+    }
+    expect(schema.language).toMatchObject({
+      go: { importBasePath: expect.stringMatching(/^serverless-compute\.example\//) },
+    });
+    expect(codeOwnersText(nobody)).not.toMatch(/^\*/m);
+  });
+});
+
+test("no other file names the publisher: those that npm run generate writes have it from publisher.json", () => {
+  const generated = [
+    "schema.json",
+    "docs/resources.md",
+    ".github/CODEOWNERS",
+    ...publishedPackages.map((one) => `${one}/package.json`),
+  ];
+  const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
+  expect(listed.status, listed.stderr).toBe(0);
+  const files = listed.stdout
+    .split("\0")
+    .filter((path) => path !== "" && path !== "publisher.json" && path !== "package-lock.json");
+  const own = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
+  /** Owners of what this repository uses; an address of any other owner is one that the publisher would have to own. */
+  const others = ["actions", "atotto", "blang", "pulumi", "tgummerer"];
+  const { repository } = readPublisher(root);
+  const named = own.flatMap((path) => {
+    const text = readFileSync(join(root, path)).toString("latin1");
+    const owners = [...text.matchAll(/github(?:usercontent)?\.com\/(?:repos\/)?([\w-]+)\/[\w.-]+/g)].map(
+      ([, owner = ""]) => owner,
+    );
+    const strange = owners.filter((owner) => !others.includes(owner)).map((owner) => `${path}: ${owner}`);
+    return repository !== null && text.includes(repository) ? [...strange, `${path}: ${repository}`] : strange;
+  });
+  expect(own.length).toBeGreaterThan(300);
+  expect(named).toEqual([]);
+});
