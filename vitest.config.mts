@@ -37,6 +37,41 @@ const waysInV2 = [
     : []),
 ];
 
+/**
+ * The suites of the plugin that its executable has to hold, too: of every run, those about what a runtime does differently;
+ * with FULL=1 all but those about the Node entry's own files (start, archive, release) and about programs and SDKs.
+ */
+const onExecutable = [
+  ...["private-ca", "proxies"],
+  ...(isFull
+    ? [
+        ...[
+          "accounts",
+          "attach",
+          "bad-input",
+          "cancellation",
+          "detailed-diffs",
+          "dialects",
+          "drift",
+          "fault-schedules",
+        ],
+        ...[
+          "faults",
+          "import",
+          "job-invoke",
+          "kept-names",
+          "key-rotation",
+          "killed-engine",
+          "lifecycle",
+          "look-ups",
+          "options",
+        ],
+        ...["parallel", "preview-outputs", "replacements", "secrecy", "settings", "template-release"],
+        ...["template-replacement", "two-projects", "unfinished", "yaml", "yaml-accounts", "yaml-previews"],
+      ]
+    : []),
+];
+
 /** A project's suites, by the names of their files, once more in dialect v2: the second column of the same table. */
 const inV2 = (folder: string, names: string[], test: object) => ({
   extends: true as const,
@@ -126,6 +161,16 @@ export default defineConfig({
           name: "plugin",
           include: ["test/plugin/**/*.test.ts"],
           globalSetup: ["test/plugin/setup.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "executable",
+          include: ["test/executable/**/*.test.ts", ...onExecutable.map((name) => `test/plugin/${name}.test.ts`)],
+          globalSetup: ["test/executable/setup.ts"],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

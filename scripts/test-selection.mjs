@@ -1,5 +1,5 @@
 /** Projects whose tests run a real Pulumi CLI; each has a folder of its name. */
-const withEngine = ["engine", "plugin", "packages"];
+const withEngine = ["engine", "plugin", "executable", "packages"];
 
 /**
  * Whether vitest's arguments may select a test that runs the engine; only then is a CLI worth minutes of building.

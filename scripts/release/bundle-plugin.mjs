@@ -62,26 +62,24 @@ const littleZod = {
   },
 };
 
+/** What all bundles have in common: they need nothing but Node. */
+const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
+  bundle: true,
+  write: false,
+  platform: "node",
+  target: "node20",
+  minify: true,
+  legalComments: "linked",
+  logLevel: "warning",
+});
+
 /**
- * Bundles the plugin to files that need nothing but Node, in provider/dist: plugin.js, which provider/bin starts, what it
- * loads when it is needed, with code caches beside them, and the schema. Needs the compiled sources. Safe beside another
- * process that does the same.
+ * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them:
+ * plugin-rest.js, which requires the other by its name, and plugin-clients.js.
  */
-export async function bundlePlugin() {
+export async function bundleParts() {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
   const { build } = require("esbuild");
-  const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
-  const { version } = require("../../provider/package.json");
-  /** @satisfies {import("esbuild").BuildOptions} */
-  const options = {
-    bundle: true,
-    write: false,
-    platform: "node",
-    target: "node20",
-    minify: true,
-    legalComments: "linked",
-    logLevel: "warning",
-  };
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
   const lateText = [lateMethods, ...lateParts.map(([name, from]) => `exports.${name} = ${from};`)].join("\n");
   const clients = await build({
@@ -104,19 +102,42 @@ export async function bundlePlugin() {
     },
     plugins: [loadLate, littleZod],
   });
-  const entry = await build({
+  return [...clients.outputFiles, ...rest.outputFiles].map(({ path, text }) => ({ path, text }));
+}
+
+/**
+ * An entry of the plugin: the early part, which opens the port.
+ * @param {"node-entry" | "executable-entry"} name Of a file in provider/plugin.
+ * @param {Record<string, string>} [define] Values of constants that the entry declares.
+ */
+export async function bundleEntry(name, define = {}) {
+  const { build } = require("esbuild");
+  const { version } = require("../../provider/package.json");
+  const { outputFiles } = await build({
     ...options,
-    entryPoints: [inRepository("provider/plugin/node-entry.ts")],
+    entryPoints: [inRepository(`provider/plugin/${name}.ts`)],
     outfile: join(folder, "plugin.js"),
-    define: { packageVersion: JSON.stringify(version) },
+    external: ["./plugin-rest.js"],
+    define: { ...define, packageVersion: JSON.stringify(version) },
   });
+  return outputFiles.map(({ path, text }) => ({ path, text }));
+}
+
+/** The package schema as the plugin hands it out. Needs the compiled sources. */
+export function schemaText() {
+  const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
+  return JSON.stringify(packageSchema(require("../../provider/package.json").version, readPublisher()));
+}
+
+/**
+ * Bundles the plugin to files in provider/dist: plugin.js, which provider/bin starts, what it loads when it is needed, with
+ * code caches beside them, and the schema. Needs the compiled sources. Safe beside another process that does the same.
+ */
+export async function bundlePlugin() {
   const texts = [
-    ...[...clients.outputFiles, ...rest.outputFiles].map(({ path, text }) => ({
-      path,
-      text: path.endsWith(".js") ? signed(text) : text,
-    })),
-    ...entry.outputFiles,
-    { path: join(folder, "plugin-schema.json"), text: JSON.stringify(packageSchema(version, readPublisher())) },
+    ...(await bundleParts()).map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
+    ...(await bundleEntry("node-entry")),
+    { path: join(folder, "plugin-schema.json"), text: schemaText() },
   ];
   const changed = texts.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   for (const { path, text } of changed) {

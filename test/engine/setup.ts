@@ -40,7 +40,7 @@ async function install(folder: string, packageFolder: string, name: string): Pro
  * linked package would look for Pulumi in its own repository. The folder is inside the repository, so that third-party
  * packages are found in the repository's own node_modules.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const cli = await findCli();
   await succeed(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b", "api", "provider"]);
   const parent = join(root, ".serverless-compute");

@@ -6,7 +6,7 @@ import installPackages from "../engine/setup";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Before the plugin's tests: compiles and bundles it, and installs the packages from their tarballs as for the engine's. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   for (const args of [
     ["node_modules/typescript/bin/tsc", "-b", "api", "provider"],
     ["scripts/release/bundle-plugin.mjs"],

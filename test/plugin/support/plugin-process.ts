@@ -16,11 +16,14 @@ export interface PluginProcess {
   ask(call: string): Promise<Buffer>;
 }
 
-/** Starts the executable with an engine's address; `node` is the one that runs the tests. */
-export async function startPlugin(launcher: string, engine = "127.0.0.1:9"): Promise<PluginProcess> {
+/** Starts the executable with the address of an engine that is not there; `node` is the one that runs the tests. */
+export async function startPlugin(
+  launcher: string,
+  { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
+): Promise<PluginProcess> {
   const { PATH = "", ...rest } = process.env;
-  const env = { ...rest, PATH: `${dirname(process.execPath)}${delimiter}${PATH}` };
-  const child = spawn(launcher, [engine], { stdio: ["ignore", "pipe", "pipe"], env });
+  const full = { ...rest, PATH: `${dirname(process.execPath)}${delimiter}${PATH}`, ...env };
+  const child = spawn(launcher, ["127.0.0.1:9"], { stdio: ["ignore", "pipe", "pipe"], env: full, cwd });
   let [printed, complained] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;

@@ -1,0 +1,94 @@
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { lastLines, run } from "../child.mjs";
+import { root, runScript } from "../entry.mjs";
+import { bunVersion, findBun, presentPlatform } from "./bun.mjs";
+import { bundleEntry, bundleParts, schemaText } from "./bundle-plugin.mjs";
+
+const name = "pulumi-resource-serverless-compute";
+
+/** @typedef {import("./bun.mjs").Platform} Platform */
+
+/**
+ * Makes the plugin's executable for a platform, which needs nothing else on its machine: the same parts as those of the npm
+ * package, compiled to bytecode, with Bun as their runtime. Needs the compiled sources; the first time for a platform, npm.
+ * @param {string} folder Where it goes; it is named as Pulumi wants it.
+ * @param {Platform} [platform] Default: the present one.
+ * @returns {Promise<string[]>} Its path, and those of the notices of whose code is in it.
+ */
+export async function buildExecutable(folder, platform = presentPlatform()) {
+  const { command } = await findBun(presentPlatform());
+  const { runtime, target } = await findBun(platform);
+  const draft = await mkdtemp(join(tmpdir(), "executable-"));
+  try {
+    const parts = [
+      ...(await bundleEntry("executable-entry", { packageSchema: JSON.stringify(schemaText()) })),
+      ...(await bundleParts()),
+    ];
+    for (const { path, text } of parts) await writeFile(join(draft, basename(path)), text);
+    const file = platform.os === "windows" ? `${name}.exe` : name;
+    const args = [
+      ...["build", "--compile", "--bytecode", "--minify", "--format=cjs", `--target=${target}`],
+      ...["--compile-executable-path", runtime],
+      // What lies in the folder of a program is no setting of its plugin.
+      ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
+      ...["--outfile", join(draft, file), join(draft, "plugin.js")],
+    ];
+    const built = await run(command, args, { cwd: draft, timeout: 120_000 });
+    if (built.code !== 0) throw new Error(`the executable could not be built: ${lastLines(built)}`);
+    await mkdir(folder, { recursive: true });
+    const notices = parts.map(({ path }) => basename(path)).filter((path) => path.endsWith(".LEGAL.txt"));
+    await writeFile(join(draft, "NOTICE-bun.txt"), bunNotice);
+    const files = [file, "NOTICE-bun.txt", ...notices];
+    for (const one of files) {
+      // Whole or not at all: an engine may start the one that it replaces.
+      await copyFile(join(draft, one), join(folder, `.${one}.${process.pid}`));
+      await rename(join(folder, `.${one}.${process.pid}`), join(folder, one));
+    }
+    await chmod(join(folder, file), 0o755);
+    return files.map((one) => join(folder, one));
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+const bunNotice = `${name} contains Bun ${bunVersion} (MIT licence, https://github.com/oven-sh/bun), which links
+JavaScriptCore and WebKit (LGPL-2.1, https://github.com/oven-sh/WebKit) and other libraries. Their licences:
+https://bun.com/docs/project/license. The rest of the executable is the JavaScript of the npm package
+pulumi-serverless-compute. To link it with another build of Bun, run that one on the sources in the repository of
+this package: node scripts/release/executable.mjs says how, in scripts/release/executable.mjs.
+`;
+
+/**
+ * Packs the executable as `pulumi plugin install` wants it, named as Pulumi asks a release for it.
+ * @param {string} target Folder for the archive.
+ * @param {Platform} [platform]
+ * @returns {Promise<string>} Path of the archive.
+ */
+export async function archiveExecutable(target, platform = presentPlatform()) {
+  const { version } = createRequire(import.meta.url)("../../provider/package.json");
+  const draft = await mkdtemp(join(tmpdir(), "archive-executable-"));
+  try {
+    const files = await buildExecutable(draft, platform);
+    await copyFile(join(root, "provider", "LICENSE"), join(draft, "LICENSE"));
+    await mkdir(target, { recursive: true });
+    const archive = join(target, `${name}-v${version}-${platform.os}-${platform.arch}.tar.gz`);
+    const packed = await run("tar", ["-czf", archive, "-C", draft, "LICENSE", ...files.map((path) => basename(path))]);
+    if (packed.code !== 0) throw new Error(`the executable could not be packed: ${lastLines(packed)}`);
+    return archive;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await runScript(async () => {
+    const [folder] = process.argv.slice(2);
+    if (folder === undefined) throw new Error("Usage: node scripts/release/executable.mjs <folder>");
+    for (const path of await buildExecutable(resolve(folder))) console.log(path);
+    return 0;
+  });
+}

@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
+import { type PluginProcess, startPlugin } from "../plugin/support/plugin-process";
+import { pluginFolder } from "../plugin/support/way";
+import { pluginVersion } from "../support/pulumi";
+
+let folder: string;
+const started = new Set<PluginProcess>();
+beforeAll(async () => {
+  folder = await mkdtemp(join(inject("packed"), "start-"));
+});
+afterEach(() => {
+  for (const { child } of started) child.kill("SIGKILL");
+  started.clear();
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function start(options: { env?: Record<string, string>; cwd?: string } = {}): Promise<PluginProcess> {
+  const plugin = await startPlugin(join(pluginFolder(), "pulumi-resource-serverless-compute"), options);
+  started.add(plugin);
+  return plugin;
+}
+
+it("needs no Node: it starts with an empty PATH, prints its port and nothing else, and ends when the engine says so", async () => {
+  const { child, printed, ask } = await start({ env: { PATH: "" } });
+  expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);
+  expect((await ask("Configure")).length).toBeGreaterThan(0);
+  child.kill("SIGINT");
+  const [code, signal] = await once(child, "close");
+  expect({ code, signal }).toEqual({ code: null, signal: "SIGINT" });
+  expect(printed()).toMatch(/^\d+\n$/);
+});
+
+it("takes nothing from the folder that it runs in: neither .env nor bunfig.toml nor a preload", async () => {
+  const preload = join(folder, "preload.js");
+  await writeFile(preload, "console.log('preloaded')");
+  await writeFile(join(folder, "bunfig.toml"), `preload = [${JSON.stringify(preload)}]\n`);
+  await writeFile(join(folder, ".env"), "SERVERLESS_COMPUTE_DIALECT=of-the-folder\n");
+  const { printed, ask } = await start({ cwd: folder });
+  expect((await ask("CheckConfig")).toString()).not.toContain("of-the-folder");
+  expect(printed()).toMatch(/^\d+\n$/);
+  // As it would look.
+  const configured = await start({ env: { SERVERLESS_COMPUTE_DIALECT: "of-the-folder" } });
+  expect((await configured.ask("CheckConfig")).toString()).toContain("of-the-folder");
+});
+
+it("never becomes the command line of Bun, whatever the environment says", async () => {
+  const { printed, ask } = await start({ env: { BUN_BE_BUN: "1" } });
+  expect(printed()).toMatch(/^\d+\n$/);
+  expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);
+});
