@@ -63,8 +63,16 @@ export interface Management {
    */
   deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
+  /**
+   * The endpoints that are bound to a template: it cannot be deleted while they are. Undefined where nothing that this
+   * client may ask shows them.
+   */
+  listBound(templateId: string, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[] | undefined>;
+
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
+  /** The version of an endpoint in a dialect whose records do not show it; undefined where nothing does. */
+  readEndpointVersion(id: string, options?: CallOptions): Promise<number | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
   /** The endpoints that have a copy of a template's settings and say so: a change of the template does not reach them by itself. */
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;

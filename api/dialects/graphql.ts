@@ -1,12 +1,11 @@
-import { GraphQLClient } from "graphql-request";
 import { z } from "zod";
 import { requestFacts } from "../address";
-import { graphqlRefusal, parseAnswer, parseElements } from "../answer";
-import { classifyAnswer, invalidArgument, isApiError, unexpectedAnswer } from "../errors";
+import { classifyAnswer, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, Management } from "../management";
 import type { TemplateChanges } from "../objects";
 import { registryAuthRecord, type SaveTemplateInput, secretRecord, templateRecord } from "../shapes";
 import type { Transport } from "../transport";
+import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
 
 /** The part of the management operations that goes by GraphQL. */
 export type GraphqlManagement = Pick<
@@ -16,6 +15,7 @@ export type GraphqlManagement = Pick<
   | "readTemplate"
   | "listTemplates"
   | "deleteTemplate"
+  | "listBound"
   | "createSecret"
   | "listSecrets"
   | "updateSecretValue"
@@ -53,6 +53,7 @@ const documents = {
   podTemplate: `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} } }`,
   podTemplates: `query podTemplates { myself { podTemplates { ${templateFields} } } }`,
   deleteTemplate: "mutation deleteTemplate($name: String!) { deleteTemplate(templateName: $name) }",
+  endpoints: "query endpoints { myself { endpoints { id name templateId } } }",
   secrets: "query secrets { myself { secrets { id name description createdAt } } }",
   // The names of the secrets' input types are not documented, so their fields travel one by one.
   secretCreate: `mutation secretCreate($name: String!, $value: String!, $description: String) {
@@ -85,19 +86,10 @@ const gpuCatalog = z.looseObject({
   ),
   serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
 });
+const boundEndpoint = z.looseObject({ id: z.string(), name: z.string(), templateId: z.string().nullish() });
 const dataCenterCatalog = z.looseObject({
   dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
 });
-
-interface Operation<Shape extends z.ZodType> {
-  name: keyof typeof documents;
-  /** Instead of the text that goes by the name. */
-  document?: string;
-  variables?: Record<string, unknown>;
-  shape: Shape;
-  idempotent: boolean;
-  secrets?: readonly string[];
-}
 
 /** Shortest value of a template's environment that is kept out of errors: anything shorter would blank out plain words. */
 const shortestHidden = 8;
@@ -114,46 +106,13 @@ const saved = ({ env, containerRegistryAuthId, ...same }: TemplateChanges) => ({
 
 /** Speaks the GraphQL dialect (interface: GraphQL API). The key travels in a header: an address ends up in logs. */
 export function createGraphqlManagement(transport: Transport, graphqlUrl: string): GraphqlManagement {
-  async function ask<Shape extends z.ZodType>(operation: Operation<Shape>, options?: CallOptions) {
-    const { name, idempotent, secrets = [] } = operation;
-    const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
-    let status = 200;
-    const client = new GraphQLClient(graphqlUrl, {
-      errorPolicy: "all",
-      fetch: async (_url, init) => {
-        const answer = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
-        status = answer.status;
-        return new Response(answer.text, { status: 200, headers: { "content-type": "application/json" } });
-      },
-    });
-    const facts = requestFacts(request);
-    const data = await client.rawRequest(operation.document ?? documents[name], operation.variables).then(
-      (answer): unknown => answer.data,
-      (error: unknown) => {
-        options?.signal?.throwIfAborted();
-        if (isApiError(error)) throw error;
-        // The library's own errors carry the variables, secret values among them: nothing of them goes on.
-        throw unexpectedAnswer("response is not a GraphQL response", facts, !idempotent, status);
-      },
-    );
-    return parseAnswer(data ?? null, operation.shape, facts, { ambiguous: !idempotent, status });
-  }
-
-  /** All that the account has under `key`. */
-  async function list<Shape extends z.ZodType>(
-    name: keyof typeof documents,
-    key: string,
-    shape: Shape,
-    options: CallOptions | undefined,
-  ): Promise<z.output<Shape>[]> {
-    const account = z.looseObject({ myself: z.looseObject({ [key]: z.array(z.unknown()).nullish() }) });
-    const { myself } = await ask({ name, shape: account, idempotent: true }, options);
-    const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: name });
-    return parseElements(myself[key] ?? [], shape, facts, {
-      at: ["myself", key],
-      onUnreadable: options?.onUnreadable,
-    });
-  }
+  const calls = createGraphqlCalls(transport, graphqlUrl);
+  type Name = keyof typeof documents;
+  type Operation<Shape extends z.ZodType> = Omit<GraphqlOperation<Shape>, "document"> & { name: Name };
+  const ask = <Shape extends z.ZodType>(operation: Operation<Shape>, options?: CallOptions) =>
+    calls.ask({ document: documents[operation.name], ...operation }, options);
+  const list = <Shape extends z.ZodType>(name: Name, key: string, shape: Shape, options: CallOptions | undefined) =>
+    calls.list({ name, document: documents[name] }, key, shape, options);
 
   const required = (value: string, subject: string, operation: keyof typeof documents) => {
     if (value.trim() !== "") return value;
@@ -178,10 +137,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     for (;;) {
       const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${otherFields.map(selectionOf).join(" ")} } }`;
       try {
-        const answer = await ask(
-          { name: "podTemplate", document, variables: { id }, shape, idempotent: true },
-          options,
-        );
+        const operation = { name: "podTemplate", document, variables: { id }, shape, idempotent: true } as const;
+        const answer = await calls.ask(operation, options);
         if (answer.podTemplate) return answer.podTemplate;
       } catch (error) {
         if (!isApiError(error) || error.code !== "unknown_field") throw error;
@@ -230,6 +187,10 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       const variables = { name: required(name, "template name", "deleteTemplate") };
       // By name: sent again after a lost response, it could hit another template that has the name by then.
       await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
+    },
+    async listBound(templateId, options) {
+      const endpoints = await list("endpoints", "endpoints", boundEndpoint, options);
+      return endpoints.filter((endpoint) => endpoint.templateId === templateId);
     },
 
     async createSecret({ name, value, description }, options) {

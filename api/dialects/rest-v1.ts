@@ -91,7 +91,13 @@ export function createRestV1Management(
       const pools = poolsOf(await graphql.listGpuTypes(options));
       return { ...endpoint, ...gpuTypesIn(pools, poolsWith(pools, endpoint.gpuTypeIds)) };
     },
+    // A record that shows no version comes from a service that has none.
+    readEndpointVersion: async () => undefined,
     listEndpoints: (options) => list(endpointRecord, endpoints, options),
+    async listBound(templateId, options) {
+      const records = await list(endpointRecord, endpoints, options);
+      return records.filter((endpoint) => endpoint.templateId === templateId);
+    },
     async listCopies(templateId, options) {
       const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);
       return records.map(copyIn).filter((endpoint) => endpoint.container && endpoint.templateId === templateId);

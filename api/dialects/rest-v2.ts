@@ -1,5 +1,5 @@
 import { pathSegment, requestFacts } from "../address";
-import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
+import { classifyAnswer, invalidArgument, isApiError, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
 import type { ContainerSettings, TemplateRecord } from "../objects";
 import {
@@ -9,6 +9,7 @@ import {
   v2EndpointRecord,
   v2GpuRecord,
   v2NetworkVolumeRecord,
+  v2ReleasesRecord,
   v2TemplateRecord,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
@@ -42,8 +43,8 @@ export function createRestV2Management(
   { baseUrl, graphqlUrl }: { baseUrl: string; graphqlUrl: string },
 ): Management {
   const { ask, list, read, remove } = createRestCalls(transport);
-  const { createSecret, listSecrets, updateSecretValue, updateSecretDescription, deleteSecret } =
-    createGraphqlManagement(transport, graphqlUrl);
+  const graphql = createGraphqlManagement(transport, graphqlUrl);
+  const { createSecret, listSecrets, updateSecretValue, updateSecretDescription, deleteSecret } = graphql;
 
   const collection = (path: string, noun: string) => {
     const url = `${baseUrl}/${path}`;
@@ -135,6 +136,15 @@ export function createRestV2Management(
       known.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
+    async listBound(templateId, options) {
+      try {
+        return await graphql.listBound(templateId, options);
+      } catch (error) {
+        // REST v2 shows no templates of endpoints, and GraphQL may be closed to the key or retired.
+        if (isApiError(error, "auth", "invalid")) return undefined;
+        throw error;
+      }
+    },
 
     async createEndpoint(settings, options) {
       const facts = requestFacts({ method: "POST", url: endpoints.url });
@@ -143,13 +153,15 @@ export function createRestV2Management(
       const chosen =
         computeType === "CPU" ? undefined : choosePools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts);
       const request = post(endpoints.url, endpointBody(settings, container, chosen), hiddenIn(container.env));
-      const made = await whole(await ask(v2EndpointRecord, request, options), options);
-      // REST v2 shows no versions; they begin with this one.
-      return { ...made, version: 1 };
+      return whole(await ask(v2EndpointRecord, request, options), options);
     },
     async readEndpoint(id, options) {
       const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
       return record && whole(record, options);
+    },
+    async readEndpointVersion(id, options) {
+      const releases = await read(v2ReleasesRecord, `${endpoints.of("GET", id)}/releases`, options);
+      return releases?.endpointVersion;
     },
     listEndpoints,
     listCopies: async (templateId, options) =>

@@ -149,6 +149,9 @@ export const v2EndpointRecord = z.looseObject({
 });
 export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 
+/** What GET /serverless/{id}/releases says of an endpoint, beside its releases and their roll-out. */
+export const v2ReleasesRecord = z.looseObject({ endpointVersion: orNothing(z.number()) });
+
 /** A pod's volume; templates of serverless endpoints have none. */
 const mounts = z.strictObject({
   persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),

@@ -128,10 +128,12 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     ): Promise<ResourceDiff> {
       deployed.add(id);
       return guarded([news, olds], () => {
-        const found = lifecycle.diff(olds.properties, news.properties, host.dialect());
+        const dialect = host.dialect();
+        const found = lifecycle.diff(olds.properties, news.properties, dialect);
         const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
         // Twice in a preview would be once too often, and a refresh changes nothing at the service.
-        if (checked.delete(urn)) for (const warning of lifecycle.warnings(changes)) host.log.warning(urn, warning);
+        if (checked.delete(urn))
+          for (const warning of lifecycle.warnings(changes, dialect)) host.log.warning(urn, warning);
         // Said whatever differs, for a resource option such as `replaceOnChanges` may make a replacement of any change.
         const deleteBeforeReplace = Object.entries(traits).some(
           ([key, { unique }]) => unique && olds.properties[key] === news.properties[key],

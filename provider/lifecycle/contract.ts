@@ -128,7 +128,7 @@ export interface Lifecycle {
   /** What a deployment would change; an unknown value counts as a change. Never asks the service. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
   /** Warnings worth showing beside a preview of `changes`. */
-  warnings(changes: Change[]): string[];
+  warnings(changes: Change[], dialect?: Dialect): string[];
   /**
    * The outputs that a create (no `olds`) or an update will end with, as far as they are known before it; the rest is
    * Unknown. Never asks the service.

@@ -18,7 +18,7 @@ export interface ObjectDefinition<Inputs extends Named, Outputs extends object, 
   objects(management: Management): Objects<Inputs, Found>;
   /** What an object really is; `wanted` are the properties that it is compared with. */
   fromRecord(found: Found, wanted: Properties, context: Context): Actual<Inputs, Outputs>;
-  /** What takes more than the object itself to know; asked when it is read. */
+  /** What takes more than the object itself to know; asked when it is read or taken over. */
   complete?(found: Found, wanted: Properties, context: Context): Promise<Found>;
   /** The outputs of one that was just made or found. */
   made(inputs: Inputs, found: Found, context: Context): Outputs;
@@ -43,7 +43,7 @@ export type ObjectLifecycle<Found extends { id: string }> = ResourceLifecycle & 
 export function defineObject<Inputs extends Named, Outputs extends object, Found extends Findable>(
   definition: ObjectDefinition<Inputs, Outputs, Found>,
 ): ObjectLifecycle<Found> {
-  const { kind, inputs: shape, fromRecord, leftover, named = (found) => found, sharesNames } = definition;
+  const { kind, inputs: shape, fromRecord, complete, leftover, named = (found) => found, sharesNames } = definition;
   const reads = createReads(definition.objects);
   const lifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
@@ -56,6 +56,9 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
           list: async (options) => (await objects.list(options)).map((found) => named(found, inputs)),
           actual: (found) => fromRecord(found, toProperties(inputs), context).inputs,
           outputs: (found) => definition.made(inputs, found, context),
+          ...(complete && {
+            complete: (found: Found) => complete(found, toProperties(inputs), { ...context, warn: () => {} }),
+          }),
           change: (id, changes) => definition.update(id, changes, context),
           ...(leftover && {
             leftover: {
@@ -70,7 +73,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
     },
     async read(id, olds, context) {
       const record = await reads(context).one(id, context);
-      const whole = record && (definition.complete ? await definition.complete(record, olds, context) : record);
+      const whole = record && complete ? await complete(record, olds, context) : record;
       return whole && fromRecord(whole, olds, context);
     },
     delete: (id, _olds, context) => definition.delete(id, context),

@@ -44,7 +44,7 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   /** What a dialect asks of the checked inputs beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect) => Failure[];
   /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
-  replaceWarning?: (changed: ReadonlySet<string>) => string | undefined;
+  replaceWarning?: (changed: ReadonlySet<string>, dialect: Dialect | undefined) => string | undefined;
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
   read(id: string, olds: Properties, context: Context): Promise<Actual<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
@@ -77,7 +77,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
     },
     diff,
-    warnings: (changes) => warningsOf(shape, changes, definition.replaceWarning),
+    warnings: (changes, dialect) =>
+      warningsOf(shape, changes, (changed) => definition.replaceWarning?.(changed, dialect)),
     previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
     create: (properties, whole) =>
       attempt({ label: labelOf(properties), verb: "create" }, properties, whole, (context) =>
@@ -204,7 +205,7 @@ function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
 function warningsOf(
   shape: z.ZodObject,
   changes: Change[],
-  replaceWarning: Definition<object, object>["replaceWarning"],
+  replaceWarning: (changed: ReadonlySet<string>) => string | undefined,
 ): string[] {
   const byText = new Map<string, Set<string>>();
   for (const { path } of changes) {
@@ -215,6 +216,6 @@ function warningsOf(
   }
   const warnings = [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
   if (!changes.some(({ replace }) => replace)) return warnings;
-  const lost = replaceWarning?.(new Set(changes.map(({ path }) => path[0] ?? "")));
+  const lost = replaceWarning(new Set(changes.map(({ path }) => path[0] ?? "")));
   return lost === undefined ? warnings : [...warnings, lost];
 }

@@ -198,7 +198,7 @@ export abstract class ServerlessEndpointOutputs extends pulumi.CustomResource {
   declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests. */
   declare readonly url: pulumi.Output<string>;
-  /** Counts the changes of its template and environment; REST v2 does not show it. */
+  /** Counts the changes of its template and environment; with REST v2 as it was when the resource was made, taken over or imported. */
   declare readonly version: pulumi.Output<number>;
 }
 

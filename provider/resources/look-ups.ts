@@ -70,13 +70,15 @@ export async function getTemplate(
   return { ...record, revision: revisionOf(record) };
 }
 
-/** An endpoint that exists, with the root of its job API. */
+/** An endpoint that exists, with its version and the address that takes its requests. */
 export async function getServerlessEndpoint(
   which: LookUp,
   context: LookUpContext,
 ): Promise<EndpointRecord & { url: string }> {
   const record = await find("ServerlessEndpoint", which, serverlessEndpoint.reads(context), context);
-  return { ...record, url: context.clients.jobs.url(record.id) };
+  const { jobs, management } = context.clients;
+  const version = record.version ?? (await management.readEndpointVersion(record.id, callOptions(context)));
+  return { ...record, version, url: record.requestUrl ?? jobs.url(record.id) };
 }
 
 /** A network volume that exists. */

@@ -131,6 +131,17 @@ describe("an endpoint with a copy of its template", () => {
     expect(await drift(stack, "v2")).toEqual([]);
   });
 
+  test("is given its template's settings when it is taken over, and nobody is told to wait for that", async () => {
+    const { template, first } = await deploy("v2");
+    const templateId = stringAt(await bench.rest("GET", `/endpoints/${first.id}`), "templateId");
+    expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
+    const context = bench.context({}, "v2");
+    const taken = await kinds.ServerlessEndpoint.create({ ...first.wanted, adoptExisting: true }, context);
+    expect([taken.id, taken.outputs["templateId"]]).toEqual([first.id, template.id]);
+    expect(await imageOf(first)).toBe("a:1");
+    expect(context.warned).toEqual([]);
+  });
+
   test("keeps running when another endpoint of the template is deleted, and the template stays", async () => {
     const stack = await deploy("v2");
     await kinds.ServerlessEndpoint.delete(stack.first.id, stack.first.outputs, bench.context({}, "v2"));

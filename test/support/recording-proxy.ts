@@ -23,7 +23,7 @@ export type Fault =
   /** The connection is reset: before the origin hears of it, or with `carriedOut` after it did its part. */
   | { kind: "reset"; carriedOut?: boolean }
   /** This status instead of the origin's answer: without the origin hearing of it, or with `carriedOut` afterwards. */
-  | { kind: "status"; status: 429 | 500 | 502 | 503 | 504; retryAfter?: string; carriedOut?: boolean }
+  | { kind: "status"; status: 403 | 429 | 500 | 502 | 503 | 504; retryAfter?: string; carriedOut?: boolean }
   /** The origin carries it out; half of its answer arrives. */
   | { kind: "halfBody" }
   /**

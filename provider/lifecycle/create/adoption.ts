@@ -41,8 +41,9 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
 
   context.progress(`taking over the existing ${creation.kind} ${chosen.id}`);
   ledger.claimed.add(chosen.id);
-  const outputs = creation.outputs(chosen);
-  const olds = toProperties({ ...creation.actual(chosen), ...outputs });
+  const whole = creation.complete ? await creation.complete(chosen) : chosen;
+  const outputs = creation.outputs(whole);
+  const olds = toProperties({ ...creation.actual(whole), ...outputs });
   const changed = new Set(diffProperties(shape, olds, toProperties(inputs), rules).map(({ path }) => path[0]));
   try {
     const changes = { olds, news: inputs, changed: (key: string) => changed.has(key) };

@@ -31,6 +31,8 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   /** The inputs as the service shows them of an object; what it does not show is left out. */
   actual(found: Found): object;
   outputs(made: Found): Outputs;
+  /** What takes more than a list to know of an object that is there already. */
+  complete?(found: Found): Promise<Found>;
   /** Changes an object that was taken over to the inputs. */
   change(id: string, update: Update<Inputs>): Promise<Outputs>;
   /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */

@@ -51,6 +51,10 @@ export type Inputs = z.output<typeof resolvedInputs>;
 /** What a ServerlessEndpoint resource knows only once it exists. */
 export const serverlessEndpointOutputs = z.object({
   url: z.string().describe("Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests."),
-  version: z.int().describe("Counts the changes of its template and environment; REST v2 does not show it."),
+  version: z
+    .int()
+    .describe(
+      "Counts the changes of its template and environment; with REST v2 as it was when the resource was made, taken over or imported.",
+    ),
 });
 export type Outputs = z.output<typeof serverlessEndpointOutputs>;

@@ -110,6 +110,18 @@ const urlOf = (
   { clients }: Pick<Context, "clients">,
 ): string => requestUrl ?? clients.jobs.url(id);
 
+/** What a new endpoint begins with. */
+const firstVersion = 1;
+
+/** What takes more than a record to know: the template that its workers really run, and a version that no record shows. */
+async function complete(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
+  const record = await withTemplate(listed, wanted, context);
+  const known = wanted["version"];
+  if (record.version !== undefined || (typeof known === "number" && known >= firstVersion)) return record;
+  const version = await context.clients.management.readEndpointVersion(record.id, callOptions(context));
+  return { ...record, version };
+}
+
 /**
  * An endpoint with the template that its workers really run. One that has a copy of a template's settings has that
  * template for as long as they are the same; otherwise somebody changed them, and it has none.
@@ -173,7 +185,7 @@ async function update(id: string, { olds, news, changed }: Update<Inputs>, conte
     Object.keys(changes).length > 0
       ? await management.updateEndpoint(id, changes, { ...callOptions(context), settings: whole })
       : undefined;
-  const before = typeof olds["version"] === "number" ? olds["version"] : 0;
+  const before = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
   return { url: record ? urlOf(record, context) : url, version: record?.version ?? before };
 }
@@ -230,8 +242,8 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
     create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
   }),
   fromRecord,
-  complete: withTemplate,
-  made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? 0 }),
+  complete,
+  made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // The suffix that the service may add is taken off, unless it is the user's own.
   named: (one, { name }) => (one.name === `${name}-fb` ? { ...one, name } : one),
   leftover: { onlyRecent: true, unused },

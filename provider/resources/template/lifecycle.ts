@@ -105,9 +105,12 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   return failures;
 }
 
-/** Whether no endpoint runs it. */
-const unused = async ({ id }: TemplateRecord, { clients }: Context, options: CallOptions): Promise<boolean> =>
-  (await clients.management.listEndpoints(options)).every(({ templateId }) => templateId !== id);
+/** Whether no endpoint runs it: neither the template nor a copy of it. */
+async function unused({ id }: TemplateRecord, { clients }: Context, options: CallOptions): Promise<boolean> {
+  const { listBound, listCopies } = clients.management;
+  const [bound, copies] = [await listBound(id, options), await listCopies(id, options)];
+  return bound !== undefined && bound.length + copies.length === 0;
+}
 
 /**
  * A template: the image and settings that workers start from (interface: Template). Names are unique in the account,
@@ -126,11 +129,15 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       return data && revisionOf(data);
     },
   },
-  replaceWarning: (changed) =>
-    changed.has("name")
-      ? undefined
-      : "replacing a template under its name deletes the old one first, which fails while an endpoint uses it: " +
-        "change its name, too, and the new one is made first",
+  replaceWarning(changed, dialect) {
+    if (changed.has("name")) return undefined;
+    // Endpoints of REST v2 have copies, which hold no template.
+    const user = dialect === "v2" ? "an endpoint that REST v1 made" : "an endpoint";
+    return (
+      `replacing a template under its name deletes the old one first, which fails while ${user} uses it: ` +
+      "change its name, too, and the new one is made first"
+    );
+  },
   dialectRules,
   same: { ports: (was, is) => packedPorts(was) === packedPorts(is) },
 

@@ -69,11 +69,11 @@ async function nameOf(id: string, context: Context): Promise<string | undefined>
   return found?.name;
 }
 
-async function boundTo(id: string, context: Context, options = callOptions(context)): Promise<EndpointRecord[]> {
-  const endpoints = await context.clients.management.listEndpoints(options);
-  // One that has a copy of its settings is not bound to it.
-  return endpoints.filter(({ templateId, container }) => templateId === id && container === undefined);
-}
+type Bound = Pick<EndpointRecord, "id" | "name">;
+
+/** The endpoints that are bound to it, as far as anything shows them. */
+const boundTo = async (id: string, context: Context, options = callOptions(context)): Promise<Bound[]> =>
+  (await context.clients.management.listBound(id, options)) ?? [];
 
 /** Looks twice before it blames anyone: a list may lag behind the delete of an endpoint. */
 async function refuseWhileBound(id: string, name: string, context: Context): Promise<void> {
@@ -88,8 +88,7 @@ async function refuseWhileBound(id: string, name: string, context: Context): Pro
   );
 }
 
-const listed = (endpoints: EndpointRecord[]): string =>
-  endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
+const listed = (endpoints: Bound[]): string => endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
 
 /** Sleeps until `end`, telling each second how long it has been. */
 async function waitVisibly(name: string, started: number, end: number, limit: number, context: Context): Promise<void> {

@@ -1,0 +1,69 @@
+import { GraphQLClient } from "graphql-request";
+import { z } from "zod";
+import { requestFacts } from "../address";
+import { graphqlRefusal, parseAnswer, parseElements } from "../answer";
+import { isApiError, unexpectedAnswer } from "../errors";
+import type { CallOptions } from "../management";
+import type { Transport } from "../transport";
+
+/** One operation of the GraphQL API. */
+export interface GraphqlOperation<Shape extends z.ZodType> {
+  name: string;
+  /** Values are never spliced into it: they travel as variables. */
+  document: string;
+  variables?: Record<string, unknown>;
+  /** What is under `data` in the response. */
+  shape: Shape;
+  idempotent: boolean;
+  secrets?: readonly string[];
+}
+
+/** The calls that the GraphQL dialect is made of: responses parsed by their shapes, faults as ApiErrors. */
+export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
+  async function ask<Shape extends z.ZodType>(
+    { name, document, variables, shape, idempotent, secrets = [] }: GraphqlOperation<Shape>,
+    options?: CallOptions,
+  ): Promise<z.output<Shape>> {
+    const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
+    let status = 200;
+    const client = new GraphQLClient(graphqlUrl, {
+      errorPolicy: "all",
+      fetch: async (_url, init) => {
+        const answer = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
+        status = answer.status;
+        return new Response(answer.text, { status: 200, headers: { "content-type": "application/json" } });
+      },
+    });
+    const facts = requestFacts(request);
+    const data = await client.rawRequest(document, variables).then(
+      (answer): unknown => answer.data,
+      (error: unknown) => {
+        options?.signal?.throwIfAborted();
+        if (isApiError(error)) throw error;
+        // The library's own errors carry the variables, secret values among them: nothing of them goes on.
+        throw unexpectedAnswer("response is not a GraphQL response", facts, !idempotent, status);
+      },
+    );
+    return parseAnswer(data ?? null, shape, facts, { ambiguous: !idempotent, status });
+  }
+
+  return {
+    ask,
+
+    /** All that the account has under `key`. */
+    async list<Shape extends z.ZodType>(
+      { name, document }: Pick<GraphqlOperation<Shape>, "name" | "document">,
+      key: string,
+      shape: Shape,
+      options: CallOptions | undefined,
+    ): Promise<z.output<Shape>[]> {
+      const account = z.looseObject({ myself: z.looseObject({ [key]: z.array(z.unknown()).nullish() }) });
+      const { myself } = await ask({ name, document, shape: account, idempotent: true }, options);
+      const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: name });
+      return parseElements(myself[key] ?? [], shape, facts, {
+        at: ["myself", key],
+        onUnreadable: options?.onUnreadable,
+      });
+    },
+  };
+}

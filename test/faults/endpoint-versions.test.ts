@@ -1,0 +1,64 @@
+import type { Dialect } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
+import { getServerlessEndpoint } from "../../provider/resources/look-ups";
+import { restPaths } from "../support/dialect";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { expectAnswer, stringAt } from "../support/raw-http";
+
+const bench = await useLifecycleBench({ templateRelease: 0 });
+const { ServerlessEndpoint } = kinds;
+
+let count = 0;
+/** An endpoint made by hand whose template changed twice, so that it has its third version. */
+async function endpointByHand() {
+  const name = `hand${count++}`;
+  const template = (tag: number) => ({ name: `${name}-t`, imageName: `a:${tag}`, isServerless: true });
+  const templateId = stringAt(await bench.rest("POST", "/templates", template(1)), "id");
+  const id = stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
+  for (const tag of [2, 3]) expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, template(tag)), 200);
+  return { id, name, templateId };
+}
+
+/** REST v2 shows the version of an endpoint beside its releases only. */
+describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (dialect) => {
+  const context = () => bench.context({}, dialect);
+  const inputsOf = (inputs: Properties, name?: string) => ServerlessEndpoint.check({}, inputs, name).inputs;
+
+  test("begins with 1, also where the response to its create got lost", async () => {
+    const { templateId } = await endpointByHand();
+    const made = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `made${count}`), context());
+    bench.proxy.inject({ method: "POST", path: /endpoints|serverless/ }, { kind: "dropAfterAnswer" });
+    const found = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `found${count}`), context());
+    expect(bench.proxy.pendingFaults()).toBe(0);
+    expect([made.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
+  });
+
+  test("is the service's where an endpoint is taken over, imported or looked up", async () => {
+    const { id, name, templateId } = await endpointByHand();
+    const imported = await ServerlessEndpoint.read(id, {}, context());
+    expect(imported?.outputs["version"]).toBe(3);
+    expect(await getServerlessEndpoint({ name }, context())).toMatchObject({ id, version: 3 });
+    const inputs = inputsOf({ name, templateId, workersMax: 0, adoptExisting: true });
+    expect((await ServerlessEndpoint.create(inputs, context())).outputs["version"]).toBe(3);
+  });
+
+  test("costs a refresh no request of its own", async () => {
+    const { templateId } = await endpointByHand();
+    const inputs = inputsOf({ templateId, workersMax: 0, computeType: "CPU" }, `refreshed${count}`);
+    const { id, outputs } = await ServerlessEndpoint.create(inputs, context());
+    bench.asked();
+    const reading = await ServerlessEndpoint.read(id, outputs, context());
+    expect(reading?.outputs["version"]).toBe(1);
+    expect(bench.asked()).not.toContain(`GET ${restPaths.endpoints}/${id}/releases`);
+  });
+});
+
+test("a look-up of a load balancer has the address that takes its requests", async () => {
+  const { templateId } = await endpointByHand();
+  const inputs = ServerlessEndpoint.check({}, { templateId, type: "LOAD_BALANCER", workersMax: 0 }, "lb").inputs;
+  const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));
+  expect(outputs["url"]).toMatch(new RegExp(`/load-balancers/${id}$`));
+  expect(await getServerlessEndpoint({ id }, bench.context({}, "v2"))).toMatchObject({ url: outputs["url"] });
+});
