@@ -5,6 +5,7 @@ import { configCalls } from "../../provider/plugin/config-calls";
 import { kinds } from "../../provider/resources";
 import { getTemplate } from "../../provider/resources/look-ups";
 import { resolveSettings } from "../../provider/settings";
+import { dialect, restPaths } from "../support/dialect";
 import { type Behaviour, json, startFaultyServer } from "../support/faulty-server";
 import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
@@ -17,7 +18,11 @@ const bench = await useLifecycleBench({ templateRelease: 600_000 });
 
 /** A service that answers lists and fails everything else as the test says. */
 let answer = json({}, 500);
-const moody = await startFaultyServer(({ method }) => (method === "GET" ? json([]) : answer));
+const lists = dialect === "v1" ? [] : { networkVolumes: [] };
+const moody = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : answer));
+/** A refusal in the dialect's form. */
+const problem = (message: string, status: number): Behaviour =>
+  json(dialect === "v1" ? { message } : { title: "Problem", status, detail: message }, status);
 afterAll(() => moody.close());
 
 const checked = (kind: ObjectKind, news: Properties): Properties => kinds[kind].check({}, news, "chat-dev").inputs;
@@ -28,7 +33,7 @@ const create = (kind: ObjectKind, news: Properties, context: Context = bench.con
   kinds[kind].create(checked(kind, news), context);
 /** A create of a volume at a service that answers so. */
 const refused = (status: number, message: string) => async (): Promise<unknown> => {
-  answer = json({ message }, status);
+  answer = problem(message, status);
   return create("NetworkVolume", volume, contextAt(bench, moody.origin));
 };
 const failures =
@@ -237,7 +242,7 @@ const golden: [fault: string, work: () => unknown][] = [
     "a request that is retried (on the resource's own line)",
     async () => {
       const texts: string[] = [];
-      answer = json({ message: "busy" }, 429);
+      answer = problem("busy", 429);
       const context = { ...contextAt(bench, moody.origin), progress: (text: string) => void texts.push(text) };
       await create("NetworkVolume", volume, context).catch(() => undefined);
       throw new Error(texts[0]);
@@ -264,7 +269,12 @@ async function messageOf(work: () => unknown): Promise<string> {
     );
   if (!(failure instanceof Error)) throw failure;
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
-  return [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
+  const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
+  // REST v2 has other paths, and its service another beginning of what it says of an absent object.
+  return known
+    .replaceAll(restPaths.volumes, "/v1/networkvolumes")
+    .replaceAll(restPaths.root, "/v1")
+    .replaceAll("resource not found: ", "");
 }
 
 test("every message is the one in messages.md (npx vitest run -u writes it anew)", async () => {

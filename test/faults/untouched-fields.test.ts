@@ -41,10 +41,10 @@ describe("an update touches nothing that no input speaks of", () => {
     };
     await bench.graphql("mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id } }", { input });
     await bench.rest("PATCH", `/templates/${id}`, { dockerEntrypoint: ["/start"] });
-    await Template.update(id, outputs, { ...inputs, readme: "new" }, bench.context());
+    await Template.update(id, outputs, { ...inputs, containerDiskInGb: 7 }, bench.context());
     expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
       ...others,
-      readme: "new",
+      containerDiskInGb: 7,
       dockerEntrypoint: ["/start"],
     });
   });

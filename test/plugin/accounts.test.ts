@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
+import { restPaths } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { type Stack, shown } from "../support/pulumi";
 import { pluginWay } from "./support/way";
@@ -18,7 +19,7 @@ afterAll(() => stack.remove());
 /** A provider's arguments; the key may be any one that the service takes. */
 const account = ({ service, proxy }: EngineService, apiKey = service.apiKey) => ({
   apiKey,
-  baseUrl: service.baseUrl.replace(service.serverlessUrl, proxy.origin),
+  baseUrl: `${proxy.origin}${restPaths.root}`,
   graphqlUrl: service.graphqlUrl.replace(service.serverlessUrl, proxy.origin),
   serverlessUrl: proxy.origin,
 });

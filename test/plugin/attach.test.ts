@@ -10,7 +10,7 @@ let service: EngineService;
 let stack: Stack;
 const plugin = { end: (): void => {} };
 beforeAll(async () => {
-  service = await useEngineService({ templateRelease: 1000 });
+  service = await useEngineService();
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], ...service.environment };
   const child = spawn(join(pluginFolder(), "pulumi-resource-serverless-compute"), {
     stdio: ["ignore", "pipe", "inherit"],
@@ -38,10 +38,11 @@ it("one process under a debugger serves one command after the other, progress in
   for (const _ of ["first", "second"]) {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
+    service.proxy.inject({ method: "DELETE" }, { kind: "status", status: 503, retryAfter: "1" });
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     const shown = destroy.diagnostics.filter(({ ephemeral }) => ephemeral);
-    expect(shown[0]?.message).toContain("waiting for the service");
+    expect(shown[0]?.message).toContain("request failed; retrying in");
   }
   expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
 });

@@ -14,13 +14,13 @@ const program = (template: object, endpoint: object): string => `
 beforeAll(async () => {
   service = await useEngineService();
   stack = await pluginWay.createStack(service.environment);
-  await stack.program(program({ env: { A: "1", B: "2", "with.dot": "x" } }, { gpuTypeIds: ["NVIDIA L4"] }));
+  await stack.program(program({ env: { A: "1", B: "2", "with.dot": "x" } }, { dataCenterIds: ["EU-RO-1"] }));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   await stack.program(
     program(
-      { env: { A: "9", C: "3", "with.dot": "y" }, readme: "now with C" },
-      { gpuTypeIds: ["NVIDIA A40"], computeType: "CPU" },
+      { env: { A: "9", C: "3", "with.dot": "y" }, dockerArgs: "--with-c" },
+      { dataCenterIds: ["US-KS-2"], computeType: "CPU" },
     ),
   );
 });
@@ -43,22 +43,22 @@ it("shows each changed nested property and only those", async () => {
     [
       "[id]",
       "[urn]",
-      "~ env   : {",
+      "+ dockerArgs: "--with-c"",
+      "~ env       : {",
       "~ A       : "1" => "9"",
       "- B       : "2"",
       "+ C       : "3"",
       "~ with.dot: "x" => "y"",
       "}",
-      "+ readme: "now with C"",
     ]
   `);
   expect(section(output, "ServerlessEndpoint")).toMatchInlineSnapshot(`
     [
       "[id]",
       "[urn]",
-      "~ computeType: "GPU" => "CPU"",
-      "~ gpuTypeIds : [",
-      "~ [0]: "NVIDIA L4" => "NVIDIA A40"",
+      "~ computeType  : "GPU" => "CPU"",
+      "~ dataCenterIds: [",
+      "~ [0]: "EU-RO-1" => "US-KS-2"",
       "]",
     ]
   `);
@@ -91,11 +91,11 @@ it("tells the same in JSON", async () => {
         "Template::chat",
         "update",
         {
+          "dockerArgs": "update",
           "env.A": "update",
           "env.B": "delete",
           "env.C": "add",
           "env["with.dot"]": "update",
-          "readme": "update",
         },
       ],
       [
@@ -103,7 +103,7 @@ it("tells the same in JSON", async () => {
         "replace",
         {
           "computeType": "update-replace",
-          "gpuTypeIds": "update",
+          "dataCenterIds": "update",
         },
       ],
     ]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { dialect } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { pluginWay } from "./support/way";
@@ -84,12 +85,21 @@ it("says that a job is no object", async () => {
   expect(output).toContain("job sync-1 cannot be imported: a JobInvoke runs a job of its own");
 });
 
+/** By REST v2 credentials are replaced, and an endpoint that REST v1 made names no template. */
+const unread = {
+  v1: { "ServerlessEndpoint mine": ["same"], "ContainerRegistryAuth mine": ["update"] },
+  v2: {
+    "ServerlessEndpoint mine": ["update"],
+    "ContainerRegistryAuth mine": ["delete-replaced", "replace", "create-replacement"],
+  },
+}[dialect];
+
 it("finds nothing to change in a program that says what was imported, but what cannot be read", async () => {
   const of = (kind: string): string => JSON.stringify(inputs[kind]);
   await stack.program(`
     const sc = require("${pluginWay.module}");
     new sc.NetworkVolume("mine", ${of("NetworkVolume")});
-    const auth = new sc.ContainerRegistryAuth("mine", { ...${of("ContainerRegistryAuth")}, username: "me", password: "other" }, { protect: true });
+    const auth = new sc.ContainerRegistryAuth("mine", { ...${of("ContainerRegistryAuth")}, username: "me", password: "other" });
     const template = new sc.Template("mine", { ...${of("Template")}, containerRegistryAuthId: "${ids["ContainerRegistryAuth"]}" });
     new sc.ServerlessEndpoint("mine", { ...${of("ServerlessEndpoint")}, templateId: template.id });
     new sc.Secret("mine", { ...${of("Secret")}, value: "${secrets.value}" });
@@ -100,9 +110,8 @@ it("finds nothing to change in a program that says what was imported, but what c
   expect(preview.operations).toEqual({
     "NetworkVolume mine": ["same"],
     "Template mine": ["same"],
-    "ServerlessEndpoint mine": ["same"],
-    "ContainerRegistryAuth mine": ["update"],
     "Secret mine": ["update"],
+    ...unread,
   });
   expect(preview.output).toMatch(/ContainerRegistryAuth mine .*diff: \+password,username\]/);
   expect(preview.output).toMatch(/Secret mine .*diff: \+value\]/);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
+import { restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { pluginWay } from "./support/way";
@@ -60,7 +61,7 @@ it("a create and an update end when their custom time-outs are over, and the nex
     service.proxy.clear();
     // Without the time-out it would wait as long as it is asked to, and then go through.
     const busy = { kind: "status", status: 503, retryAfter: "5" } as const;
-    service.proxy.inject({ method, path: /networkvolumes/ }, busy);
+    service.proxy.inject({ method, path: new RegExp(restPaths.volumes) }, busy);
     const late = await stack.up();
     expect(late.code).not.toBe(0);
     expect(late.output).toContain(`NetworkVolume "models-dev-`);
@@ -74,6 +75,7 @@ it("a create and an update end when their custom time-outs are over, and the nex
 });
 
 it("a delete ends when its custom time-out is over, and keeps the resource", async () => {
+  await service.lastUse(String((await service.holdings()).templates[0]?.id));
   const destroy = await stack.destroy();
   expect(destroy.code).not.toBe(0);
   expect(destroy.output).toContain("is still in use after 2 s");

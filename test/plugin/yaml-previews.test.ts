@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { quietChange } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/way";
@@ -49,35 +50,35 @@ ${(parts.api ?? []).map((line) => `      ${line}\n`).join("")}
     type: serverless-compute:Template
     properties:
       imageName: ${image("echo")}
-      readme:
+      dockerArgs:
         fn::toJSON:
 ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join("")}`;
 
   /** What a preview says it will do, by resource name, and the text that the watcher will have. */
-  async function plan(): Promise<{ steps: Record<string, string>; readme: unknown }> {
+  async function plan(): Promise<{ steps: Record<string, string>; args: unknown }> {
     const { code, output } = await stack.command(["preview", "--json", "--show-sames"]);
     expect(code, output).toBe(0);
     const { steps } = planShape.parse(JSON.parse(output.slice(output.indexOf("{"), output.lastIndexOf("}") + 1)));
     const ours = steps.filter(({ urn }) => urn.includes("::serverless-compute:index:"));
     return {
       steps: Object.fromEntries(ours.map(({ op, urn }) => [urn.slice(urn.lastIndexOf("::") + 2), op])),
-      readme: ours.find(({ urn }) => urn.endsWith("::watcher"))?.newState?.inputs?.["readme"],
+      args: ours.find(({ urn }) => urn.endsWith("::watcher"))?.newState?.inputs?.["dockerArgs"],
     };
   }
 
   const deployed = async (): Promise<unknown> =>
-    (await stack.resources()).find(({ urn }) => urn.endsWith("::watcher"))?.inputs?.["readme"];
+    (await stack.resources()).find(({ urn }) => urn.endsWith("::watcher"))?.inputs?.["dockerArgs"];
 
   /** Previews, deploys, and holds what was previewed to what came of it. */
   async function deploy(text: string): Promise<{ steps: Record<string, string>; told: unknown }> {
     await stack.program(text);
-    const { steps, readme } = await plan();
+    const { steps, args } = await plan();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const operations = Object.entries(up.operations).map(([about, [one]]) => [about.split(" ")[1], one]);
     expect(steps).toEqual(Object.fromEntries(operations));
-    expect(readme).toBe(await deployed());
-    return { steps, told: JSON.parse(String(readme)) };
+    expect(args).toBe(await deployed());
+    return { steps, told: JSON.parse(String(args)) };
   }
 
   const revision = expect.stringMatching(/^[0-9a-f]{16}$/);
@@ -112,7 +113,10 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
     const watched = ["worker.env", "worker.revision", "api.url"];
     await deploy(program({ env: "{ A: '9' }", watched }));
     expect((await plan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });
-    const change = { worker: ["readme: new"], api: ["idleTimeout: 9"] };
+    const change = {
+      worker: Object.entries(quietChange).map(([key, value]) => `${key}: ${value}`),
+      api: ["idleTimeout: 9"],
+    };
     const { steps } = await deploy(program({ env: "{ A: '9' }", watched, ...change }));
     expect(steps).toEqual({ worker: "update", api: "update", watcher: "same" });
     const destroy = await stack.destroy();

@@ -40,6 +40,8 @@ export interface EngineService {
   holdings(): Promise<Holdings>;
   /** A call of its REST API past the provider; the parsed answer, undefined when it has no body. */
   rest(method: string, path: string, body?: object): Promise<unknown>;
+  /** Uses a template for a moment by an endpoint that is bound to it: the service does not release it at once. */
+  lastUse(templateId: string): Promise<void>;
   /** A call of its GraphQL API past the provider. */
   graphql(query: string): Promise<unknown>;
   /** A call of an endpoint's job API past the provider. */
@@ -114,6 +116,11 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
       };
     },
     rest,
+    lastUse: async (templateId) => {
+      const body = { name: "for-a-moment", templateId, workersMax: 0 };
+      const { id } = z.looseObject({ id: z.string() }).parse(await rest("POST", "/endpoints", body));
+      await rest("DELETE", `/endpoints/${id}`);
+    },
     graphql,
     job: (method, endpointId, path, body) => call(method, `${service.serverlessUrl}/v2/${endpointId}${path}`, body),
   };

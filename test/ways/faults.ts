@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fingerprinted } from "../support/default-names";
+import { restPaths } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -39,7 +40,7 @@ export function faultsThrough(way: Way): void {
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "" } });
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
-      `the API key of ${service.proxy.origin}/v1 is missing: set the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key"`,
+      `the API key of ${service.proxy.origin}${restPaths.root} is missing: set the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key"`,
     ]);
     expect(await stack.resources()).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { restPaths } from "../support/dialect";
 import type { Run, Stack } from "../support/pulumi";
 import { noteSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
@@ -43,7 +44,7 @@ export function keyRotationThrough(way: Way, provider: string): void {
     dataFolder = await mkdtemp(join(tmpdir(), "key-rotation-"));
     await start(0);
     stack = await way.createStack({
-      SERVERLESS_COMPUTE_BASE_URL: service.baseUrl,
+      SERVERLESS_COMPUTE_BASE_URL: `${service.serverlessUrl}${restPaths.root}`,
       SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl,
       SERVERLESS_COMPUTE_SERVERLESS_URL: service.serverlessUrl,
     });

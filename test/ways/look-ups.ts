@@ -39,7 +39,7 @@ export function lookUpsThrough(way: Way, health: (id: string) => string): void {
     const [endpoint] = (await service.holdings()).endpoints;
     expect(told).toMatchObject({
       template: { name: "chat", imageName: image("echo"), env: { A: "1" }, revision: expect.any(String) },
-      endpoint: { id: endpoint?.id, workersMax: 1, url: `${service.proxy.origin}/v2/${endpoint?.id}` },
+      endpoint: { id: endpoint?.id, workersMax: 1, version: 1, url: `${service.proxy.origin}/v2/${endpoint?.id}` },
       volume: { name: "models", size: 10, dataCenterId: "EU-RO-1" },
       secret: { name: "token", reference: "{{ RUNPOD_SECRET_token }}" },
       health: { jobs: { inQueue: 0 }, workers: { idle: expect.any(Number) } },

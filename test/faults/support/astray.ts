@@ -2,11 +2,13 @@ import { createServer, type Server } from "node:net";
 import { type ClientSettings, createClients } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
 import type { Context } from "../../../provider/lifecycle/contract";
+import { dialect, restPaths } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 
-/** Addresses of the three APIs under one origin. */
+/** Addresses of the three APIs under one origin, and what the first one speaks. */
 const addressesUnder = (origin: string) => ({
-  baseUrl: `${origin}/v1`,
+  dialect,
+  baseUrl: `${origin}${restPaths.root}`,
   graphqlUrl: `${origin}/graphql`,
   serverlessUrl: origin,
 });
