@@ -239,7 +239,7 @@ export function createJobEngine({
       supervisor.start();
       webhookDelivery.start();
       // Nothing else waits for them: the service answers meanwhile.
-      const looked = settings.runtime === "none" ? undefined : containers.open();
+      const looked = settings.runtime === "none" ? undefined : containers.open(settings.runtime === "docker");
       if (settings.runtime === "docker") {
         await looked;
         const problem = containers.problem();

@@ -4,9 +4,8 @@ import { StartError } from "../errors";
 import { openDatabase } from "../store/database";
 import type { EngineAddress } from "../workers/containers/engine-address";
 import { createEngineClient } from "../workers/containers/engine-client";
-import { removeContainers, removeNetworks } from "../workers/containers/leftovers";
+import { openContainerMark, removeContainers, removeNetworks } from "../workers/containers/leftovers";
 import { openPulledImages } from "../workers/containers/pulled-images";
-
 import type { Output } from "./output";
 
 /**
@@ -22,6 +21,7 @@ export async function prune(data: string, address: () => EngineAddress, output: 
     const containers = await removeContainers(client, folder);
     const networks = await removeNetworks(client, folder);
     if (database) await openPulledImages(folder).removeUnused(client, new Set());
+    openContainerMark(folder).clear();
     output.out(
       `Removed ${containers} containers and ${networks} networks of ${folder}, and the images that were pulled for it.`,
     );

@@ -63,7 +63,7 @@ export async function printStatus(
       : "There are no endpoints.",
     workers.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workers) : "No workers are running.",
   ];
-  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHY NO WORKER STARTS"], problems));
+  if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHAT IS WRONG WITH ITS WORKERS"], problems));
   output.out(parts.join("\n\n"));
 }
 

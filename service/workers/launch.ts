@@ -14,8 +14,11 @@ import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
 
-/** A started worker, or why none can be started until something is changed. */
-export type StartOutcome = { id: string; process: WorkerProcess; image: string; redact: Redact } | { error: string };
+/** A started worker, why none can be started until something is changed, or when it is known what can run it. */
+export type StartOutcome =
+  | { id: string; process: WorkerProcess; image: string; redact: Redact }
+  | { error: string }
+  | { until: Promise<void> };
 
 /** Starts the workers of endpoints. */
 export interface WorkerStarter {
@@ -50,6 +53,8 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
   function start(endpointId: string): StartOutcome {
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
+    const until = runsOutside(image) ? undefined : containers.firstLook();
+    if (until) return { until };
     const problem = containerProblem(image);
     const command = problem === undefined ? undefined : resolveCommand(images, image, found.dockerArgs, problem.why);
     if (command && "error" in command) return command;
@@ -81,9 +86,11 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
     }
   }
 
+  const runsOutside = (image: string): boolean => runtime === "none" || commandOf(images, image) !== undefined;
+
   /** Why an image does not run in a container; undefined when it does. A command for it on this machine always wins. */
   function containerProblem(image: string): { why: string | undefined } | undefined {
-    if (runtime === "none" || commandOf(images, image) !== undefined) return { why: undefined };
+    if (runsOutside(image)) return { why: undefined };
     const why = containers.problem();
     return why === undefined ? undefined : { why };
   }

@@ -9,7 +9,8 @@ import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { createStartBackoff } from "./backoff";
 import type { Dispatcher } from "./dispatcher";
 import type { WorkerStarter } from "./launch";
-import { failedStart, howItEnded, type LocalWorker, lastWordsOf } from "./local-worker";
+import type { LocalWorker } from "./local-worker";
+import { createWorkerProblems } from "./problems";
 import type { ProcessEnd } from "./process";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 import { planWorkers } from "./scaler";
@@ -28,7 +29,7 @@ export interface WorkerPool {
   pass(): Promise<number | undefined>;
   /** Workers that wait for the end of a back-off before they are started. */
   throttled(endpointId: string): number;
-  /** Why no worker of the endpoint comes up; undefined when none was wanted, or when they do. */
+  /** Why no worker of the endpoint comes up, or why the last one crashed; undefined when all is well. */
   problem(endpointId: string): string | undefined;
   start(): void;
   /** Ends all workers; resolves when they are gone. */
@@ -58,7 +59,9 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   const processes = new Map<Worker, LocalWorker>();
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
-  const problems = new Map<string, string>();
+  const problems = createWorkerProblems(clock, timings);
+  /** Endpoints whose workers can be started once it is known what runs them. */
+  const awaiting = new Set<string>();
   const ends = new Set<Promise<void>>();
   const reviews = new Set<string>();
   let started = false;
@@ -66,7 +69,9 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   events.on("ended", (job, before) => {
     // A handler's failure is the worker's work too; a crash is not.
     const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
-    if (byWorker && before.status === "IN_PROGRESS") backoff.worked(job.endpointId);
+    if (!byWorker || before.status !== "IN_PROGRESS") return;
+    backoff.worked(job.endpointId);
+    problems.worked(job.endpointId);
   });
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "a pass over the workers failed"));
 
@@ -76,7 +81,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
     const alive = registry.of(endpointId).filter((worker) => processes.has(worker));
     const plan = planWorkers(rulesOf(endpoint), scalingState(pressing(endpointId), alive, clock.now(), timings));
-    if (alive.some(({ firstAskAt }) => firstAskAt !== undefined)) problems.delete(endpointId);
+    if (alive.some(({ firstAskAt }) => firstAskAt !== undefined)) problems.started(endpointId);
     for (const worker of alive) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
     return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
   }
@@ -89,10 +94,19 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
         throttled.set(endpointId, left);
         return notBefore;
       }
+      if (awaiting.has(endpointId)) return Number.POSITIVE_INFINITY;
       const outcome = starter.start(endpointId);
+      if ("until" in outcome) {
+        awaiting.add(endpointId);
+        void outcome.until.then(() => {
+          awaiting.delete(endpointId);
+          review(endpointId);
+        });
+        return Number.POSITIVE_INFINITY;
+      }
       if ("error" in outcome) {
-        if (problems.get(endpointId) !== outcome.error) log.warn({ endpoint: endpointId }, outcome.error);
-        problems.set(endpointId, outcome.error);
+        if (problems.of(endpointId, []) !== outcome.error) log.warn({ endpoint: endpointId }, outcome.error);
+        problems.cannotStart(endpointId, outcome.error);
         throttled.set(endpointId, left);
         backoff.failed(endpointId, false);
         return backoff.notBefore(endpointId);
@@ -154,18 +168,18 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     dispatcher.dismiss(worker);
     log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "a worker ended");
     if (stopping) return;
-    const lastWords = lastWordsOf(local, end);
     const crashed = local.reason === undefined || local.lost;
-    const how = howItEnded(local, end);
     const jobIds = [...worker.jobs.keys()];
     const starting = worker.firstAskAt === undefined;
     if (crashed && (starting || jobIds.length > 0 || !end.clean)) {
       const failedStarts = backoff.failed(endpointId, starting);
-      if (starting) problems.set(endpointId, failedStart(local, how, lastWords));
-      if (failedStarts >= startFailureLimit) refuseWaiting(endpointId, failedStart(local, how, lastWords));
+      if (starting) {
+        const why = problems.startFailed(endpointId, local, end);
+        if (failedStarts >= startFailureLimit) refuseWaiting(endpointId, why);
+      }
     }
     for (const jobId of jobIds) {
-      const error = `the worker ${how} while it ran the job${lastWords}`;
+      const error = problems.jobLost(endpointId, local, end, crashed);
       await jobs.giveBack(jobId, worker.id, crashed ? "crashed" : "interrupted", error);
     }
     review(endpointId);
@@ -225,7 +239,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
 
   function forgetFailures(endpointId: string): void {
     backoff.forget(endpointId);
-    problems.delete(endpointId);
+    problems.forget(endpointId);
   }
 
   async function drop(endpointId: string): Promise<void> {
@@ -259,7 +273,11 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     drop,
     pass,
     throttled: (endpointId) => throttled.get(endpointId) ?? 0,
-    problem: (endpointId) => problems.get(endpointId),
+    problem: (endpointId) =>
+      problems.of(
+        endpointId,
+        registry.of(endpointId).flatMap((worker) => processes.get(worker) ?? []),
+      ),
     start() {
       if (stopping) return;
       started = true;

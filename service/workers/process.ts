@@ -17,6 +17,8 @@ export interface WorkerProcess {
   readonly channel: Duplex | undefined;
   /** Resolves when its program runs, where it takes long to get there: the image of a container may have to be pulled. */
   readonly began?: Promise<void>;
+  /** What may keep its calls from the service where it does not run as this machine's own process, in words to follow a ";". */
+  obstacle?(): string | undefined;
   /** Resolves when it and every process it started are gone, and its output has been read. */
   readonly ended: Promise<ProcessEnd>;
 }

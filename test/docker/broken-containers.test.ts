@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { startPrivateRegistry, storeCredentials } from "./private-registry";
 import { startRig } from "./rig";
 
 const timings = { startBackoff: 20, startBackoffMax: 50 };
@@ -27,36 +26,15 @@ test("an image that is nowhere, and a command that is not in it, are named in th
 
 test("a registry that refuses is quoted, and nobody sees the password", async (context) => {
   const rig = await startRig(context, { timings });
-  const seen: string[] = [];
-  const registry = createServer((request, response) => {
-    seen.push(request.headers.authorization ?? "");
-    response.writeHead(401, { "www-authenticate": 'Basic realm="test"', "content-type": "application/json" });
-    response.end(JSON.stringify({ errors: [{ code: "UNAUTHORIZED", message: "not for you" }] }));
-  });
-  await new Promise<void>((resolve) => registry.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void registry.close());
-  const { port } = registry.address() as AddressInfo;
+  const registry = await startPrivateRegistry();
   const credentials = { name: "hub", username: "me", password: "a-password-of-the-test" };
-  const auth = await fetch(`${rig.service.baseUrl}/containerregistryauth`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify(credentials),
-  });
-  const { id: containerRegistryAuthId } = (await auth.json()) as { id: string };
-  const id = await rig.endpoint({ image: `127.0.0.1:${port}/acme/private:1`, containerRegistryAuthId });
+  const containerRegistryAuthId = await storeCredentials(rig.service, credentials);
+  const id = await rig.endpoint({ image: `${registry.host}/acme/private:1`, containerRegistryAuthId });
   const { status, error = "" } = await rig.clients.jobs.runsync(id, { input: {} });
   expect(status).toBe("FAILED");
   expect(error).toMatch(/cannot be pulled: .*(unauthorized|no basic auth|not for you)/i);
-  expect(seen).toContain(`Basic ${Buffer.from("me:a-password-of-the-test").toString("base64")}`);
+  expect(registry.seen).toContain(`Basic ${Buffer.from("me:a-password-of-the-test").toString("base64")}`);
   expect(error + (await rig.log(id))).not.toContain(credentials.password);
-});
-
-test("a container that is killed for memory says so, and its job fails after the third one", async (context) => {
-  const rig = await startRig(context, { timings });
-  const id = await rig.endpoint({ endpoint: { computeType: "CPU", vcpuCount: 1, cpuFlavorIds: ["cpu3c"] } });
-  const { status, error } = await rig.clients.jobs.runsync(id, { input: { do: "memory", megabytes: 4096 } });
-  expect(status).toBe("FAILED");
-  expect(error).toContain("the worker ran out of memory and was killed while it ran the job");
 });
 
 test("a container that never asks for a job is unhealthy, is ended, and fails the jobs that wait", async (context) => {

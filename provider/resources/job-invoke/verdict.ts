@@ -48,7 +48,7 @@ export async function runExpected(order: JobOrder, context: JobContext): Promise
       [
         `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
         error && `error: ${error}`,
-        await healthLine(endpointId, context),
+        await healthLine(endpointId, context, error),
         remedies[job.status],
       ],
       endpointId,
@@ -103,11 +103,12 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
 const shortened = (text: string | undefined): string | undefined =>
   text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
 
-async function healthLine(endpointId: string, context: JobContext): Promise<string> {
+/** What the endpoint's health says, beside an error that was shown already. */
+async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {
   try {
     const health = await context.clients.jobs.health(endpointId, tidyingOptions(context));
     const problem = shortened(workerProblem(health, context));
-    return `endpoint: ${healthText(health)}${problem === undefined ? "" : `\n${problem}`}`;
+    return `endpoint: ${healthText(health)}${problem === undefined || problem === shown ? "" : `\n${problem}`}`;
   } catch {
     return "endpoint: its health cannot be read";
   }
@@ -131,6 +132,7 @@ function healthText({ jobs, workers }: EndpointHealth): string {
     running: "running",
     initializing: "starting",
     throttled: "throttled",
+    ...(workers["unhealthy"] ? { unhealthy: "unhealthy" } : {}),
   });
   return `jobs ${ofJobs}; workers ${ofWorkers}`;
 }

@@ -14,6 +14,8 @@ export interface ContainerStart {
   prepare(): Promise<(signal: AbortSignal) => Promise<string>>;
   /** Whether the engine said that the container had used up its memory. */
   ranOutOfMemory(containerId: string): Promise<boolean>;
+  /** How much it may use, GB; undefined for what there is. */
+  memoryLimit: number | undefined;
   clock: Clock;
   /** Receives each line of its output. */
   onLine(line: string): void;
@@ -35,6 +37,7 @@ type Ending = Omit<ProcessEnd, "lastErrors">;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const isGone = (error: unknown): boolean => error instanceof EngineError && error.status === 404;
+const memoryOf = (limit: number | undefined): string => (limit === undefined ? "memory" : `its ${limit} GB of memory`);
 const notRun: Ending = { how: "was stopped before it ran", clean: false };
 
 /** Starts a worker as a container, which the engine removes at its end. */
@@ -128,7 +131,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     if (code === undefined) return { how: "was ended by the Docker Engine", clean: false };
     const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
     if (signal !== "" && killedAt === undefined && (await start.ranOutOfMemory(id)))
-      return { how: "ran out of memory and was killed", clean: false };
+      return { how: `ran out of ${memoryOf(start.memoryLimit)} and was killed`, clean: false };
     return { how: `ended with exit code ${code}${signal}`, clean: code === 0 };
   }
 

@@ -13,15 +13,20 @@ import { startContainer } from "./container";
 import type { EngineAddress } from "./engine-address";
 import { createEngineClient, type EngineClient, EngineError } from "./engine-client";
 import { createImages, type Images } from "./images";
-import { labels, removeContainers, removeNetworks } from "./leftovers";
+import { labels, openContainerMark, removeContainers, removeNetworks } from "./leftovers";
 import { type ContainerPlace, createPlaceFinder, networkOf } from "./place";
 import { openPulledImages } from "./pulled-images";
 import { type ContainerSpec, createBody, type EngineAbilities, type GpuMode } from "./spec";
 
 /** Runs workers as containers of a Docker Engine. */
 export interface Containers {
-  /** Looks for an engine, and removes what an earlier service on this folder left in it. Never fails: `problem` says why not. */
-  open(): Promise<void>;
+  /**
+   * Has what an earlier service on this folder left in the engine removed, and looks for an engine in any case where one is
+   * `required`. Never fails: `problem` says why not.
+   */
+  open(required: boolean): Promise<void>;
+  /** Resolves when an engine was looked for; undefined once that is over. */
+  firstLook(): Promise<void> | undefined;
   /** Why no container can be started; undefined when one can. Looks for an engine again while none was found. */
   problem(): string | undefined;
   start(start: WorkerStart): WorkerProcess;
@@ -86,13 +91,14 @@ export function createContainers(deps: ContainersDeps): Containers {
   let engine: Engine | undefined;
   let why: string | undefined;
   let opening: Promise<void> | undefined;
-  let used = false;
+  const closed = new AbortController();
+  const mark = openContainerMark(dataFolder);
   const pulledImages = openPulledImages(dataFolder);
 
   async function connect(): Promise<void> {
     try {
       const client = createEngineClient(deps.address());
-      const signal = AbortSignal.timeout(answerLimit);
+      const signal = AbortSignal.any([AbortSignal.timeout(answerLimit), closed.signal]);
       const { NCPU, Runtimes } = info.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
       if (removed > 0) log.warn({ containers: removed }, "removed containers that an earlier service left");
@@ -143,7 +149,11 @@ export function createContainers(deps: ContainersDeps): Containers {
   }
 
   return {
-    open: look,
+    open: async (required) => {
+      if (required || mark.isSet()) await look();
+    },
+
+    firstLook: () => (engine || why !== undefined ? undefined : look()),
 
     problem() {
       if (engine) return undefined;
@@ -156,13 +166,15 @@ export function createContainers(deps: ContainersDeps): Containers {
       if (!current) throw new Error(why ?? "no Docker Engine answers");
       const { client, abilities, images, place, outOfMemory } = current;
       const { image, workerId, endpointId, needs, cmd, onLine } = start;
-      used = true;
+      mark.set();
       const name = nameOf(workerId);
+      let reachedAt: string | undefined;
       async function prepare() {
         try {
           await images.ensure(image, needs.registryAuth, onLine);
           const found = await place();
           const of = { [labels.data]: dataFolder, [labels.endpoint]: endpointId, [labels.worker]: workerId };
+          reachedAt = new URL(found.serverlessUrl).host;
           onLine(`runs in the container ${name}, which reaches the service at ${found.serverlessUrl}`);
           const env = start.env(found.serverlessUrl);
           const folder = needs.volumeId === undefined ? undefined : openVolume(needs.volumeId);
@@ -176,11 +188,13 @@ export function createContainers(deps: ContainersDeps): Containers {
       async function create(spec: ContainerSpec, signal: AbortSignal): Promise<string> {
         const call = () =>
           client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, abilities), signal });
+        // Containers that are made at the same time learn it at the same time.
+        const { diskLimit } = abilities;
         const answer = await call().catch((error: unknown) => {
-          if (!abilities.diskLimit || !(error instanceof EngineError) || !/storage-?\s?opt/i.test(error.message))
-            throw error;
+          if (!diskLimit || !(error instanceof EngineError) || !/storage-?\s?opt/i.test(error.message)) throw error;
+          if (abilities.diskLimit)
+            log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
           abilities.diskLimit = false;
-          log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
           return call();
         });
         return created.parse(answer).Id;
@@ -190,7 +204,12 @@ export function createContainers(deps: ContainersDeps): Containers {
         while (!outOfMemory.has(containerId) && Date.now() < until) await pause(10);
         return outOfMemory.delete(containerId);
       }
-      return startContainer({ client, name, prepare, ranOutOfMemory, clock, onLine });
+      const memoryLimit = needs.cpu?.memoryInGb;
+      const process = startContainer({ client, name, prepare, ranOutOfMemory, memoryLimit, clock, onLine });
+      const obstacle = () =>
+        reachedAt &&
+        `nothing came from its container ${name} at ${reachedAt}: if its program calls that address, let a firewall on this machine pass TCP from containers to ${reachedAt}`;
+      return { ...process, obstacle };
     },
 
     async tidy(volumeIds, inUse) {
@@ -200,14 +219,16 @@ export function createContainers(deps: ContainersDeps): Containers {
     },
 
     async close() {
+      closed.abort();
       await opening;
       const last = engine;
       engine = undefined;
       if (!last) return;
       last.close();
-      if (!used) return;
+      if (!mark.isSet()) return;
       await removeContainers(last.client, dataFolder);
       await removeNetworks(last.client, dataFolder);
+      mark.clear();
     },
   };
 

@@ -1,3 +1,5 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
@@ -14,6 +16,16 @@ export const labels = {
 export interface Leftovers {
   containers: number;
   networks: number;
+}
+
+/** Notes in a data folder that containers may run for it: they outlive a service that is killed. */
+export function openContainerMark(dataFolder: string) {
+  const file = join(dataFolder, "containers");
+  return {
+    isSet: (): boolean => existsSync(file),
+    set: (): void => writeFileSync(file, "", { mode: 0o600 }),
+    clear: (): void => rmSync(file, { force: true }),
+  };
 }
 
 const containerList = z.array(z.looseObject({ Id: z.string() }));

@@ -20,6 +20,8 @@ export interface RigOptions {
   timings?: Partial<JobTimings>;
   clock?: Clock;
   stream?: "array" | "envelope";
+  /** Default `none`. */
+  runtime?: "auto" | "none";
 }
 
 export interface Answer {
@@ -54,18 +56,18 @@ export interface Jobs {
   run(input: object, more?: object): Promise<string>;
   /** Asks /status until the job is in one of the states, final ones by default. */
   reaches(id: string, ...states: string[]): Promise<Record<string, unknown>>;
-  health(): Promise<{ jobs: Record<string, number>; workers: Record<string, number> }>;
+  health(): Promise<Health>;
   /** Asks /health until it fits. */
-  healthBecomes(
-    fits: (health: { jobs: Record<string, number>; workers: Record<string, number> }) => boolean,
-  ): Promise<void>;
+  healthBecomes(fits: (health: Health) => boolean): Promise<void>;
 }
 
 const record = z.record(z.string(), z.unknown());
 const healthShape = z.looseObject({
   jobs: z.record(z.string(), z.number()),
   workers: z.record(z.string(), z.number()),
+  message: z.string().optional(),
 });
+type Health = z.output<typeof healthShape>;
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 const apiKey = "a-key-for-this-test-only";
 
@@ -74,6 +76,7 @@ export async function useJobRig({
   timings = {},
   clock = systemClock,
   stream = "array",
+  runtime = "none",
 }: RigOptions = {}): Promise<JobRig> {
   const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
   let names = 0;
@@ -89,7 +92,7 @@ export async function useJobRig({
     const log = pino({ level: "silent" });
     const resources = createResources({ database, clock, templateRelease: 0 });
     let root = "";
-    const settings = resolveSettings({ dataFolder, images, stream, timings, runtime: "none", clock });
+    const settings = resolveSettings({ dataFolder, images, stream, timings, runtime, clock });
     const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
     const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root, listenForWorkers });

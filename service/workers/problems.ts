@@ -1,0 +1,78 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobTimings } from "../jobs/timings";
+import type { LocalWorker } from "./local-worker";
+import type { ProcessEnd } from "./process";
+import { phaseOf } from "./registry";
+
+/** Why the workers of endpoints do not do their work, for `/health` and `status`. */
+export interface WorkerProblems {
+  /** No worker can be started. */
+  cannotStart(endpointId: string, why: string): void;
+  /** A worker ended before it asked for a job. Returns why, for the jobs that wait. */
+  startFailed(endpointId: string, worker: LocalWorker, end: ProcessEnd): string;
+  /** A worker ended while it ran a job; `crashed` unless it had to end. Returns how, for the job. */
+  jobLost(endpointId: string, worker: LocalWorker, end: ProcessEnd, crashed: boolean): string;
+  /** A worker came up. */
+  started(endpointId: string): void;
+  /** A worker did a job. */
+  worked(endpointId: string): void;
+  forget(endpointId: string): void;
+  /** The problem of an endpoint with these workers; undefined when there is none. */
+  of(endpointId: string, workers: LocalWorker[]): string | undefined;
+}
+
+export function createWorkerProblems(clock: Clock, timings: JobTimings): WorkerProblems {
+  const starts = new Map<string, string>();
+  const crashes = new Map<string, string>();
+
+  /** A worker that has been up for long and never asked for a job. */
+  function silent(workers: LocalWorker[]): string | undefined {
+    const now = clock.now();
+    const found = workers.find(
+      ({ worker }) => worker.firstAskAt === undefined && phaseOf(worker, now, timings) === "unhealthy",
+    );
+    if (!found) return undefined;
+    const { worker, image } = found;
+    const seconds = Math.round((now - worker.startedAt) / 1000);
+    return `workers of the image "${image}" do not ask for jobs: ${worker.id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${unreachedBy(found)}`;
+  }
+
+  return {
+    cannotStart: (endpointId, why) => void starts.set(endpointId, why),
+    startFailed(endpointId, local, end) {
+      const unreached = local.reason === undefined ? "" : unreachedBy(local);
+      // Of an image that cannot be fetched nothing ever ran.
+      const when = local.worker.preparing ? "" : ", before it asked for a job";
+      const why = `workers of the image "${local.image}" do not start: the last one ${howItEnded(local, end)}${when}${unreached}${lastWordsOf(local, end)}`;
+      starts.set(endpointId, why);
+      return why;
+    },
+    jobLost(endpointId, local, end, crashed) {
+      const [how, lastWords] = [howItEnded(local, end), lastWordsOf(local, end)];
+      const why = `workers of the image "${local.image}" crash: the last one ${how} while it ran a job${lastWords}`;
+      if (crashed) crashes.set(endpointId, why);
+      return `the worker ${how} while it ran the job${lastWords}`;
+    },
+    started: (endpointId) => void starts.delete(endpointId),
+    worked: (endpointId) => void crashes.delete(endpointId),
+    forget(endpointId) {
+      starts.delete(endpointId);
+      crashes.delete(endpointId);
+    },
+    of: (endpointId, workers) => silent(workers) ?? starts.get(endpointId) ?? crashes.get(endpointId),
+  };
+}
+
+/** What may keep the calls of a worker from the service, as the end of a sentence; empty when it was heard. */
+function unreachedBy({ worker, process }: LocalWorker): string {
+  const obstacle = worker.pinged ? undefined : process.obstacle?.();
+  return obstacle === undefined ? "" : `; ${obstacle}`;
+}
+
+/** How a worker came to its end, as words that follow "the worker". */
+const howItEnded = ({ reason }: LocalWorker, end: ProcessEnd): string =>
+  reason === undefined ? end.how : `was ended by the service because it ${reason}`;
+
+/** The last lines it wrote, as the end of a sentence; empty when it wrote nothing. */
+const lastWordsOf = ({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string =>
+  lastErrors.length > 0 ? `; its last lines:\n${lastErrors.map(redact).join("\n")}` : "";

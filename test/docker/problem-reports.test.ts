@@ -1,0 +1,95 @@
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { useEngineService } from "../support/engine-service";
+import { createStack } from "../support/pulumi";
+import { noteSecret } from "../support/secret-scan";
+import { runLine } from "../unit/service/cli/command";
+import { startPrivateRegistry, storeCredentials } from "./private-registry";
+import { useTestEngine } from "./rig";
+
+/** A container that does not do its work. */
+interface Broken {
+  /** Fields of its template and its job, and fields of its endpoint. */
+  template: Record<string, unknown>;
+  endpoint?: object;
+  input?: object;
+  /** How its job ends, and the error of the job's record, where the job fails. */
+  status: "FAILED" | "CANCELLED";
+  /** What all who ask are shown, on one line. */
+  why: RegExp;
+}
+
+const record = z.looseObject({ status: z.string(), error: z.string().optional() });
+const job = z.looseObject({ id: z.string() });
+const health = z.looseObject({ message: z.string(), workers: z.record(z.string(), z.number()) });
+
+const programOf = (broken: Record<string, Broken>): string => `
+  const { JobInvoke, ServerlessEndpoint, Template } = require("pulumi-serverless-compute");
+  const broken = ${JSON.stringify(broken)};
+  for (const [name, { template, endpoint, input = {}, status }] of Object.entries(broken)) {
+    const { id: templateId } = new Template(name, { containerDiskInGb: 5, ...template });
+    const { id: endpointId } = new ServerlessEndpoint(name, { name, templateId, workersMax: 1, ...endpoint });
+    // What is never taken is given up; the others fail by themselves.
+    new JobInvoke(name, { endpointId, input, timeout: status === "CANCELLED" ? 20 : 100 });
+  }`;
+
+test("a container that never asks, exits, is killed for memory, has no image or a registry that refuses: /status, /health, status and JobInvoke say so", async (context) => {
+  const { image } = useTestEngine(context);
+  const timings = { startBackoff: 20, startBackoffMax: 50, takeSilence: 5000 };
+  const service = await useEngineService({ runtime: "docker", timings });
+  const registry = await startPrivateRegistry();
+  const credentials = { name: "hub", username: "me", password: "a-password-for-the-registry" };
+  noteSecret(credentials.password, "the registry's password");
+  const containerRegistryAuthId = await storeCredentials(service.service, credentials);
+  const broken: Record<string, Broken> = {
+    silent: {
+      template: { imageName: image, dockerArgs: "node -e 'setInterval(() => {}, 1000)'" },
+      ...{ status: "CANCELLED", why: /do not ask for jobs: local-\w+ has run for \d+ s; its program must take jobs/ },
+    },
+    exiting: {
+      template: { imageName: image, dockerArgs: `node -e 'console.error("no model here"); process.exit(1)'` },
+      ...{ status: "FAILED", why: /do not start: the last one ended with exit code 1, before it asked for a job/ },
+    },
+    hungry: {
+      template: { imageName: image },
+      endpoint: { computeType: "CPU", vcpuCount: 1, cpuFlavorIds: ["cpu3c"] },
+      input: { do: "memory", megabytes: 4096 },
+      ...{ status: "FAILED", why: /ran out of its 2 GB of memory and was killed while it ran (a|the) job/ },
+    },
+    absent: {
+      template: { imageName: "127.0.0.1:1/acme/none:1" },
+      ...{ status: "FAILED", why: /the image "127\.0\.0\.1:1\/acme\/none:1" cannot be pulled: .*connection refused/ },
+    },
+    refused: {
+      template: { imageName: `${registry.host}/acme/private:1`, containerRegistryAuthId },
+      ...{ status: "FAILED", why: /\/acme\/private:1" cannot be pulled: .*(unauthorized|no basic auth|not for you)/i },
+    },
+  };
+  const stack = await createStack(service.environment);
+  onTestFinished(() => stack.remove());
+  await stack.program(programOf(broken));
+
+  // All five are to fail, so none may end the deployment of the others.
+  const up = await stack.up({ args: ["--continue-on-error", "--parallel", "20"] });
+  expect(up.code).not.toBe(0);
+  const { port } = new URL(service.service.serverlessUrl);
+  const table = await runLine("status", "--data", service.dataFolder, "--port", port);
+  expect(table.code).toBe(0);
+  const { endpoints } = await service.holdings();
+  const diagnostics = up.output.slice(up.output.indexOf("Diagnostics:")).split("\n\n");
+  for (const [name, { status, why }] of Object.entries(broken)) {
+    const { id = "" } = endpoints.find((endpoint) => endpoint.name.startsWith(name)) ?? {};
+    const { requests } = z.object({ requests: z.array(job) }).parse(await service.job("GET", id, "/requests"));
+    expect(requests, name).toHaveLength(1);
+    const { id: jobId = "" } = requests[0] ?? {};
+    const found = record.parse(await service.job("GET", id, `/status/${jobId}`));
+    expect(found.status, name).toBe(status);
+    if (status === "FAILED") expect(found.error, name).toMatch(why);
+    expect(health.parse(await service.job("GET", id, "/health")).message, name).toMatch(why);
+    expect(table.out.split("\n").filter((line) => line.startsWith(name) && why.test(line))).toHaveLength(1);
+    const told = diagnostics.find((one) => one.includes(`JobInvoke (${name})`));
+    expect(told).toContain(`job ${jobId} on endpoint "${id}"`);
+    expect(told).toMatch(why);
+  }
+  expect((await stack.destroy()).code).toBe(0);
+});
