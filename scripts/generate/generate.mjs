@@ -1,6 +1,6 @@
 /**
  * Writes everything that is made from the shapes of the resources: the argument types, the package schema and the reference
- * page; from publisher.json: the addresses in each package.json, CODEOWNERS; and from all pages the count of their blocks
+ * page; the page of the catalog; from publisher.json: the addresses in each package.json, CODEOWNERS; and from all pages the count of their blocks
  * of code. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { codeBlocksPage } from "../docs/code-blocks.mjs";
 import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
+import { catalogPage } from "./catalog.mjs";
 import { codeOwnersText, manifestText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 
@@ -48,6 +49,7 @@ function generatedFiles() {
     "provider/resources/property-names.ts": () => propertyNamesText(kinds),
     "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": () => reference(schema),
+    "docs/catalog.md": () => catalogPage(require("../../service/dist/resources/catalog.js")),
     "docs/code-blocks.md": () => codeBlocksPage(root),
     ...Object.fromEntries(manifests),
     ".github/CODEOWNERS": () => codeOwnersText(publisher),

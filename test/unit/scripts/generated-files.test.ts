@@ -19,7 +19,8 @@ function repository(): string {
   for (const path of ["scripts", "publisher.json", ...manifests]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
-  for (const path of ["node_modules", "provider/dist"]) symlinkSync(join(root, path), join(folder, path));
+  for (const path of ["node_modules", "provider/dist", "service/dist"])
+    symlinkSync(join(root, path), join(folder, path));
   return folder;
 }
 
@@ -41,6 +42,7 @@ describe("generate --check", () => {
       "provider/resources/property-names.ts",
       "schema.json",
       "docs/resources.md",
+      "docs/catalog.md",
       "docs/code-blocks.md",
       ...manifests,
       ".github/CODEOWNERS",

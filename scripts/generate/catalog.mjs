@@ -1,0 +1,54 @@
+// The page of what there is to choose from, made of the catalog that the local service has.
+
+/** @typedef {{ id: string, displayName: string, memoryInGb: number, manufacturer: string, pool?: string | undefined }} GpuType */
+/** @typedef {{ gpuTypes: GpuType[], cpuFlavors: { id: string, groupName: string, ramMultiplier: number }[], dataCenters: { id: string, region: string }[] }} Catalog */
+
+/** @param {string} text */
+const code = (text) => `\`${text}\``;
+
+/** @param {string[]} head @param {(string | number)[][]} rows */
+const table = (head, rows) =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+
+/**
+ * Markdown of the catalog.
+ * @param {Catalog} catalog
+ */
+export function catalogPage({ gpuTypes, cpuFlavors, dataCenters }) {
+  const gpus = [...gpuTypes].sort((a, b) => a.memoryInGb - b.memoryInGb || a.id.localeCompare(b.id));
+  const regions = [...new Set(dataCenters.map(({ region }) => region))];
+  /** @param {string} region */
+  const centresOf = (region) => dataCenters.filter((one) => one.region === region).map(({ id }) => code(id));
+  return `# GPU types and data centres
+
+Made of the local service's catalog by \`npm run generate\`; do not edit. These are public lists of 2026; the hosted service
+adds to them, so no id is refused for not being here. \`getGpuTypes\` and \`getDataCenters\` list what the service has now.
+
+## GPU types
+
+For \`gpuTypeIds\`, in order of priority. \`pool\` is the name that older clients use for a group of them.
+
+${table(
+  ["id", "memory in GB", "pool"],
+  gpus.map(({ id, memoryInGb, pool }) => [code(id), memoryInGb, pool ? code(pool) : ""]),
+)}
+
+## CPU flavours
+
+For \`cpuFlavorIds\` of endpoints with \`computeType: CPU\`.
+
+${table(
+  ["id", "group", "GB of memory for each virtual CPU"],
+  cpuFlavors.map(({ id, groupName, ramMultiplier }) => [code(id), groupName, ramMultiplier]),
+)}
+
+## Data centres
+
+For \`dataCenterId\` of a volume and \`dataCenterIds\` of an endpoint.
+
+${table(
+  ["region", "ids"],
+  regions.map((region) => [region, centresOf(region).join(" ")]),
+)}
+`;
+}

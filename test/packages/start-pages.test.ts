@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, rm } from "node:fs/promises";
+import { basename, delimiter, join } from "node:path";
+import { afterAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { lastLines, run } from "../../scripts/child.mjs";
+import { findHost } from "../../scripts/cli/hosts.mjs";
+import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
+import { missingGo, repository } from "../plugin/support/sdk";
+import { followPage } from "../support/page-run";
+import { type CleanRoom, createCleanRoom } from "./support/clean-room";
+
+/** The pages, and what each needs beside Node, npm and the CLI. */
+const pages: { page: string; sdk?: SdkLanguage; host?: "yaml" | "python"; onlyFull?: boolean }[] = [
+  { page: "docs/start/typescript.md" },
+  { page: "docs/start/yaml.md", host: "yaml" },
+  // They generate SDKs and fetch Pulumi's own; from nothing, that for Go compiles for minutes.
+  { page: "docs/start/python.md", host: "python", sdk: "python", onlyFull: true },
+  { page: "docs/start/go.md", sdk: "go", onlyFull: true },
+];
+
+/** What a machine lacks for a page is no failure: the page's test is not there, and the reason is printed. */
+async function prepare({ page, sdk, host, onlyFull }: (typeof pages)[number]) {
+  if (onlyFull && !process.env["FULL"]) return [];
+  const found = host ? await findHost(host, inject("cli")) : undefined;
+  const missing = found && "reason" in found ? found.reason : sdk === "go" ? await missingGo() : undefined;
+  if (missing) {
+    console.warn(`${page} is not followed: ${missing}`);
+    return [];
+  }
+  return [{ page, sdk, hosts: found && "folder" in found ? found.folder : undefined }];
+}
+
+const followed = (await Promise.all(pages.map(prepare))).flat();
+
+describe("a reader who follows a page of Start in an empty folder", () => {
+  /** What a release attaches for the page, as scripts/release/assets.mjs makes it. */
+  const fillRelease = async (room: CleanRoom, sdk: SdkLanguage | undefined): Promise<void> => {
+    const release = join(room.folder, "release");
+    await mkdir(release);
+    for (const tarball of inject("tarballs")) await copyFile(tarball, join(release, basename(tarball)));
+    if (sdk === undefined) return;
+    const target = join(room.folder, "made");
+    const made = await generateSdk(sdk, { schema: join(repository, "schema.json"), target, cli: inject("cli") });
+    if ("reason" in made) throw new Error(made.reason);
+    const archive = join(release, `pulumi-serverless-compute-sdk-${sdk}-v0.1.0.tar.gz`);
+    const packed = await run("tar", ["-czf", archive, "-C", made.folder, "."]);
+    expect(packed.code, lastLines(packed)).toBe(0);
+    await rm(target, { recursive: true });
+  };
+
+  const seconds: Record<string, number> = {};
+  afterAll(() => {
+    console.info(`Seconds for each page of Start, from an empty folder: ${JSON.stringify(seconds)}`);
+  });
+
+  it.each(followed)("has an endpoint that answers: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
+    const room = await createCleanRoom(process.execPath);
+    onTestFinished(room.remove);
+    await fillRelease(room, sdk);
+    const quiet = { npm_config_prefer_offline: "true", npm_config_audit: "false", npm_config_fund: "false" };
+    const path = [room.env["PATH"], hosts].filter(Boolean).join(delimiter);
+    const started = Date.now();
+    const ran = await followPage(
+      page,
+      { folder: room.folder, env: { ...room.env, ...quiet, PATH: path } },
+      { patience: 600_000 },
+    );
+    seconds[page] = Math.round((Date.now() - started) / 1000);
+    expect(ran.length).toBeGreaterThan(1);
+    expect(existsSync(join(room.folder, "handler.mjs"))).toBe(true);
+    // Two minutes are what a reader is promised; what is downloaded, and a busy machine, come on top.
+    expect(seconds[page]).toBeLessThan(600);
+  });
+});

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { endGroup, run } from "../../scripts/child.mjs";
+import { type Block, parsePage } from "../../scripts/docs/pages.mjs";
+import { discardServiceFolder } from "./service-artefacts";
+
+/** A block of a page that ran, and what it printed. */
+export interface Ran {
+  block: Block;
+  output: string;
+  seconds: number;
+}
+
+/** Where a page is followed: a folder, and what commands see. */
+export interface PageRoom {
+  folder: string;
+  env: NodeJS.ProcessEnv;
+}
+
+export interface PageOptions {
+  /** Blocks that a reader skips, such as those of another system. */
+  skip?(block: Block): boolean;
+  /** The most that one block may take, in milliseconds. */
+  patience?: number;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const startsService = /^npx serverless-compute-local start\b(?!.*&\s*$)/m;
+/** The addresses in pages have the port that the service takes by itself. */
+const ownPort = "7337";
+
+/** A free port below those that systems hand out by themselves, so that no other test is given it meanwhile. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer().once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
+/**
+ * Whether what a command printed is what the page says: each line of the page in this order, `…` for anything.
+ * The result is the first line that is missing.
+ */
+export function missingLine(expected: string, printed: string): string | undefined {
+  let rest = printed;
+  for (const line of expected.split("\n")) {
+    if (line.trim() === "" || line.trim() === "…") continue;
+    const parts = line
+      .trim()
+      .split("…")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"));
+    const found = new RegExp(parts.join(".*")).exec(rest);
+    if (!found) return line;
+    rest = rest.slice(found.index + found[0].length);
+  }
+  return undefined;
+}
+
+/**
+ * Follows a page as a reader does, from top to bottom: a block that names a file becomes that file, one in `sh` is run
+ * by bash, one without a language that a test runs is what the block before has printed. A command that starts the local service
+ * in the foreground keeps running until the page ends, on a port of its own. Fails at the first command that fails.
+ */
+export async function followPage(path: string, { folder, env }: PageRoom, options: PageOptions = {}): Promise<Ran[]> {
+  const { skip = () => false, patience = 280_000 } = options;
+  const page = parsePage(path, await readFile(join(root, path), "utf8"));
+  const port = await freePort();
+  // Beside the folder, for its reader has no such files.
+  const shell = await mkdtemp(join(tmpdir(), "page-shell-"));
+  const services: Service[] = [];
+  const ran: Ran[] = [];
+  const addresses = {
+    SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    SERVERLESS_COMPUTE_GRAPHQL_URL: `http://127.0.0.1:${port}/graphql`,
+    SERVERLESS_COMPUTE_SERVERLESS_URL: `http://127.0.0.1:${port}`,
+    // What a person answers to "Do you want to perform this update?".
+    PULUMI_SKIP_CONFIRMATIONS: "true",
+    // A service that runs already goes before one that the page starts.
+    ...env,
+  };
+  const follow = async (block: Block): Promise<void> => {
+    const where = `${path}:${block.line}`;
+    if (block.file) {
+      await mkdir(dirname(join(folder, block.file)), { recursive: true });
+      await writeFile(join(folder, block.file), block.text);
+    } else if (block.language === "sh") {
+      const commands = block.text
+        .replaceAll(`127.0.0.1:${ownPort}`, `127.0.0.1:${port}`)
+        .replaceAll("serverless-compute-local start", `serverless-compute-local start --port ${port}`);
+      const script = [
+        "set -eo pipefail",
+        `[ ! -f ${shell}/env ] || { . ${shell}/env; cd "$(cat ${shell}/cwd)"; }`,
+        commands,
+        `export -p >${shell}/env; pwd >${shell}/cwd`,
+      ].join("\n");
+      const started = Date.now();
+      if (startsService.test(block.text)) {
+        services.push(await startService(script, { folder, env: addresses }));
+        return;
+      }
+      const finished = await run("bash", ["-c", script], {
+        cwd: folder,
+        env: addresses,
+        timeout: patience,
+      });
+      const output = finished.stdout + finished.stderr;
+      const logs = services.map(({ said }) => said()).join("\n");
+      if (finished.code !== 0)
+        throw new Error(`${where} failed with ${finished.code}:\n${block.text}\n${output}\n${logs}`);
+      ran.push({ block, output, seconds: (Date.now() - started) / 1000 });
+    } else if (block.language === "" && block.mark?.kind === "run") {
+      const before = ran.at(-1);
+      const missing = missingLine(block.text, before?.output ?? "");
+      if (missing !== undefined) throw new Error(`${where}: the line was not printed: ${missing}\n${before?.output}`);
+    }
+  };
+  try {
+    for (const block of page.blocks) {
+      if (block.mark?.kind !== "not run" && !skip(block)) await follow(block);
+    }
+    return ran;
+  } finally {
+    await Promise.all(services.map(({ stop }) => stop()));
+    await rm(shell, { recursive: true, force: true });
+    await discardServiceFolder(join(folder, ".serverless-compute")).catch((error) => {
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    });
+  }
+}
+
+interface Service {
+  said(): string;
+  stop(): Promise<void>;
+}
+
+/** Runs a command that stays, and waits until it has printed something. */
+async function startService(script: string, { folder, env }: PageRoom): Promise<Service> {
+  const child: ChildProcess = spawn("bash", ["-c", script], {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const spoken = new Promise<void>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (part) => {
+        text += part;
+        resolve();
+      });
+  });
+  await Promise.race([spoken, ended]);
+  return {
+    said: () => text,
+    stop: async () => {
+      endGroup(child, "SIGTERM");
+      const timer = setTimeout(() => endGroup(child, "SIGKILL"), 20_000);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
