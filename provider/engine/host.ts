@@ -32,6 +32,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
   const cancellation = createCancellation();
   let config: ConfigLookup = () => undefined;
   let dialect: Dialect | undefined;
+  let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let log: { address: string; show: EngineLog } | undefined;
   const show = (way: keyof EngineLog, urn: string, text: string): void => {
@@ -44,10 +45,12 @@ export function createHost(engineAddress: () => string | undefined): Host {
     keepConfiguration: (get) => {
       config = get;
       dialect = undefined;
+      serverlessUrl = undefined;
     },
     beginDeployment: (get) => {
       config = get;
       dialect = undefined;
+      serverlessUrl = undefined;
       connection = undefined;
       cancellation.renew();
     },
@@ -64,7 +67,10 @@ export function createHost(engineAddress: () => string | undefined): Host {
       dialect ??= resolveDialect(config);
       return dialect;
     },
-    serverlessUrl: () => resolveServerlessUrl(config),
+    serverlessUrl: () => {
+      serverlessUrl ??= { text: resolveServerlessUrl(config) };
+      return serverlessUrl.text;
+    },
     clock: systemClock,
     log: { progress: (urn, text) => show("progress", urn, text), warning: (urn, text) => show("warning", urn, text) },
     cancellation,

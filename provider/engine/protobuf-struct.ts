@@ -1,4 +1,5 @@
 import { type Field, nested } from "./protobuf";
+import { setOwn } from "./values";
 import { type Reader, type Writer, wireTypes } from "./wire-format";
 
 type Plain = Record<string, unknown>;
@@ -9,13 +10,6 @@ export const struct = (number: number): Field<Plain | undefined> =>
     readFrom: readStruct,
     writeTo: (writer, value) => writeStruct(writer, value),
   });
-
-/** Keys of a program's own choice: one could be that of an object's prototype. */
-function put(target: Plain, key: string, value: unknown): void {
-  if (key === "__proto__")
-    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
-  else target[key] = value;
-}
 
 function readStruct(reader: Reader): Plain {
   const found: Plain = {};
@@ -34,7 +28,7 @@ function readStruct(reader: Reader): Plain {
       else if (part === 18) value = readValue(entry.inner());
       else entry.skip(part);
     }
-    put(found, key, value);
+    setOwn(found, key, value);
   }
   return found;
 }

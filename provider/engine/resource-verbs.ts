@@ -43,15 +43,16 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   /** Ids that the state has: a create that looks for what an interrupted one left takes none of them. */
   const deployed = new Set<string>();
 
+  const byShape = secretByShape(lifecycle);
   const secretsOf = (sets: readonly PropertySet[]): Secrets =>
     secretsAmong(
       sets.map(({ properties }) => properties),
-      [...secretByShape(lifecycle), ...sets.flatMap(({ secretPaths }) => secretPaths)],
+      [...byShape, ...sets.flatMap(({ secretPaths }) => secretPaths)],
     );
 
   const inputsOf = (properties: PropertySet["properties"], { secretPaths }: PropertySet): PropertySet => ({
     properties,
-    secretPaths: [...secretByShape(lifecycle), ...secretPaths],
+    secretPaths: [...byShape, ...secretPaths],
   });
   const outputsOf = (properties: PropertySet["properties"], { secretPaths }: PropertySet): PropertySet => ({
     properties,

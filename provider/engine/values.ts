@@ -25,21 +25,34 @@ export function fromWire(value: unknown): Value {
   return propertiesFromWire(value);
 }
 
-/** The same for a whole object; what is undefined is left out. */
-export function propertiesFromWire(value: Record<string, unknown>): Properties {
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, one]) => one !== undefined)
-      .map(([key, one]) => [key, fromWire(one)]),
-  );
+/** Sets an own property, whatever its name: keys are of a program's choice, and one could be that of an object's prototype. */
+export function setOwn<Of>(target: Record<string, Of>, key: string, value: Of): void {
+  if (key === "__proto__")
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  else target[key] = value;
 }
 
-function plain(_key: string, value: unknown): unknown {
-  if (value instanceof Unknown) return unknownText;
+/** The same for a whole object; what is undefined is left out. */
+export function propertiesFromWire(value: Record<string, unknown>): Properties {
+  const properties: Properties = {};
+  for (const key of Object.keys(value)) {
+    if (value[key] !== undefined) setOwn(properties, key, fromWire(value[key]));
+  }
+  return properties;
+}
+
+/** A value as JSON has it; undefined where JSON has none. */
+function plain(value: unknown): unknown {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  if (value instanceof Map) return Object.fromEntries(value);
-  if (value instanceof Set) return [...value];
-  return value;
+  if (typeof value !== "object") return undefined;
+  if (value instanceof Unknown) return unknownText;
+  if (Array.isArray(value)) return value.map((one) => plain(one) ?? null);
+  if (value instanceof Set) return plain([...value]);
+  if (value instanceof Map) return plain(Object.fromEntries(value));
+  if (value instanceof Date) return plain(value.toJSON());
+  return isRecord(value) ? toWire(value) : undefined;
 }
 
 /**
@@ -47,8 +60,12 @@ function plain(_key: string, value: unknown): unknown {
  * the object exists, or hang for ever, and a Date would arrive as an empty object.
  */
 export function toWire(properties: object): Wire {
-  const parsed: unknown = JSON.parse(JSON.stringify(properties, plain));
-  return isRecord(parsed) ? parsed : {};
+  const wire: Wire = {};
+  for (const [key, value] of Object.entries(properties)) {
+    const one = plain(value);
+    if (one !== undefined) setOwn<unknown>(wire, key, one);
+  }
+  return wire;
 }
 
 /** Whether a value is one that the engine marked as secret. */
@@ -67,6 +84,7 @@ function sealedValue(value: unknown, paths: readonly (readonly string[])[]): unk
 
 /** Marks the values at `paths` as secret, so that the engine keeps them encrypted in state and hides them on screen. */
 export function sealed(properties: Wire, paths: readonly (readonly string[])[]): Wire {
+  if (paths.length === 0) return properties;
   return Object.fromEntries(
     Object.entries(properties).map(([key, value]) => [key, sealedValue(value, below(paths, key))]),
   );

@@ -48,7 +48,8 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const verbs = verbsFor(request);
       const { changes, replaces, deleteBeforeReplace } = await verbs.diff({ urn }, id, olds, news);
       const had = olds.properties;
-      const { properties: outputs } = verbs.previewOutputs(id, olds, news);
+      // Where nothing changes the engine does not ask what stays as it is.
+      const outputs = changes.length > 0 ? verbs.previewOutputs(id, olds, news).properties : had;
       return {
         ...{ replaces, deleteBeforeReplace },
         changes: changes.length > 0 ? diffChanges.some : diffChanges.none,

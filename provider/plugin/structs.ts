@@ -1,19 +1,26 @@
 import type { PropertySet } from "../engine/failures";
 import type { Field } from "../engine/protobuf";
 import { struct } from "../engine/protobuf-struct";
-import { fromWire, isRecord, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "../engine/values";
+import { fromWire, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "../engine/values";
+import type { Path } from "../lifecycle/contract";
 
-function secretPathsIn(value: unknown, path: string[]): string[][] {
-  if (isSecret(value)) return [path];
-  if (Array.isArray(value)) return value.flatMap((one, index) => secretPathsIn(one, [...path, String(index)]));
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([key, one]) => secretPathsIn(one, [...path, key]));
+/** Adds the places of what is secret in a value to `found`. */
+function findSecrets(value: unknown, path: readonly string[], found: Path[]): void {
+  if (typeof value !== "object" || value === null) return;
+  if (isSecret(value)) found.push(path);
+  else for (const [key, one] of Object.entries(value)) findSecrets(one, [...path, key], found);
 }
+
+const secretPathsIn = (value: object): Path[] => {
+  const found: Path[] = [];
+  findSecrets(value, [], found);
+  return found;
+};
 
 /** Properties as the engine sent them: secrets unwrapped and their places kept. */
 export const received = (plain: Wire): PropertySet => ({
   properties: propertiesFromWire(plain),
-  secretPaths: secretPathsIn(plain, []),
+  secretPaths: secretPathsIn(plain),
 });
 
 /** A field that holds the properties of a resource. Absent it is empty; the values at the secret paths travel marked. */

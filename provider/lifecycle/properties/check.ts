@@ -106,9 +106,7 @@ function checkPartly(schema: z.core.$ZodType, value: Value, at: Place, failures:
 /** Rules over several properties (`refine`) that do not hold; one that reads an unreadable property says nothing. */
 function brokenRules(shape: z.ZodObject, values: Properties, unreadable: Set<string>): z.core.$ZodIssue[] {
   const issues: z.core.$ZodIssue[] = [];
-  const rules: unknown[] = shape.def.checks ?? [];
-  for (const rule of rules) {
-    if (!(rule instanceof z.core.$ZodCheck)) continue;
+  for (const rule of rulesOf(shape)) {
     let blind = false;
     const watched = new Proxy(values, {
       get: (target, key) => {
@@ -117,10 +115,22 @@ function brokenRules(shape: z.ZodObject, values: Properties, unreadable: Set<str
         return target[key];
       },
     });
-    const result = z.any().check(rule).safeParse(watched);
+    const result = rule.safeParse(watched);
     if (!blind) issues.push(...(result.error?.issues ?? []));
   }
   return issues;
+}
+
+const rulesByShape = new WeakMap<z.ZodObject, z.ZodAny[]>();
+
+/** The rules over several properties of a shape, each as a check of its own. */
+function rulesOf(shape: z.ZodObject): z.ZodAny[] {
+  const known = rulesByShape.get(shape);
+  if (known) return known;
+  const checks: unknown[] = shape.def.checks ?? [];
+  const rules = checks.flatMap((rule) => (rule instanceof z.core.$ZodCheck ? [z.any().check(rule)] : []));
+  rulesByShape.set(shape, rules);
+  return rules;
 }
 
 function failureOf(issue: z.core.$ZodIssue, value: Value, at: Place, shape?: z.core.$ZodType): Failure {
@@ -138,9 +148,7 @@ function failureOf(issue: z.core.$ZodIssue, value: Value, at: Place, shape?: z.c
 
 /** What can only grow must not shrink, unless the object is replaced anyway. */
 function shrinking(shape: z.ZodObject, olds: Properties, news: Properties, secrets: readonly Path[]): Failure[] {
-  const replaced = diffProperties(shape, olds, news).some((change) => change.replace);
-  if (replaced) return [];
-  return Object.entries(shape.shape).flatMap(([key, schema]) => {
+  const failures = Object.entries(shape.shape).flatMap(([key, schema]) => {
     const was = olds[key];
     const is = news[key];
     const { growsOnly: remedy } = traitsOf(schema);
@@ -148,4 +156,6 @@ function shrinking(shape: z.ZodObject, olds: Properties, news: Properties, secre
     const sizes = isSecretAt([key], secrets) ? "" : ` from ${was} to ${is}`;
     return [{ path: key, reason: `cannot shrink${sizes}; ${remedy}` }];
   });
+  if (failures.length === 0) return [];
+  return diffProperties(shape, olds, news).some((change) => change.replace) ? [] : failures;
 }

@@ -26,5 +26,14 @@ export interface Traits {
 /** Where a property's shape gets its traits: `shape.register(traits, { replaces: true })`, the outermost call. */
 export const traits = z.registry<Traits>();
 
+const found = new WeakMap<z.core.$ZodType, Traits>();
+
 /** The traits of a property's shape, empty where it has none. */
-export const traitsOf = (shape: z.core.$ZodType): Traits => traits.get(shape) ?? {};
+export function traitsOf(shape: z.core.$ZodType): Traits {
+  const known = found.get(shape);
+  if (known) return known;
+  // zod merges those of all shapes that this one was made from, at every call.
+  const own = traits.get(shape) ?? {};
+  found.set(shape, own);
+  return own;
+}
