@@ -6,6 +6,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { Auth } from "./api/auth";
 import { registerJobRoutes } from "./api/jobs";
 import { createRateLimits, noRateLimits } from "./api/rate-limits";
+import type { WorkerState } from "./api/rest-v2-workers";
 import { registerChannelRoutes } from "./api/worker-channel";
 import { StartError } from "./errors";
 import { createJobCounters } from "./jobs/counters";
@@ -34,7 +35,7 @@ import { createWorkerLogs, namesIn, workerLogFolder } from "./workers/logs";
 import { servePipe } from "./workers/pipe";
 import { createWorkerPool } from "./workers/pool";
 import { createReaper } from "./workers/reaper";
-import { createWorkerRegistry, isLocalId, phaseOf, type WorkerPhase } from "./workers/registry";
+import { createWorkerRegistry, isLocalId, phaseOf } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
 
 /** What nobody was promised stays unwritten for one to two times this, ms: most jobs are over before. */
@@ -67,7 +68,7 @@ export interface JobEngine {
   /** Queues again what ran when the service ended, and starts workers. The server listens already. */
   start(): Promise<void>;
   /** The endpoint's workers and what they do. */
-  workers(endpointId: string): { id: string; status: WorkerPhase; startedAt: number }[];
+  workers(endpointId: string): WorkerState[];
   /** Workers that wait for the end of a back-off before they are started. */
   throttled(endpointId: string): number;
   /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
@@ -205,7 +206,7 @@ export function createJobEngine({
   });
   deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
     supervisor.retime(endpointId);
-    if (workersRestart) pool.restart(endpointId);
+    if (workersRestart) pool.replaceAll(endpointId);
     else pool.review(endpointId);
   });
 
@@ -256,8 +257,8 @@ export function createJobEngine({
 
     workers: (endpointId) =>
       registry.of(endpointId).map((worker) => {
-        const { id, startedAt } = worker;
-        return { id, status: phaseOf(worker, clock.now(), timings), startedAt };
+        const { id, startedAt, stale: isStale, version = endpoints.get(endpointId)?.version ?? 0 } = worker;
+        return { id, status: phaseOf(worker, clock.now(), timings), startedAt, version, isStale };
       }),
 
     throttled: pool.throttled,

@@ -4,17 +4,19 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
-import type { EndpointRow } from "../resources/endpoints";
-import type { Release } from "../resources/releases";
 import { parseInput } from "../validation";
 import type { WorkerPhase } from "../workers/registry";
 import { openWorkerLogEvents } from "./worker-log-events";
 
-/** A worker of an endpoint: what it does, and since when it runs in ms since the epoch. */
-interface WorkerState {
+/** A worker of an endpoint: what it does, what it runs, and since when in ms since the epoch. */
+export interface WorkerState {
   id: string;
   status: WorkerPhase;
   startedAt: number;
+  /** The endpoint's version that it runs; a worker elsewhere counts as one of the newest. */
+  version: number;
+  /** Whether the endpoint has changed since its start, so that it is to be replaced. */
+  isStale: boolean;
 }
 
 /** What REST v2 needs to know of workers. */
@@ -29,13 +31,6 @@ export interface WorkerView {
 const statuses = { running: "RUNNING", idle: "IDLE", initializing: "INITIALIZING", unhealthy: "UNHEALTHY" } as const;
 
 const time = (ms: number): string => new Date(ms).toISOString();
-
-/** The version that a worker runs: the last one before its start. Each new version replaces the workers. */
-const releaseOf = ({ startedAt }: WorkerState, releases: Release[]): Release | undefined =>
-  releases.find(({ createdAt }) => createdAt <= startedAt) ?? releases.at(-1);
-
-const versionOf = (worker: WorkerState, releases: Release[], { version }: EndpointRow): number =>
-  releaseOf(worker, releases)?.version ?? version;
 
 const logQuery = z.object({
   source: z.enum(["container", "system"]).optional(),
@@ -59,31 +54,30 @@ export function registerWorkerRoutes(
     const current = view.workers(endpoint.id);
     const summary = { running: 0, idle: 0, initializing: 0, throttled: view.throttled(endpoint.id), unhealthy: 0 };
     for (const { status } of current) summary[status]++;
-    const workers = current.map((worker) => {
-      const version = versionOf(worker, releases, endpoint);
-      return {
-        id: worker.id,
-        status: statuses[worker.status],
-        isStale: version < endpoint.version,
-        version,
-        gpuCount: endpoint.computeType === "GPU" ? endpoint.gpuCount : 0,
-        image: releaseOf(worker, releases)?.image ?? templates.get(endpoint.templateId).imageName,
-        uptimeSeconds: Math.max(0, Math.floor((clock.now() - worker.startedAt) / 1000)),
-        gpuTypeId: endpoint.gpuTypeIds[0] ?? null,
-        dataCenterId: endpoint.dataCenterIds[0] ?? null,
-        startedAt: time(worker.startedAt),
-      };
-    });
+    const imageOf = (version: number): string =>
+      releases.find((release) => release.version === version)?.image ?? templates.get(endpoint.templateId).imageName;
+    const workers = current.map(({ id, status, version, isStale, startedAt }) => ({
+      id,
+      status: statuses[status],
+      isStale,
+      version,
+      gpuCount: endpoint.computeType === "GPU" ? endpoint.gpuCount : 0,
+      image: imageOf(version),
+      uptimeSeconds: Math.max(0, Math.floor((clock.now() - startedAt) / 1000)),
+      gpuTypeId: endpoint.gpuTypeIds[0] ?? null,
+      dataCenterId: endpoint.dataCenterIds[0] ?? null,
+      startedAt: time(startedAt),
+    }));
     return { workers, summary: { ...summary, total: workers.length }, endpointVersion: endpoint.version };
   });
 
   app.get<Id>("/serverless/:id/releases", async ({ params }) => {
     const endpoint = endpoints.get(params.id);
     const releases = resources.releases(endpoint.id);
-    const versions = view.workers(endpoint.id).map((worker) => versionOf(worker, releases, endpoint));
-    const count = (version: number): number => versions.filter((one) => one === version).length;
-    const workersOnLatest = count(endpoint.version);
-    const workersTotal = versions.length;
+    const workers = view.workers(endpoint.id);
+    const count = (version: number): number => workers.filter((worker) => worker.version === version).length;
+    const workersOnLatest = workers.filter(({ isStale }) => !isStale).length;
+    const workersTotal = workers.length;
     return {
       endpointVersion: endpoint.version,
       rollout: {

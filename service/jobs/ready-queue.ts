@@ -4,6 +4,8 @@ import { createOrderedQueue } from "./ordered-queue";
 /** A worker that waits for a job. */
 export interface Taker {
   workerId: string;
+  /** Whether it gets a job only when nobody else waits for one. */
+  last?: boolean;
   /** The job is the worker's: called once, after the commit. */
   give(taken: TakenJob): void;
   /**
@@ -33,7 +35,7 @@ export interface ReadyQueue {
   wait(taker: Taker): void;
   /** A worker waits no more; false when it was not waiting. */
   leave(taker: Taker): boolean;
-  /** Takes the worker out that began to wait last: the others may fall idle and go. With `early`, only one that begins early. */
+  /** Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With `early`, only one that begins early. */
   nextTaker(early?: boolean): Taker | undefined;
 }
 
@@ -65,7 +67,7 @@ export function createReadyQueue(): ReadyQueue {
     get hasTaker() {
       return takers.length > 0;
     },
-    wait: (taker) => void takers.push(taker),
+    wait: (taker) => void (taker.last ? takers.unshift(taker) : takers.push(taker)),
     leave(taker) {
       const at = takers.lastIndexOf(taker);
       if (at !== -1) takers.splice(at, 1);

@@ -30,6 +30,8 @@ export interface JobTimings {
   /** Wait before a worker is started again after one that failed, doubled with each failure up to `startBackoffMax`. */
   startBackoff: number;
   startBackoffMax: number;
+  /** A worker of a new version that waits for a job for so long is as good as one that completed one: old workers may go. */
+  rolloutPause: number;
   /** How long a webhook's receiver may take to answer. */
   webhookAnswer: number;
   /** Wait between two attempts of a webhook. */
@@ -59,6 +61,7 @@ export const defaultTimings: JobTimings = {
   lostJob: 10_000,
   startBackoff: 250,
   startBackoffMax: 30_000,
+  rolloutPause: 1_000,
   webhookAnswer: 10_000,
   webhookDelay: limits.webhook.delay,
   requestLimit: 120_000,

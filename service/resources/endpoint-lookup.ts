@@ -2,6 +2,7 @@ import { notFound, ServiceError } from "../errors";
 import { cpuFlavors } from "./catalog";
 import type { EndpointRow, EndpointTable } from "./endpoints";
 import type { RegistryAuths, RegistryCredentials } from "./registry-auths";
+import type { Releases } from "./releases";
 import type { Secrets } from "./secrets";
 import { commandLineOf, startCommandOf, type TemplateTable } from "./templates";
 
@@ -61,12 +62,15 @@ export function createEndpointLookup(deps: {
   secrets: Pick<Secrets, "valueOf">;
   registryAuths: Pick<RegistryAuths, "credentialsOf">;
   volumes: Pick<Volumes, "list">;
+  releases: Pick<Releases, "setBack">;
 }) {
-  const { endpoints, templates, secrets, registryAuths, volumes } = deps;
+  const { endpoints, templates, secrets, registryAuths, volumes, releases } = deps;
   return {
     /** The endpoint, or undefined when it is unknown or deleted. Cheap: mostly from memory. */
     get: endpoints.committed,
     all: endpoints.list,
+    /** The versions that the endpoint's newest one sets back; none when that runs something new. */
+    setBack: releases.setBack,
     /** Ids of the volumes that there are. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
     /** Images that endpoints use. */

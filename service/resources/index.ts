@@ -38,7 +38,7 @@ export function createResources(deps: {
     endpointContainers: createEndpointContainers({ ...deps, endpoints, templates: checkedTemplates }),
     releases: releases.of,
     /** What the job path reads, and what it listens to. */
-    lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes }),
+    lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes, releases }),
     events: table.events,
     /** Runs calls of several nouns whole or not at all. */
     transaction: database.transaction,

@@ -70,6 +70,12 @@ export function openReleases(database: Database) {
           diff: diffOf(all[index - 1]?.container, container),
         }))
         .reverse(),
+    /** The versions that the newest one sets back: those since the last one that ran the same; none when it is new. */
+    setBack(endpointId: string): number[] {
+      const [newest, ...before] = byEndpoint.all(endpointId).reverse();
+      const same = before.findIndex(({ container }) => isDeepStrictEqual(container, newest?.container));
+      return before.slice(0, Math.max(0, same)).map(({ version }) => version);
+    },
     forget: (endpointId: string): void => void removal.run(endpointId),
   };
 }

@@ -114,6 +114,7 @@ export function createDispatcher(deps: DispatcherDeps) {
   function wait(worker: Worker, give: (taken: TakenJob | undefined) => void): void {
     const taker: Taker = {
       workerId: worker.id,
+      last: worker.stale,
       give(taken) {
         if (takers.get(worker) === taker) takers.delete(worker);
         // It ended in the transaction that gave it the job, and whoever took its jobs back did not see this one.
@@ -150,7 +151,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     const takeBack = (jobId: string): void => {
       if (worker.jobs.delete(jobId)) askToStop(worker, jobId);
     };
-    const taker: Taker = { workerId: worker.id, give: send, early: { send, takeBack } };
+    const taker: Taker = { workerId: worker.id, last: worker.stale, give: send, early: { send, takeBack } };
     takers.set(worker, taker);
     jobs.await(worker.endpointId, taker);
   }

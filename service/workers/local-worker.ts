@@ -1,3 +1,4 @@
+import type { Clock } from "serverless-compute-api/clock";
 import type { WorkerProcess } from "./process";
 import type { Worker } from "./registry";
 
@@ -13,4 +14,28 @@ export interface LocalWorker {
   lost: boolean;
   /** Whether its end was asked for. */
   stopped: boolean;
+}
+
+/** A worker that was just started. While its image is fetched it is neither late nor silent; `begun` is called after that. */
+export function localWorkerOf(
+  worker: Worker,
+  started: Pick<LocalWorker, "process" | "image" | "redact">,
+  clock: Clock,
+  begun: () => void,
+): LocalWorker {
+  const { process } = started;
+  worker.preparing = process.began !== undefined;
+  void process.began?.then(() => {
+    worker.preparing = false;
+    worker.startedAt = clock.now();
+    begun();
+  });
+  return { ...started, worker, reason: undefined, lost: false, stopped: false };
+}
+
+/** Ends a worker at once. */
+export function kill(local: LocalWorker, reason: string): void {
+  local.reason ??= reason;
+  local.stopped = true;
+  local.process.kill();
 }

@@ -6,13 +6,15 @@ import type { QueuedJob } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
+import type { EndpointRow } from "../resources/endpoints";
 import { createStartBackoff } from "./backoff";
 import type { Dispatcher } from "./dispatcher";
 import type { WorkerStarter } from "./launch";
-import type { LocalWorker } from "./local-worker";
+import { kill, type LocalWorker, localWorkerOf } from "./local-worker";
 import { createWorkerProblems } from "./problems";
 import type { ProcessEnd } from "./process";
 import { isBusy, type Worker, type WorkerRegistry } from "./registry";
+import { createRollouts } from "./rollout";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
 import { judge, type Verdict } from "./watch";
@@ -21,8 +23,11 @@ import { judge, type Verdict } from "./watch";
 export interface WorkerPool {
   /** Looks at an endpoint soon: something about it changed. */
   review(endpointId: string): void;
-  /** Replaces the endpoint's workers, busy ones after their jobs. */
-  restart(endpointId: string): void;
+  /**
+   * Replaces the endpoint's workers, one after the other and busy ones after their jobs. Those of a version that was set back
+   * before it completed a job end at once, and their jobs are queued again: they may hang.
+   */
+  replaceAll(endpointId: string): void;
   /** Ends the endpoint's workers at once; resolves when they are gone. */
   drop(endpointId: string): Promise<void>;
   /** Judges all workers and scales all endpoints; answers when to look again. Tests call it by hand. */
@@ -54,10 +59,13 @@ export interface PoolDeps {
   log: Pick<Logger, "info" | "warn" | "error">;
 }
 
+const unfit = "no longer fits the endpoint";
+
 export function createWorkerPool(deps: PoolDeps): WorkerPool {
   const { registry, dispatcher, jobs, events, pressing, endpoints, starter, clock, timings, log } = deps;
   const processes = new Map<Worker, LocalWorker>();
   const backoff = createStartBackoff(clock, timings);
+  const rollouts = createRollouts();
   const throttled = new Map<string, number>();
   const problems = createWorkerProblems(clock, timings);
   /** Endpoints whose workers can be started once it is known what runs them. */
@@ -70,6 +78,10 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     // A handler's failure is the worker's work too; a crash is not.
     const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
     if (!byWorker || before.status !== "IN_PROGRESS") return;
+    const worker = registry.find(job.endpointId, before.workerId);
+    if (worker && job.status === "COMPLETED") worker.worked = true;
+    // What an old worker still does says nothing of those that are started now.
+    if (worker?.stale) return;
     backoff.worked(job.endpointId);
     problems.worked(job.endpointId);
   });
@@ -80,13 +92,17 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     const endpoint = endpoints.get(endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
     const alive = registry.of(endpointId).filter((worker) => processes.has(worker));
-    const plan = planWorkers(rulesOf(endpoint), scalingState(pressing(endpointId), alive, clock.now(), timings));
-    if (alive.some(({ firstAskAt }) => firstAskAt !== undefined)) problems.started(endpointId);
-    for (const worker of alive) if (plan.retire.includes(worker.id)) retire(worker, "is not needed any more");
-    return Math.min(plan.lookAt, startWorkers(endpointId, plan.start));
+    const rules = rulesOf(endpoint);
+    const state = scalingState(pressing(endpointId), alive, clock.now(), timings);
+    const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
+    if (alive.some(({ firstAskAt, stale }) => firstAskAt !== undefined && !stale)) problems.started(endpointId);
+    for (const worker of alive) {
+      if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? unfit : "is not needed any more");
+    }
+    return Math.min(plan.lookAt, startWorkers(endpoint, plan.start));
   }
 
-  function startWorkers(endpointId: string, wanted: number): number {
+  function startWorkers({ id: endpointId, version }: EndpointRow, wanted: number): number {
     throttled.delete(endpointId);
     for (let left = wanted; left > 0; left--) {
       const notBefore = backoff.notBefore(endpointId);
@@ -111,34 +127,23 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
         backoff.failed(endpointId, false);
         return backoff.notBefore(endpointId);
       }
-      const worker = registry.add({ id: outcome.id, endpointId, local: true, now: clock.now() });
-      const local: LocalWorker = { ...outcome, worker, reason: undefined, lost: false, stopped: false };
+      const worker = registry.add({ id: outcome.id, endpointId, local: true, version, now: clock.now() });
+      const local = localWorkerOf(worker, outcome, clock, () => review(endpointId));
       processes.set(worker, local);
-      awaitBegin(local);
       deps.serve(local);
-      log.info({ endpoint: endpointId, worker: worker.id }, "a worker starts");
+      log.info({ endpoint: endpointId, worker: worker.id, version }, "a worker starts");
       const end = outcome.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
       ends.add(end);
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  /** While its image is fetched a worker is neither late nor silent. */
-  function awaitBegin({ worker, process }: LocalWorker): void {
-    worker.preparing = process.began !== undefined;
-    void process.began?.then(() => {
-      worker.preparing = false;
-      worker.startedAt = clock.now();
-      review(worker.endpointId);
-    });
-  }
-
   /**
    * Fails the jobs that wait for workers which do not come up. Those of low priority wait for whoever comes, and where a
-   * worker elsewhere ever joined, that may be one of them.
+   * worker elsewhere ever joined, that may be one of them. In a rollout jobs wait for the old workers, or for the next version.
    */
   function refuseWaiting(endpointId: string, error: string): void {
-    if (deps.joinedElsewhere(endpointId)) return;
+    if (deps.joinedElsewhere(endpointId) || rollouts.has(endpointId)) return;
     for (const { id } of [...pressing(endpointId)]) {
       jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "a job could not be failed"));
     }
@@ -191,10 +196,8 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     const local = processes.get(worker);
     dispatcher.dismiss(worker);
     if (local) {
-      local.reason ??= why;
       local.lost = kind === "lost";
-      local.stopped = true;
-      local.process.kill();
+      kill(local, why);
       return;
     }
     registry.remove(worker);
@@ -244,6 +247,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
 
   async function drop(endpointId: string): Promise<void> {
     forgetFailures(endpointId);
+    rollouts.forget(endpointId);
     throttled.delete(endpointId);
     const gone: Promise<unknown>[] = [];
     for (const worker of registry.of(endpointId)) {
@@ -253,9 +257,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
         registry.remove(worker);
         continue;
       }
-      local.reason ??= "belongs to a deleted endpoint";
-      local.stopped = true;
-      local.process.kill();
+      kill(local, "belongs to a deleted endpoint");
       gone.push(local.process.ended);
     }
     await Promise.all(gone);
@@ -263,10 +265,15 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
 
   return {
     review,
-    restart(endpointId) {
+    replaceAll(endpointId) {
       forgetFailures(endpointId);
-      for (const worker of registry.of(endpointId)) {
-        if (processes.has(worker)) retire(worker, "no longer fits the endpoint");
+      const workers = registry.of(endpointId).filter(({ local }) => local);
+      const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId));
+      for (const worker of useless) retire(worker, unfit);
+      for (const worker of hung) {
+        dispatcher.dismiss(worker);
+        const local = processes.get(worker);
+        if (local) kill(local, "runs a version that was set back before it completed a job");
       }
       review(endpointId);
     },

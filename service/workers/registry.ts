@@ -7,6 +7,12 @@ export interface Worker {
   readonly endpointId: string;
   /** Whether the service started it and can end it. */
   readonly local: boolean;
+  /** The endpoint's version that it was started for; of one elsewhere nothing is known. */
+  readonly version: number | undefined;
+  /** Whether the endpoint has changed since its start, so that it is to be replaced. */
+  stale: boolean;
+  /** Whether it ever completed a job. */
+  worked: boolean;
   /** When it was started; of one in a container when its program began to run. */
   startedAt: number;
   /** Whether its image is still being fetched: that may take any time. */
@@ -62,7 +68,7 @@ export interface WorkerRegistry {
   of(endpointId: string): Worker[];
   find(endpointId: string, id: string): Worker | undefined;
   all(): Worker[];
-  add(worker: { id: string; endpointId: string; local: boolean; now: number }): Worker;
+  add(worker: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker;
   remove(worker: Worker): void;
 }
 
@@ -84,11 +90,14 @@ export function createWorkerRegistry(): WorkerRegistry {
     of,
     find: (endpointId, id) => endpoints.get(endpointId)?.get(id),
     all: () => [...endpoints.keys()].flatMap(of),
-    add({ id, endpointId, local, now }) {
+    add({ id, endpointId, local, version, now }) {
       const worker: Worker = {
         id,
         endpointId,
         local,
+        version,
+        stale: false,
+        worked: false,
         startedAt: now,
         preparing: false,
         firstAskAt: undefined,

@@ -26,6 +26,24 @@ export interface ScaledWorker {
   since: number;
   /** Jobs it runs that may start workers. */
   jobs: number;
+  /** Whether it runs what the endpoint no longer asks for. */
+  stale: boolean;
+  /** From when on it can be relied on: it has completed a job, or waits for one undisturbed; Infinity while neither is so. */
+  settledAt: number;
+}
+
+/** The workers of a rollout. */
+export interface Generations {
+  stale: ScaledWorker[];
+  fresh: ScaledWorker[];
+  /** Whether a fresh worker can be relied on, so that the stale ones may go; also where none is stale. */
+  proven: boolean;
+}
+
+export function generationsOf(workers: ScaledWorker[], now: number): Generations {
+  const stale = workers.filter((worker) => worker.stale);
+  const fresh = workers.filter((worker) => !worker.stale);
+  return { stale, fresh, proven: stale.length === 0 || fresh.some(({ settledAt }) => settledAt <= now) };
 }
 
 export interface ScalingPlan {
@@ -92,18 +110,27 @@ function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, work
 
 const order = { idle: 0, starting: 1, busy: 2 };
 
-/** Who goes: everybody above workersMax, the idle ones first; and who was idle for too long, down to `keep`. */
+/** Who goes before whom: the idle ones first, of them the stale ones, of these who has been so for longest. */
+export const byDispensability = (one: ScaledWorker, other: ScaledWorker): number =>
+  order[one.phase] - order[other.phase] || Number(other.stale) - Number(one.stale) || one.since - other.since;
+
+/**
+ * Who goes: everybody above workersMax, the idle ones first; and who was idle for too long, down to `keep`. Those that start,
+ * and fresh ones of a rollout that none can rely on yet, are nobody to keep instead.
+ */
 function surplus(
   { workersMax, idleTimeout }: ScalingRules,
   { workers, now }: ScalingState,
   keep: number,
 ): { ids: string[]; lookAt: number } {
-  const leaving = [...workers].sort((a, b) => order[a.phase] - order[b.phase] || a.since - b.since);
-  const ids = leaving.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
-  let left = workers.length - ids.length;
+  const sorted = [...workers].sort(byDispensability);
+  const ids = sorted.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
+  const staying = sorted.slice(ids.length);
+  const { proven } = generationsOf(staying, now);
+  let left = staying.filter(({ phase, stale }) => phase !== "starting" && (stale || proven)).length;
   let lookAt = Number.POSITIVE_INFINITY;
-  for (const { id, phase, since } of leaving.slice(ids.length)) {
-    if (left <= keep || phase !== "idle") break;
+  for (const { id, since } of staying.filter(({ phase }) => phase === "idle").sort((a, b) => a.since - b.since)) {
+    if (left <= keep) break;
     if (since + idleTimeout > now) {
       lookAt = since + idleTimeout;
       break;

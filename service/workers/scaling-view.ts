@@ -36,9 +36,11 @@ export function scalingState(
 
 /** A worker as the scaler sees it; an unhealthy one is no free one. */
 function scaled(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
-  const { id, startedAt, idleSince } = worker;
+  const { id, startedAt, idleSince, stale, worked } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length;
   const phase = phaseOf(worker, now, timings);
-  if (phase === "idle") return { id, phase, since: idleSince, jobs };
-  return { id, phase: phase === "initializing" ? "starting" : "busy", since: startedAt, jobs };
+  const settledAt = worked ? startedAt : phase === "idle" ? idleSince + timings.rolloutPause : Number.POSITIVE_INFINITY;
+  if (phase === "idle") return { id, phase, since: idleSince, jobs, stale, settledAt };
+  const since = startedAt;
+  return { id, phase: phase === "initializing" ? "starting" : "busy", since, jobs, stale, settledAt };
 }

@@ -18,6 +18,8 @@ const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
   phase,
   since: now - forMs,
   jobs: phase === "busy" ? 1 : 0,
+  stale: false,
+  settledAt: now,
 });
 const plan = (
   changes: Partial<ScalingRules>,

@@ -96,7 +96,7 @@ export async function useJobRig({
     const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
     const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root, listenForWorkers });
-    const rest = { deleteNeedsScaleDown: false, workers: () => [] };
+    const rest = { deleteNeedsScaleDown: false, workers: engine.workers };
     const view = { workers: engine.workers, throttled: engine.throttled, logFile: () => "" };
     const server = createServer({
       auth,

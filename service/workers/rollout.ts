@@ -1,0 +1,97 @@
+import type { Worker } from "./registry";
+import { byDispensability, generationsOf, type ScalingPlan, type ScalingRules, type ScalingState } from "./scaler";
+
+/** The endpoints whose workers are being replaced, as long as this goes on. */
+export interface Rollouts {
+  /**
+   * Marks the workers of an endpoint that has changed as stale. Answers those of no more use: which are not up yet, and which may
+   * hang, since they run one of the versions `setBack`, and it completed no job.
+   */
+  begin(endpointId: string, workers: Worker[], setBack: number[]): { useless: Worker[]; hung: Worker[] };
+  /** Whether workers that were up have to be replaced still. */
+  has(endpointId: string): boolean;
+  /** Adds what the rollout of the endpoint wants to the plan of the scaler. */
+  plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan;
+  forget(endpointId: string): void;
+}
+
+export function createRollouts(): Rollouts {
+  /** How many workers each endpoint had when it changed. */
+  const sizes = new Map<string, number>();
+  return {
+    begin(endpointId, workers, setBack) {
+      const up = workers.filter(({ retiring, firstAskAt }) => !retiring && firstAskAt !== undefined);
+      const size = Math.max(up.length, sizes.get(endpointId) ?? 0);
+      if (size > 0) sizes.set(endpointId, size);
+      const proven = new Set(workers.filter(({ worked }) => worked).map(({ version }) => version));
+      for (const worker of workers) worker.stale = true;
+      return {
+        useless: workers.filter(({ firstAskAt }) => firstAskAt === undefined),
+        hung: workers.filter(({ version = 0 }) => setBack.includes(version) && !proven.has(version)),
+      };
+    },
+    has: (endpointId) => sizes.has(endpointId),
+    plan(endpointId, rules, state, scaled) {
+      const before = sizes.get(endpointId);
+      if (before === undefined) return scaled;
+      const { plan, size } = planRollout(rules, state, scaled, before);
+      if (size === undefined) sizes.delete(endpointId);
+      else sizes.set(endpointId, size);
+      return plan;
+    },
+    forget: (endpointId) => void sizes.delete(endpointId),
+  };
+}
+
+/** A plan during a rollout, and how many workers it is to end with; undefined when it is over. */
+interface RolloutStep {
+  plan: ScalingPlan;
+  size: number | undefined;
+}
+
+/** Workers that are replaced at a time: a tenth of workersMax, and at least one. */
+const atOnce = (workersMax: number): number => Math.ceil(workersMax / 10);
+
+/**
+ * Adds to a plan what replaces stale workers by as many fresh ones as there were workers at the change (`size`): a few at a time,
+ * and never beyond workersMax. Stale workers take jobs until a fresh one can be relied on. Before that, one of them goes only
+ * where workersMax has no room for a first fresh one, and the last one of them only where workersMax is 1.
+ */
+export function planRollout(
+  rules: ScalingRules,
+  state: ScalingState,
+  scaled: ScalingPlan,
+  before: number,
+): RolloutStep {
+  const { workersMax } = rules;
+  const size = Math.min(before - scaled.retire.length, workersMax);
+  const staying = state.workers.filter(({ id }) => !scaled.retire.includes(id));
+  const { stale, fresh, proven } = generationsOf(staying, state.now);
+  const up = fresh.filter(({ phase }) => phase !== "starting").length;
+  if (size <= 0 || (stale.length === 0 && up >= size)) return { plan: scaled, size: undefined };
+
+  const leaving = state.leaving + scaled.retire.length;
+  const room = workersMax - staying.length - leaving;
+  // A version that may be broken gets no more workers than it takes to find out, however many jobs wait.
+  const mayStart = atOnce(workersMax) - (proven ? fresh.length - up : fresh.length);
+  const missing = size - fresh.length;
+  const start = Math.max(
+    proven ? scaled.start : Math.min(scaled.start, mayStart),
+    Math.min(mayStart, missing, room),
+    0,
+  );
+
+  const replaced = stale.length + up - size;
+  const inTheWay = room <= 0 && missing > 0 && mayStart > 0 ? stale.length : 0;
+  const mayGo = proven ? Math.max(replaced, inTheWay) : Math.min(inTheWay, workersMax === 1 ? 1 : stale.length - 1);
+  const goes = Math.max(0, Math.min(mayGo, stale.length, atOnce(workersMax) - leaving));
+  const retired = [...stale].sort(byDispensability).slice(0, goes);
+
+  const settling = fresh.map(({ settledAt }) => settledAt).filter((at) => at > state.now);
+  const plan = {
+    start,
+    retire: [...scaled.retire, ...retired.map(({ id }) => id)],
+    lookAt: Math.min(scaled.lookAt, ...settling),
+  };
+  return { plan, size };
+}

@@ -1,0 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+const { VERSION = "none", BREAKS = "" } = process.env;
+
+if (BREAKS === "start") {
+  console.error(`version ${VERSION} cannot start`);
+  process.exit(3);
+}
+if (BREAKS === "silence") await delay(3_600_000);
+
+/** Says which version ran the job; BREAKS says what is wrong with it: start, silence, answer, hang, crash or nothing. */
+export default async function versioned({ input }) {
+  if (BREAKS === "hang") await delay(3_600_000);
+  if (BREAKS === "crash") process.exit(4);
+  await delay(input.ms ?? 0);
+  return { version: VERSION, works: BREAKS !== "answer", n: input.n ?? null };
+}

@@ -1,0 +1,125 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test, vi } from "vitest";
+import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { startLoad, tally } from "../../../support/steady-load";
+import { startService, useFolder } from "../cli/command";
+import { useRollingEndpoint } from "./support/rolling";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = await useFolder();
+
+test("a second change during a rollout goes on from there: the oldest workers answer until the newest can", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 3, workersMax: 3 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
+  await expect.poll(() => endpoint.versions(), { timeout: 15_000 }).toContain(2);
+  await endpoint.deploy({ VERSION: "3" });
+  await endpoint.rolledOut(3);
+  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 3": expect.any(Number) });
+  expect(endpoint.most()).toBeLessThanOrEqual(3);
+  expect(await endpoint.workers()).toHaveLength(3);
+});
+
+test("a change back is a version of its own, to which the workers roll as to any other", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2" });
+  await endpoint.answersFrom("2");
+  await endpoint.deploy({ VERSION: "1" });
+  await endpoint.rolledOut(3);
+  await endpoint.answersFrom("1");
+  const { "COMPLETED 1": ones, "COMPLETED 2": twos, ...others } = tally(await load.stop());
+  expect([ones, others]).toEqual([expect.any(Number), {}]);
+  expect(twos ?? 0).toBeLessThan(Number(ones));
+  expect(endpoint.most()).toBeLessThanOrEqual(3);
+});
+
+test("a version that completed jobs lets its workers finish theirs when it is set back", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2" });
+  await endpoint.answersFrom("2");
+  await endpoint.rolledOut(2);
+  const long = endpoint.call("POST", "/runsync", { input: { ms: 1500 } });
+  await expect.poll(() => endpoint.phases("RUNNING"), { timeout: 10_000 }).toBe(1);
+  await endpoint.deploy({ VERSION: "1" });
+  expect((await long).json).toMatchObject({ status: "COMPLETED", output: { version: "2" } });
+  expect((await endpoint.call("GET", "/health")).json).toMatchObject({ jobs: { retried: 0 } });
+});
+
+test("a change of what workers run on replaces them too, within the same version", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 2 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  const before = (await endpoint.workers()).map(({ id }) => id);
+  await endpoint.change({ gpuTypeIds: ["NVIDIA A40"] });
+  expect((await endpoint.v2("/releases")).json).toMatchObject({
+    endpointVersion: 1,
+    rollout: { inProgress: true, workersOnLatest: 0, percentOnLatest: 0 },
+  });
+  await endpoint.rolledOut(1);
+  expect((await endpoint.workers()).filter(({ id }) => before.includes(id))).toEqual([]);
+  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+});
+
+test("workersMax 0 in the middle of a rollout ends the workers of both versions and starts none", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
+  await expect.poll(() => endpoint.versions(), { timeout: 15_000 }).toContain(2);
+  await endpoint.change({ workersMin: 0, workersMax: 0 });
+  await expect.poll(() => endpoint.workers(), { timeout: 15_000 }).toEqual([]);
+  expect((await endpoint.v2("/releases")).json).toMatchObject({ rollout: { inProgress: false, workersTotal: 0 } });
+});
+
+test("an endpoint without a job scales to 0 after a rollout as before it", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 0, workersMax: 2, idleTimeout: 2 });
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2" });
+  await expect.poll(() => endpoint.versions(), { timeout: 15_000 }).toEqual([2]);
+  await expect.poll(() => endpoint.workers(), { timeout: 15_000 }).toEqual([]);
+  await endpoint.answersFrom("2");
+});
+
+test("a service that is killed in the middle of a rollout goes on with the new version, and no job is lost", async () => {
+  const data = join(folder, "data");
+  const file = fileURLToPath(new URL("../../../support/handlers/versioned.mjs", import.meta.url));
+  const flags = ["--image", `versioned=${file}`];
+  const first = await startService(data, ...flags);
+  let { addresses } = first;
+  const { apiKey: key } = first;
+  const rest = (method: string, path: string, json: object) =>
+    send(method, `${addresses.baseUrl}${path}`, { key, json });
+  const made = async (path: string, json: object) => stringAt(await rest("POST", path, json), "id");
+  const template = { name: "rolling", imageName: "versioned", isServerless: true, env: { VERSION: "1" } };
+  const templateId = await made("/templates", template);
+  const id = await made("/endpoints", { name: "rolling", templateId, workersMin: 2, workersMax: 2 });
+  const job = (method: string, path: string, json?: object) =>
+    send(method, `${addresses.serverlessUrl}/v2/${id}${path}`, { key, json });
+  const run = async () => stringAt(await job("POST", "/run", { input: { ms: 50 } }), "id");
+  expectAnswer(await job("POST", "/runsync", { input: {} }), 200, { output: { version: "1" } });
+  await rest("PATCH", `/templates/${templateId}`, { env: { VERSION: "2" } });
+  const ids = await Promise.all(Array.from({ length: 20 }, run));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const second = await startService(data, ...flags);
+  addresses = second.addresses;
+  for (const jobId of ids) {
+    const state = async () => at((await job("GET", `/status/${jobId}`)).json, "status");
+    await expect.poll(state, { timeout: 20_000, interval: 20 }).toBe("COMPLETED");
+  }
+  const shown = await send("GET", `${addresses.serverlessUrl}/v2/serverless/${id}/workers`, { key });
+  expectAnswer(shown, 200, { endpointVersion: 2 });
+  const workers = at(shown.json, "workers");
+  expect(workers).toEqual([
+    expect.objectContaining({ version: 2, isStale: false }),
+    expect.objectContaining({ version: 2, isStale: false }),
+  ]);
+  second.child.kill("SIGTERM");
+  await second.ended;
+});

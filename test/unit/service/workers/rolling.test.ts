@@ -1,0 +1,112 @@
+import { expect, test, vi } from "vitest";
+import { at } from "../../../support/raw-http";
+import { startLoad, tally } from "../../../support/steady-load";
+import { useRollingEndpoint } from "./support/rolling";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+test.each([1, 2, 3])(
+  "a good version takes over from %i workers at workersMax 3 while jobs are answered, never beyond workersMax",
+  async (workersMin) => {
+    const endpoint = await useRollingEndpoint({ workersMin, workersMax: 3 });
+    const load = startLoad(endpoint.call);
+    await endpoint.answersFrom("1");
+    await endpoint.deploy({ VERSION: "2" });
+    await endpoint.rolledOut(2);
+    const ends = await load.stop();
+    expect(tally(ends)).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
+    expect(endpoint.most()).toBeLessThanOrEqual(3);
+    expect(await endpoint.workers()).toMatchObject({ length: workersMin });
+  },
+);
+
+test("at workersMax 1 the old worker goes first, and the jobs wait for the new one", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 1 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2" });
+  await endpoint.rolledOut(2);
+  const counts = tally(await load.stop());
+  expect(counts).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
+  expect(endpoint.most()).toBe(1);
+});
+
+test("an old worker finishes its job, and takes no other once a new one can be relied on", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
+  await endpoint.answersFrom("1");
+  const long = endpoint.call("POST", "/runsync", { input: { ms: 4000 } });
+  await endpoint.deploy({ VERSION: "2" });
+  await endpoint.answersFrom("2");
+  await expect.poll(() => endpoint.workers()).toMatchObject([{ isStale: true, status: "RUNNING" }, { isStale: false }]);
+  expect((await long).json).toMatchObject({ status: "COMPLETED", output: { version: "1" } });
+  await endpoint.rolledOut(2);
+});
+
+test.each(["start", "silence"])(
+  "a version that breaks at its %s leaves the jobs to the old workers; its repair takes over",
+  async (breaks) => {
+    const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 2 });
+    const load = startLoad(endpoint.call);
+    await endpoint.answersFrom("1");
+    await endpoint.deploy({ VERSION: "2", BREAKS: breaks });
+    if (breaks === "start") {
+      await expect
+        .poll(async () => at((await endpoint.call("GET", "/health")).json, "message"), { timeout: 15_000 })
+        .toContain("version 2 cannot start");
+      await endpoint.moreStarts(5);
+    } else await expect.poll(() => endpoint.phases("INITIALIZING"), { timeout: 15_000 }).toBe(1);
+    const { json } = await endpoint.v2("/releases");
+    expect(json).toMatchObject({
+      endpointVersion: 2,
+      rollout: { inProgress: true, workersOnLatest: expect.any(Number) },
+    });
+    expect((await endpoint.workers()).filter(({ isStale, version }) => isStale && version === 1)).toHaveLength(1);
+    await endpoint.answersFrom("1");
+    await endpoint.deploy({ VERSION: "3" });
+    await endpoint.rolledOut(3);
+    expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 3": expect.any(Number) });
+    expect(endpoint.most()).toBeLessThanOrEqual(2);
+  },
+);
+
+test("at workersMax 1 the jobs wait while a version does not start, and are answered when it is set back", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 0, workersMax: 1 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2", BREAKS: "start" });
+  await endpoint.moreStarts(5);
+  await endpoint.deploy({ VERSION: "1" });
+  await endpoint.rolledOut(3);
+  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+  expect(endpoint.most()).toBe(1);
+});
+
+test.each([1, 2])(
+  "at workersMax %i the jobs that a hanging version took are run by the version that it is set back to",
+  async (workersMax) => {
+    const endpoint = await useRollingEndpoint({ workersMin: workersMax, workersMax });
+    const load = startLoad(endpoint.call);
+    await endpoint.answersFrom("1");
+    await endpoint.deploy({ VERSION: "2", BREAKS: "hang" });
+    const hangs = () =>
+      endpoint.workers().then((all) => all.some((one) => one.version === 2 && one.status === "RUNNING"));
+    await expect.poll(hangs, { timeout: 15_000 }).toBe(true);
+    if (workersMax === 2) await endpoint.answersFrom("1");
+    await endpoint.deploy({ VERSION: "1" });
+    await endpoint.rolledOut(3);
+    expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+    expect(endpoint.most()).toBeLessThanOrEqual(workersMax);
+  },
+);
+
+test("a version that crashes in its jobs fails none of those that old workers can run", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2", BREAKS: "crash" });
+  await endpoint.moreStarts(3);
+  await endpoint.deploy({ VERSION: "1" });
+  await endpoint.rolledOut(3);
+  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+});

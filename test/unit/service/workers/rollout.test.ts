@@ -1,0 +1,141 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { planRollout } from "../../../../service/workers/rollout";
+import {
+  planWorkers,
+  type ScaledWorker,
+  type ScalingRules,
+  type ScalingState,
+} from "../../../../service/workers/scaler";
+
+const now = 1_000_000;
+const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
+  ...{ workersMin: 0, workersMax: 3, idleTimeout: 60_000, scalerType: "QUEUE_DELAY", scalerValue: 4000 },
+  ...changes,
+});
+let made = 0;
+const worker = (stale: boolean, phase: ScaledWorker["phase"], settledAt = Number.POSITIVE_INFINITY): ScaledWorker => ({
+  ...{ id: `w${++made}`, phase, since: now, jobs: phase === "busy" ? 1 : 0, stale, settledAt },
+});
+const old = (phase: ScaledWorker["phase"] = "idle") => worker(true, phase, 0);
+const proven = (phase: ScaledWorker["phase"] = "busy") => worker(false, phase, 0);
+const starting = () => worker(false, "starting");
+const unproven = (phase: "idle" | "busy", settledAt?: number) => worker(false, phase, settledAt);
+const stateOf = (workers: ScaledWorker[], leaving = 0, waiting: ScalingState["waiting"] = []): ScalingState => ({
+  ...{ now, waiting, workers, leaving },
+});
+function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorker[], leaving = 0) {
+  const [all, state] = [rules(changes), stateOf(workers, leaving)];
+  return planRollout(all, state, planWorkers(all, state), size);
+}
+
+describe("one step of a rollout", () => {
+  test("with room beside the old workers a first new one starts, and none goes", () => {
+    expect(step({}, 2, [old(), old("busy")]).plan).toMatchObject({ start: 1, retire: [] });
+  });
+
+  test("without room one of several old workers goes first, an idle one before a busy one", () => {
+    const idle = old();
+    expect(step({}, 3, [old("busy"), idle, old("busy")]).plan).toMatchObject({ start: 0, retire: [idle.id] });
+  });
+
+  test("the last old worker goes first only where workersMax is 1", () => {
+    const only = old();
+    expect(step({ workersMax: 1 }, 1, [only]).plan).toMatchObject({ start: 0, retire: [only.id] });
+    expect(step({ workersMax: 2 }, 2, [only], 1).plan).toMatchObject({ start: 0, retire: [] });
+  });
+
+  test("while a new worker starts, runs its first job or has just begun to wait, nothing else happens", () => {
+    for (const fresh of [starting(), unproven("busy"), unproven("idle", now + 500)])
+      expect(step({}, 2, [old(), old(), fresh]).plan).toMatchObject({ start: 0, retire: [] });
+    expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.lookAt).toBe(now + 500);
+  });
+
+  test("once a new worker can be relied on, an old one goes and the next new one starts where there is room", () => {
+    const [one, other] = [old(), old()];
+    expect(step({}, 2, [one, other, proven()]).plan).toMatchObject({ start: 0, retire: [one.id] });
+    expect(step({}, 2, [other, proven()], 1).plan).toMatchObject({ start: 0, retire: [] });
+    expect(step({}, 2, [other, proven()]).plan).toMatchObject({ start: 1, retire: [] });
+    expect(step({ workersMax: 9 }, 2, [one, other, proven()]).plan).toMatchObject({ start: 1, retire: [one.id] });
+  });
+
+  test("a tenth of workersMax is replaced at a time", () => {
+    const crowd = Array.from({ length: 10 }, () => old());
+    expect(step({ workersMax: 30 }, 10, crowd).plan).toMatchObject({ start: 3 });
+  });
+
+  test("it is over when as many new workers are up as there were old ones, or none is left to replace", () => {
+    expect(step({}, 2, [proven(), proven("idle")]).size).toBeUndefined();
+    expect(step({}, 2, [proven(), starting()]).size).toBe(2);
+    expect(step({ workersMax: 0 }, 2, [old(), old("busy")])).toMatchObject({ size: undefined, plan: { start: 0 } });
+  });
+
+  test("jobs that wait start no further worker of a version that is not proven, and those of a proven one", () => {
+    const all = rules({ workersMax: 5 });
+    const late = Array.from({ length: 5 }, () => ({ queuedAt: now - 9000 }));
+    for (const [fresh, start] of [
+      [unproven("busy"), 0],
+      [proven(), 2],
+    ] as const) {
+      const state = stateOf([old("busy"), old("busy"), fresh], 0, late);
+      expect(planRollout(all, state, planWorkers(all, state), 2).plan).toMatchObject({ start });
+    }
+  });
+});
+
+/** Plays a rollout of workers that need `lag` steps to start and to end; answers the most and the least that there were. */
+function play(workersMax: number, workersMin: number, before: number, broken: boolean, lag: number) {
+  const all = rules({ workersMax, workersMin });
+  let workers = Array.from({ length: before }, () => old());
+  let size: number | undefined = before;
+  let leaving: number[] = [];
+  const ages = new Map<string, number>();
+  let [most, least] = [before, before];
+  for (let turn = 0; turn < 300; turn++) {
+    const state = stateOf(workers, leaving.length);
+    const scaled = planWorkers(all, state);
+    const result: ReturnType<typeof planRollout> =
+      size === undefined ? { plan: scaled, size } : planRollout(all, state, scaled, size);
+    size = result.size;
+    const { retire, start } = result.plan;
+    workers = workers.filter(({ id }) => !retire.includes(id));
+    leaving = [...leaving.map((left) => left - 1).filter((left) => left > 0), ...retire.map(() => lag)];
+    workers.push(...Array.from({ length: start }, starting));
+    most = Math.max(most, workers.length + leaving.length);
+    least = Math.min(least, workers.filter(({ phase }) => phase !== "starting").length);
+    workers = workers.flatMap((one) => {
+      const age = (ages.get(one.id) ?? 0) + 1;
+      ages.set(one.id, age);
+      if (one.phase !== "starting" || age < lag) return [one];
+      return broken ? [] : [{ ...one, phase: "idle" as const, settledAt: now }];
+    });
+  }
+  return { most, least, over: size === undefined, left: workers };
+}
+
+const sizes = fc
+  .tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 25 }), fc.nat(25), fc.integer({ min: 1, max: 4 }))
+  .map(([max, before, min, lag]) => ({ max, before: Math.min(before, max), min: Math.min(min, max), lag }));
+
+test("a rollout ends with as many new workers as there were, within workersMax, and one is up all the time but at 1", () => {
+  fc.assert(
+    fc.property(sizes, ({ max, min, before, lag }) => {
+      const { most, least, over, left } = play(max, min, before, false, lag);
+      expect({ over, old: left.filter(({ stale }) => stale) }).toEqual({ over: true, old: [] });
+      expect(left.length).toBeGreaterThanOrEqual(Math.max(before, min));
+      expect(most).toBeLessThanOrEqual(max);
+      expect(least).toBeGreaterThanOrEqual(max === 1 ? 0 : Math.max(1, before - 2 * Math.ceil(max / 10)));
+    }),
+  );
+});
+
+test("a rollout whose workers never come up leaves all old ones but those that had to make room", () => {
+  fc.assert(
+    fc.property(sizes, ({ max, min, before, lag }) => {
+      const { most, least, over } = play(max, min, before, true, lag);
+      expect(over).toBe(false);
+      expect(most).toBeLessThanOrEqual(max);
+      expect(least).toBeGreaterThanOrEqual(max === 1 ? 0 : Math.max(1, before - Math.ceil(max / 10)));
+    }),
+  );
+});
