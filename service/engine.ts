@@ -4,6 +4,8 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Auth } from "./api/auth";
+import { createDirectJobs, type DirectJobs } from "./api/direct-jobs";
+import { createJobCalls } from "./api/job-calls";
 import { registerJobRoutes } from "./api/jobs";
 import { createRateLimits, noRateLimits } from "./api/rate-limits";
 import type { WorkerState } from "./api/rest-v2-workers";
@@ -63,6 +65,8 @@ export interface JobEngineDeps {
 export interface JobEngine {
   /** Registers the users' and the workers' routes; `ofUsers` goes onto those of users. */
   routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
+  /** Takes the busiest of the users' requests, past the framework; false for all others. */
+  direct: DirectJobs;
   /** Registers the workers' routes alone. */
   workerRoutes(app: FastifyInstance): void;
   /** Queues again what ran when the service ended, and starts workers. The server listens already. */
@@ -162,6 +166,7 @@ export function createJobEngine({
     registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, clock.now(), timings)))
       .length;
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, runningWorkers);
+  const calls = createJobCalls({ auth: deps.auth, exists, rateLimits, jobs, records, waits, clock });
   const health = (endpointId: string) =>
     readHealth(endpointId, {
       ...{ counters, live, registry },
@@ -219,12 +224,11 @@ export function createJobEngine({
     routes(app, ofUsers) {
       app.register(async (scope) => {
         ofUsers(scope);
-        const streamForm = settings.stream;
-        const { auth } = deps;
-        registerJobRoutes(scope, { auth, exists, rateLimits, jobs, records, waits, stream, streamForm, health, clock });
+        registerJobRoutes(scope, { calls, jobs, records, waits, stream, streamForm: settings.stream, health, clock });
       });
       app.register(async (scope) => workerRoutes(scope));
     },
+    direct: createDirectJobs(calls, (error) => log.error({ err: error }, "failed")),
     workerRoutes,
 
     async start() {

@@ -11,7 +11,7 @@ export interface Auth {
   /** REST v2: as REST, in its own words. */
   checkRestV2(request: FastifyRequest): void;
   /** Job API: `Authorization: Bearer <key>` or the bare key. */
-  checkJobs(request: FastifyRequest): void;
+  checkJobs(request: Pick<FastifyRequest, "headers">): void;
   /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */
   checkGraphql(request: FastifyRequest): void;
   /** Whether a request of GraphQL has a key, be it right or wrong. */

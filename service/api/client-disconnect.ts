@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 
 /** Calls `left` when the client closes its connection before it has the whole response. */
-export function onDisconnect({ raw }: FastifyReply, left: () => void): void {
+export function onDisconnect({ raw }: Pick<FastifyReply, "raw">, left: () => void): void {
   if (raw.closed) left();
   else
     raw.once("close", () => {

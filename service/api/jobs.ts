@@ -3,28 +3,23 @@ import type { Clock } from "serverless-compute-api/clock";
 import { type EndpointHealth, type LimitedOperation, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
-import { type Job, type JobOperation, type LiveJob, type NewJob, recordText } from "../jobs/job";
+import { type Job, recordText } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobRecords } from "../jobs/records";
-import type { StoredJob } from "../jobs/row";
 import type { JobStream } from "../jobs/stream";
-import type { Deferral } from "../jobs/unwritten";
 import type { JobWaits } from "../jobs/waits";
 import type { ServiceSettings } from "../settings";
 import { parseInput } from "../validation";
-import type { Auth } from "./auth";
-import { disconnectSignal, onDisconnect, onResponseEnd } from "./client-disconnect";
+import { disconnectSignal, onResponseEnd } from "./client-disconnect";
+import type { JobCalls } from "./job-calls";
 import { registerOpenaiRoute } from "./openai";
-import type { RateLimits } from "./rate-limits";
 import { bodyText, keepBodyText } from "./request-body";
 import { readPage } from "./requests-page";
-import { readMilliseconds, readSubmission } from "./submission";
+import { readMilliseconds } from "./submission";
 
 /** What the user's routes need. */
 export interface JobRouteDeps {
-  auth: Pick<Auth, "checkJobs">;
-  exists(endpointId: string): boolean;
-  rateLimits: RateLimits;
+  calls: JobCalls;
   jobs: Jobs;
   records: JobRecords;
   waits: JobWaits;
@@ -59,42 +54,18 @@ const streamFormOf = (userAgent: string | undefined): "array" | "envelope" =>
 
 /** The user's side of the job API (interface: Job operations); registered under /v2. */
 export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): void {
-  const { auth, exists, rateLimits, jobs, records, waits, stream, clock } = deps;
+  const { calls, jobs, records, waits, stream, clock } = deps;
+  const { find, textOf, accept, submission, sendWhenOver } = calls;
 
-  /** What every route does before its own work: key, endpoint, rate limit, in this order. */
   const before = (operation?: LimitedOperation) => ({
     onRequest: (request: FastifyRequest<OfEndpoint>, reply: FastifyReply, done: (error?: Error) => void): void => {
-      auth.checkJobs(request);
-      const { endpointId } = request.params;
-      if (!exists(endpointId)) throw notFound("endpoint", endpointId);
-      if (operation) rateLimits.admit(endpointId, operation, reply);
+      calls.admit(request.params.endpointId, operation, request, reply.raw);
       done();
     },
   });
-  const find = (endpointId: string, jobId: string): StoredJob => {
-    const found = records.find(endpointId, jobId);
-    if (!found) throw notFound("job", jobId);
-    return found;
-  };
-  const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
-    reply.type("application/json").send(recordText(job, output, clock.now()));
-  const accept = async (job: NewJob, may?: Deferral): Promise<LiveJob> => {
-    const accepted = await jobs.submit(job, may);
-    if (!accepted) throw notFound("endpoint", job.endpointId);
-    return accepted;
-  };
-  const submission = (endpointId: string, operation: JobOperation, body: string): NewJob =>
-    readSubmission(endpointId, operation, body, clock.now());
-  /** Sends the job's record once it is over, or as it is after `wait` ms. Returns what ends the wait. */
-  function sendWhenOver(reply: FastifyReply, endpointId: string, jobId: string, wait: number): () => void {
-    const leave = waits.wait(jobId, wait, (ended) => {
-      const found = ended ?? records.find(endpointId, jobId);
-      if (found) sendRecord(reply, found);
-      else reply.send(notFound("job", jobId));
-    });
-    onDisconnect(reply, leave);
-    return leave;
-  }
+  const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
+  const senderOf = (reply: FastifyReply) => (record: string | ServiceError) =>
+    void (typeof record === "string" ? sendText(reply, record) : reply.send(record));
 
   keepBodyText(app, ["application/json"]);
 
@@ -102,9 +73,7 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     "/:endpointId/run",
     { ...before("run"), bodyLimit: limits.runPayload },
     async (request, reply) => {
-      const { id } = await accept(submission(request.params.endpointId, "run", bodyText(request)));
-      // Even when a worker was there already: the record says what is now, this says that it was accepted.
-      return reply.type("application/json").send(`{"id":"${id}","status":"IN_QUEUE"}`);
+      return sendText(reply, await calls.run(request.params.endpointId, bodyText(request)));
     },
   );
 
@@ -112,14 +81,8 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     "/:endpointId/runsync",
     { ...before("runsync"), bodyLimit: limits.runsyncPayload },
     async (request, reply) => {
-      const wait = readWait(request.query);
-      const job = submission(request.params.endpointId, "runsync", bodyText(request));
-      // First of all: the job may be over in the transaction in which it came.
-      const leave = sendWhenOver(reply, job.endpointId, job.id, wait);
-      await accept(job, { wait: true }).catch((error: unknown) => {
-        leave();
-        throw error;
-      });
+      const { endpointId } = request.params;
+      await calls.runsync(endpointId, bodyText(request), readWait(request.query), reply.raw, senderOf(reply));
       return reply;
     },
   );
@@ -129,7 +92,7 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     const ttl = readMilliseconds(request.query, "ttl", limits.ttl);
     const found = find(endpointId, jobId);
     if (ttl !== undefined) await jobs.setTtl(endpointId, jobId, ttl);
-    return sendRecord(reply, found);
+    return sendText(reply, textOf(found));
   });
 
   app.get<OfJob>("/:endpointId/status-sync/:jobId", before("status"), async (request, reply) => {
@@ -137,8 +100,8 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     const wait = readWait(request.query);
     const found = find(endpointId, jobId);
     const { status } = found.job;
-    if (status !== "IN_QUEUE" && status !== "IN_PROGRESS") return sendRecord(reply, found);
-    sendWhenOver(reply, endpointId, jobId, wait);
+    if (status !== "IN_QUEUE" && status !== "IN_PROGRESS") return sendText(reply, textOf(found));
+    sendWhenOver(endpointId, jobId, wait, reply.raw, senderOf(reply));
     return reply;
   });
 

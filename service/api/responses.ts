@@ -1,4 +1,4 @@
-import { STATUS_CODES } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError, type ServiceErrorCode } from "../errors";
@@ -57,6 +57,17 @@ export function answerError(
   sendError(reply.headers(told.headers), request.url, told);
 }
 
+/** Answers an error of the job API past the framework. */
+export function sendJobError(response: ServerResponse, error: unknown): void {
+  const { message, status, headers } = error instanceof ServiceError ? error : faultOfOurs();
+  const body = JSON.stringify({ error: message });
+  const type = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body) };
+  response.writeHead(status, { ...headers, ...type }).end(body);
+}
+
+const faultOfOurs = (): ServiceError =>
+  new ServiceError("internal", "internal server error: the service's log says more");
+
 /** Characters of an id in a path at most. */
 export const longestId = 500;
 
@@ -76,7 +87,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
     return new ServiceError("invalid", `address: must have ids of up to ${longestId} characters`);
   }
   if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
-  return new ServiceError("internal", "internal server error: the service's log says more");
+  return faultOfOurs();
 }
 
 /** Answers a path or method that no API has. Without the query: it may hold a key. */

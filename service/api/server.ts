@@ -1,4 +1,4 @@
-import type { Server as HttpServer } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import fastify, {
   type FastifyError,
   type FastifyHttpOptions,
@@ -27,6 +27,8 @@ export interface ServerDeps {
   jobs: {
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
     workerRoutes(app: FastifyInstance): void;
+    /** Takes the requests that are many, past the framework; false for all others. */
+    direct(request: IncomingMessage, response: ServerResponse): boolean;
   };
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
@@ -77,7 +79,9 @@ export function createServer({ auth, resources, rest, restV2, jobs, log, request
           connectionsCheckingInterval: Math.min(1000, requestLimit),
           keepAliveTimeout,
         },
-        begin,
+        (request, response) => {
+          if (!takesDirectly(request, response)) begin(request, response);
+        },
       ).on("clientError", answerBrokenRequest),
     // What it refuses before a route is found.
     frameworkErrors: tellError,
@@ -87,6 +91,14 @@ export function createServer({ auth, resources, rest, restV2, jobs, log, request
   const app = fastify(options);
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
+
+  // Answers are logged by the framework.
+  const isDirect = !log.isLevelEnabled("debug");
+  function takesDirectly(request: IncomingMessage, response: ServerResponse): boolean {
+    if (!isDirect || refusing || !jobs.direct(request, response)) return false;
+    requests += 1;
+    return true;
+  }
 
   /** The workers' side is not counted, and open until the last worker is done. */
   function countUser(): void {

@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "serverless-compute-api/clock";
+import type { LimitedOperation } from "serverless-compute-api/shapes";
+import { notFound, type ServiceError } from "../errors";
+import { type JobOperation, type LiveJob, type NewJob, recordText } from "../jobs/job";
+import type { Jobs } from "../jobs/jobs";
+import type { JobRecords } from "../jobs/records";
+import type { StoredJob } from "../jobs/row";
+import type { Deferral } from "../jobs/unwritten";
+import type { JobWaits } from "../jobs/waits";
+import type { Auth } from "./auth";
+import { onDisconnect } from "./client-disconnect";
+import type { RateLimits } from "./rate-limits";
+import { readSubmission } from "./submission";
+
+/** What the job API's routes have in common; each throws a ServiceError. */
+export type JobCalls = ReturnType<typeof createJobCalls>;
+
+export interface JobCallDeps {
+  auth: Pick<Auth, "checkJobs">;
+  exists(endpointId: string): boolean;
+  rateLimits: RateLimits;
+  jobs: Pick<Jobs, "submit">;
+  records: JobRecords;
+  waits: JobWaits;
+  clock: Clock;
+}
+
+export function createJobCalls({ auth, exists, rateLimits, jobs, records, waits, clock }: JobCallDeps) {
+  const find = (endpointId: string, jobId: string): StoredJob => {
+    const found = records.find(endpointId, jobId);
+    if (!found) throw notFound("job", jobId);
+    return found;
+  };
+  const textOf = ({ job, output }: StoredJob): string => recordText(job, output, clock.now());
+  const accept = async (job: NewJob, may?: Deferral): Promise<LiveJob> => {
+    const accepted = await jobs.submit(job, may);
+    if (!accepted) throw notFound("endpoint", job.endpointId);
+    return accepted;
+  };
+  const submission = (endpointId: string, operation: JobOperation, body: string): NewJob =>
+    readSubmission(endpointId, operation, body, clock.now());
+
+  /**
+   * Sends the job's record once it is over, or as it is after `wait` ms; nothing when the client disconnects. Returns what ends
+   * the wait.
+   */
+  function sendWhenOver(
+    endpointId: string,
+    jobId: string,
+    wait: number,
+    response: ServerResponse,
+    send: (record: string | ServiceError) => void,
+  ): () => void {
+    const leave = waits.wait(jobId, wait, (ended) => {
+      const found = ended ?? records.find(endpointId, jobId);
+      send(found ? textOf(found) : notFound("job", jobId));
+    });
+    onDisconnect({ raw: response }, leave);
+    return leave;
+  }
+
+  return {
+    find,
+    textOf,
+    accept,
+    submission,
+    sendWhenOver,
+    /** What every call does before its own work: key, endpoint, rate limit, in this order. */
+    admit(
+      endpointId: string,
+      operation: LimitedOperation | undefined,
+      request: Pick<IncomingMessage, "headers">,
+      response: ServerResponse,
+    ): void {
+      auth.checkJobs(request);
+      if (!exists(endpointId)) throw notFound("endpoint", endpointId);
+      if (operation) rateLimits.admit(endpointId, operation, { raw: response });
+    },
+    /** Queues a job; resolves with the response. */
+    async run(endpointId: string, body: string): Promise<string> {
+      const { id } = await accept(submission(endpointId, "run", body));
+      // Even when a worker was there already: the record says what is now, this says that it was accepted.
+      return `{"id":"${id}","status":"IN_QUEUE"}`;
+    },
+    /** Queues a job, and sends its record as `sendWhenOver` does. */
+    async runsync(
+      endpointId: string,
+      body: string,
+      wait: number,
+      response: ServerResponse,
+      send: (record: string | ServiceError) => void,
+    ): Promise<void> {
+      const job = submission(endpointId, "runsync", body);
+      // First of all: the job may be over in the transaction in which it came.
+      const leave = sendWhenOver(endpointId, job.id, wait, response, send);
+      await accept(job, { wait: true }).catch((error: unknown) => {
+        leave();
+        throw error;
+      });
+    },
+    /** The job's record as it is. */
+    status: (endpointId: string, jobId: string): string => textOf(find(endpointId, jobId)),
+  };
+}
