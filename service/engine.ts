@@ -166,7 +166,8 @@ export function createJobEngine({
     registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, clock.now(), timings)))
       .length;
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, runningWorkers);
-  const calls = createJobCalls({ auth: deps.auth, exists, rateLimits, jobs, records, waits, clock });
+  const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
+  const calls = createJobCalls({ auth: deps.auth, typeOf, rateLimits, jobs, records, waits, clock });
   const health = (endpointId: string) =>
     readHealth(endpointId, {
       ...{ counters, live, registry },

@@ -2,7 +2,15 @@ import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type AccountSettings, account } from "../resources/account";
-import { type cpuFlavors, type dataCenters, gpuTypes, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
+import {
+  type cpuFlavors,
+  type dataCenters,
+  gpuTypes,
+  gpuTypesOf,
+  pricePerHour,
+  shownGpuIds,
+  splitList,
+} from "../resources/catalog";
 import type { EndpointRow, EndpointValues } from "../resources/endpoints";
 import type { SecretRow } from "../resources/secrets";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
@@ -157,9 +165,8 @@ export const endpointRecord = (endpoint: EndpointRow) => ({
   env: envEntries(endpoint.env),
 });
 
-/** Everything in the catalog is there, and costs nothing. */
+/** Everything in the catalog is there. Of its prices only those of serverless workers are known; there are no pods. */
 const stockStatus = "High";
-const prices = { minimumBidPrice: 0, uninterruptablePrice: 0 };
 const available = { secureCloud: true, communityCloud: true, securePrice: 0, communityPrice: 0 };
 
 /** A GPU type as GraphQL shows it. */
@@ -167,7 +174,7 @@ export const gpuTypeRecord = (type: (typeof gpuTypes)[number]) => ({
   ...type,
   ...available,
   ...{ secureSpotPrice: 0, communitySpotPrice: 0 },
-  lowestPrice: { ...prices, stockStatus },
+  lowestPrice: { minimumBidPrice: 0, uninterruptablePrice: pricePerHour(type.pool), stockStatus },
 });
 
 /** A CPU flavour as GraphQL shows it. */

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "serverless-compute-api/clock";
 import type { LimitedOperation } from "serverless-compute-api/shapes";
-import { notFound, type ServiceError } from "../errors";
+import { notFound, ServiceError } from "../errors";
 import { type JobOperation, type LiveJob, type NewJob, recordText } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobRecords } from "../jobs/records";
 import type { StoredJob } from "../jobs/row";
 import type { Deferral } from "../jobs/unwritten";
 import type { JobWaits } from "../jobs/waits";
+import type { EndpointRow } from "../resources/endpoints";
 import type { Auth } from "./auth";
 import { onDisconnect } from "./client-disconnect";
 import type { RateLimits } from "./rate-limits";
@@ -18,7 +19,8 @@ export type JobCalls = ReturnType<typeof createJobCalls>;
 
 export interface JobCallDeps {
   auth: Pick<Auth, "checkJobs">;
-  exists(endpointId: string): boolean;
+  /** How an endpoint takes requests; undefined when it is unknown. */
+  typeOf(endpointId: string): EndpointRow["type"] | undefined;
   rateLimits: RateLimits;
   jobs: Pick<Jobs, "submit">;
   records: JobRecords;
@@ -26,7 +28,10 @@ export interface JobCallDeps {
   clock: Clock;
 }
 
-export function createJobCalls({ auth, exists, rateLimits, jobs, records, waits, clock }: JobCallDeps) {
+const loadBalancing = (endpointId: string): ServiceError =>
+  new ServiceError("unsupported", `endpoint "${endpointId}" is a load balancer: it has no queue and takes no jobs`);
+
+export function createJobCalls({ auth, typeOf, rateLimits, jobs, records, waits, clock }: JobCallDeps) {
   const find = (endpointId: string, jobId: string): StoredJob => {
     const found = records.find(endpointId, jobId);
     if (!found) throw notFound("job", jobId);
@@ -74,7 +79,9 @@ export function createJobCalls({ auth, exists, rateLimits, jobs, records, waits,
       response: ServerResponse,
     ): void {
       auth.checkJobs(request);
-      if (!exists(endpointId)) throw notFound("endpoint", endpointId);
+      const type = typeOf(endpointId);
+      if (type === undefined) throw notFound("endpoint", endpointId);
+      if (type === "LB") throw loadBalancing(endpointId);
       if (operation) rateLimits.admit(endpointId, operation, { raw: response });
     },
     /** Queues a job; resolves with the response. */

@@ -13,22 +13,18 @@ import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoints";
+import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";
 import type { Auth } from "./auth";
+import { cpuRecords, dataCenterRecords, gpuRecords } from "./rest-v2-catalog";
 import {
-  cpuRecords,
-  dataCenterRecords,
-  defaultDisk,
   endpointContainer,
   endpointDefaults,
   endpointRecord,
   endpointValues,
-  gpuRecords,
   loadBalancerRoot,
-  templateRecord,
-  templateValues,
-  volumeRecord,
-} from "./rest-v2-records";
+} from "./rest-v2-endpoints";
+import { defaultDisk, templateRecord, templateValues } from "./rest-v2-templates";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 import type { UserRateLimit } from "./user-rate-limit";
 
@@ -54,6 +50,11 @@ interface Noun {
   update?(id: string, body: unknown): unknown;
   remove(id: string): void;
 }
+
+/** A network volume as REST v2 shows it. */
+const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
+  ...{ id, name, size, dataCenter: dataCenterId, type },
+});
 
 /** Reads a body; what does not have its shape is 422. */
 const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>

@@ -53,6 +53,29 @@ export const gpuTypes = [
   gpu("Tesla V100-SXM2-32GB", "V100 SXM2 32GB", 32),
 ];
 
+/**
+ * US dollars for a second of a flex worker with one GPU, by pool: the public price list of serverless endpoints as it was in
+ * November 2026. Prices change, and what runs here costs nothing: they are for programs that choose by price. A pool that is
+ * not in the list has none.
+ */
+const pricePerSecond: Partial<Record<string, number>> = {
+  AMPERE_16: 0.00016,
+  AMPERE_24: 0.00019,
+  ADA_24: 0.00031,
+  AMPERE_48: 0.00034,
+  ADA_48_PRO: 0.00053,
+  AMPERE_80: 0.00076,
+  ADA_80_PRO: 0.00116,
+  HOPPER_141: 0.00155,
+  BLACKWELL_180: 0.0024,
+};
+
+/** US dollars for an hour of a worker with one GPU of a pool, null where the price list has none. */
+export function pricePerHour(pool: string | undefined): number | null {
+  const price = pool === undefined ? undefined : pricePerSecond[pool];
+  return price === undefined ? null : Math.round(price * 3600 * 1000) / 1000;
+}
+
 /** The pools with the ids of their types. */
 export const gpuPools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))].map((id) => ({
   id,

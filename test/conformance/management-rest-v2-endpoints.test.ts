@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { at, expectAnswer, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { type Fields, uniqueName, useAccount } from "./support/account";
+import { createJobApi } from "./support/job-api";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
 const target = await useTarget({ templateRelease: 0 });
@@ -106,6 +107,9 @@ describe("REST v2: POST /serverless", () => {
     expect(Object.keys(at(answer.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
     expect((await fetch(stringAt(answer, "requestUrls", "base"))).status).toBe(501);
     expect((await fetch(stringAt(answer, "requestUrls", "health"))).status).toBe(501);
+    const id = stringAt(answer, "id");
+    for (const operation of ["/run", "/runsync"])
+      expectAnswer(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
   });
 });
 

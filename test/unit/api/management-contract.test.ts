@@ -149,10 +149,14 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     await management.deleteSecret(id);
   });
 
-  test("the catalog names GPU types with memory and pool, and data centres", async () => {
+  test("the catalog names GPU types with memory, pool and price, and data centres", async () => {
     const { management } = clientsIn(dialect);
     const types = await management.listGpuTypes();
-    expect(types.find(({ id }) => id === "NVIDIA L4")).toMatchObject({ name: "L4", memoryInGb: 24, pool: "AMPERE_24" });
+    const l4 = { name: "L4", memoryInGb: 24, pool: "AMPERE_24", price: 0.684 };
+    expect(types.find(({ id }) => id === "NVIDIA L4")).toMatchObject(l4);
+    // In no price list, and in no pool.
+    for (const id of ["NVIDIA GeForce RTX 5090", "NVIDIA A30"])
+      expect(types.find((type) => type.id === id)?.price).toBeUndefined();
     expect(await management.listDataCenters()).toContainEqual({ id: "EU-RO-1", name: "EU-RO-1", region: "EUROPE" });
   });
 

@@ -1,30 +1,15 @@
-import { limits, type V2Scaling, type v2EndpointPatch, type v2TemplatePatch } from "serverless-compute-api/shapes";
+import { limits, type V2Scaling, type v2EndpointPatch } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "../errors";
-import { cpuFlavors, dataCenters, gpuPools, gpuTypes, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
+import { cpuFlavors, gpuPools, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
 import type { Container } from "../resources/endpoint-containers";
 import { type EndpointRow, type EndpointValues, volumesOf } from "../resources/endpoints";
-import { containerOf } from "../resources/releases";
-import type { TemplateChanges, TemplateRow } from "../resources/templates";
-import type { VolumeRow } from "../resources/volumes";
+import type { TemplateRow } from "../resources/templates";
+import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
-/** What REST v2 takes and shows, in the fields of the resources. */
-
-export const time = (ms: number): string => new Date(ms).toISOString();
+/** What REST v2 takes and shows of endpoints, in the fields of the resources. */
 
 const refused = (fault: string): ServiceError => new ServiceError("invalid", fault);
-
-type ContainerFields = Pick<z.output<typeof v2EndpointPatch>, "image" | "args" | "disk" | "env" | "ports" | "registry">;
-
-/** A container's settings by their fields; null clears the credentials. */
-const containerChanges = ({ image, args, disk, env, ports, registry }: ContainerFields): TemplateChanges => ({
-  imageName: image,
-  dockerArgs: args,
-  containerDiskInGb: disk,
-  env,
-  ports: ports?.join(","),
-  containerRegistryAuthId: registry,
-});
 
 /** Those that a request for an endpoint has. New arguments replace an entrypoint, too: they are the whole start command. */
 export function endpointContainer(body: ContainerFields): Container {
@@ -35,11 +20,6 @@ export function endpointContainer(body: ContainerFields): Container {
     ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? undefined }),
   };
 }
-
-const containerRecord = (template: TemplateRow, env: Record<string, string> = {}) => ({
-  ...containerOf(template, env),
-  ports: splitList(template.ports),
-});
 
 const scalerOf = (scaling: V2Scaling): EndpointValues =>
   scaling.type === "QUEUE_DELAY"
@@ -114,9 +94,6 @@ export function endpointValues(body: Body, current: EndpointRow | undefined): En
 
 /** What a POST sets where its body says nothing. */
 export const endpointDefaults = { workersMin: 0, workersMax: 3, idleTimeout: 10, executionTimeoutMs: 300_000 } as const;
-/** GB of a container's disk where nothing says otherwise. */
-export const defaultDisk = 50;
-
 function gpuRecord(endpoint: EndpointRow) {
   const words = splitList(shownGpuIds(endpoint));
   return {
@@ -185,68 +162,5 @@ export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, roo
   networkVolumes: volumesOf(endpoint),
   timeout: endpoint.executionTimeoutMs ?? limits.executionTimeout.default,
   flashboot: flashbootRecord(endpoint),
-  createdAt: time(endpoint.createdAt),
+  createdAt: new Date(endpoint.createdAt).toISOString(),
 });
-
-/** What the body of a POST or PATCH of a template sets. */
-export function templateValues(body: z.output<typeof v2TemplatePatch>): TemplateChanges {
-  const { mounts, serverless, public: isPublic, category, startSsh, startJupyter, allowedCudaVersions, name } = body;
-  return {
-    name,
-    ...containerChanges(body),
-    ...(mounts && { volumeInGb: mounts.persistent?.size ?? 0, volumeMountPath: mounts.persistent?.path ?? null }),
-    isServerless: serverless,
-    isPublic,
-    category,
-    startSsh,
-    startJupyter,
-    allowedCudaVersions,
-  };
-}
-
-/** A template as REST v2 shows it. */
-export const templateRecord = (template: TemplateRow) => ({
-  id: template.id,
-  name: template.name,
-  ...containerRecord(template),
-  mounts:
-    template.volumeInGb === 0 ? {} : { persistent: { size: template.volumeInGb, path: template.volumeMountPath } },
-  serverless: template.isServerless,
-  public: template.isPublic,
-  category: template.category === "GPU" ? "NVIDIA" : template.category,
-  startSsh: template.startSsh,
-  startJupyter: template.startJupyter,
-  allowedCudaVersions: template.allowedCudaVersions,
-});
-
-/** A network volume as REST v2 shows it. */
-export const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
-  ...{ id, name, size, dataCenter: dataCenterId, type },
-});
-
-/** The GPU types of the catalog; everything is available, and costs nothing. */
-export const gpuRecords = ({ serverless, availability }: { serverless: boolean; availability: boolean }) =>
-  gpuTypes
-    .filter(({ pool }) => !serverless || pool !== undefined)
-    .map(({ id, displayName, memoryInGb, manufacturer, pool = null }) => ({
-      ...{ id, name: displayName, pool, manufacturer, memory: memoryInGb },
-      ...{ secure: true, community: true, price: 0, maxCount: 8 },
-      ...(availability && { availability: "HIGH", dataCenters: dataCenters.map((center) => center.id) }),
-    }));
-
-/** The CPU flavours of the catalog; memory in GB for each virtual CPU. */
-export const cpuRecords = cpuFlavors.map(({ id, groupName, ramMultiplier }) => ({
-  ...{ id, name: groupName, minVcpu: 2, maxVcpu: 32, memoryPerVcpu: ramMultiplier, price: 0 },
-}));
-
-/** The data centres of the catalog. */
-export const dataCenterRecords = dataCenters.map(({ id, region }) => ({
-  ...{
-    id,
-    name: id,
-    region,
-    networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"],
-    compliance: [],
-    globalNetwork: false,
-  },
-}));
