@@ -35,6 +35,8 @@ export interface CallOptions {
   onDeadline?: (() => void) | undefined;
   /** Said before each wait for another try. */
   onRetry?: ((notice: { error: Error; attempt: number; delay: number }) => void) | undefined;
+  /** Said before a wait of a second or more for calls to be let pass again, because a limit of the service is used up. */
+  onPause?: ((notice: { delay: number }) => void) | undefined;
   /** Called with each element of a list that does not fit its shape; the list leaves it out. Without this such a list rejects. */
   onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }

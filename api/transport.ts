@@ -60,6 +60,9 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** Milliseconds of a pause from which on it is worth a word. */
+const shownPause = 1000;
+
 /** The longest time that timers of Node know. */
 const longestTimer = 2 ** 31 - 1;
 
@@ -118,7 +121,7 @@ export function createTransport(settings: TransportSettings): Transport {
 
   /** Waits until the scope's pause is over and a slot is free; returns how long it queued for the slot. */
   async function enter(scope: string, facts: RequestFacts, end: number, options: CallOptions) {
-    const { signal, waitSignal = signal, onDeadline } = options;
+    const { signal, waitSignal = signal, onDeadline, onPause } = options;
     let queued = 0;
     for (;;) {
       const pause = pauses.remaining(scope);
@@ -126,6 +129,7 @@ export function createTransport(settings: TransportSettings): Transport {
         onDeadline?.();
         throw pausedTooLong(pause, facts);
       }
+      if (pause >= shownPause) onPause?.({ delay: pause });
       await pauses.pass(scope, waitSignal);
       const before = clock.now();
       const leave = await slots.take(waitSignal);

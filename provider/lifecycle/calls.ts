@@ -29,6 +29,7 @@ export function callOptions(context: CallContext): CallOptions {
     secrets: context.secrets?.values,
     onRetry: ({ attempt, delay }) =>
       context.progress(`request failed; retrying in ${Math.ceil(delay / 1000)} s (attempt ${attempt + 1})`),
+    onPause: ({ delay }) => context.progress(`rate limit reached; continuing in ${Math.ceil(delay / 1000)} s`),
     onUnreadable: (one) => showUnreadable(context, one),
   };
 }

@@ -114,6 +114,80 @@ test("a 429 of one job operation does not hold up the others", async () => {
   expect(await result(purge)).toBe(0);
 });
 
+test("a call that waits for a limit which another call used up says so, unless the wait is short", async () => {
+  const { clients, clock, result } = await startRig((_request, count) =>
+    count === 1 ? json([], 200, { ratelimit: '"minute";r=0;t=23' }) : json([]),
+  );
+  await result(clients.management.listEndpoints());
+  const delays: number[] = [];
+  const onPause = ({ delay }: { delay: number }) => void delays.push(delay);
+  await clock.advance(3000);
+  await result(clients.management.listEndpoints({ onPause }));
+  expect(delays).toEqual([20_000]);
+  const hasty = await startRig([busy(429), json([]), json([])]);
+  const first = hasty.result(hasty.clients.management.listEndpoints());
+  await hasty.result(hasty.clients.management.listNetworkVolumes({ onPause }));
+  await first;
+  expect(delays).toHaveLength(1);
+});
+
+describe("by REST v2, whose limits are of the user and whose errors are problem+json", () => {
+  const v2 = { dialect: "v2" } as const;
+  const problem = (headers: Record<string, string>): Behaviour =>
+    json({ title: "Too Many Requests", status: 429, detail: "rate limit exceeded for the minute window" }, 429, {
+      "content-type": "application/problem+json",
+      ...headers,
+    });
+  const template = json({ templates: [] });
+
+  test.each([
+    ["Retry-After", { "retry-after": "17" }, 17_000],
+    ["RateLimit alone", { ratelimit: '"minute";r=0;t=17' }, 17_000],
+    ["both, of which Retry-After counts", { "retry-after": "20", ratelimit: '"minute";r=0;t=17' }, 20_000],
+    [
+      "several limits, of which the longest that is used up counts",
+      { ratelimit: '"second";r=0;t=1, "minute";r=0;t=17, "day";r=9;t=999' },
+      17_000,
+    ],
+  ])("a 429 with %s is waited for as it says, and sent again", async (_what, headers, least) => {
+    const { clients, clock, result, seen } = await startRig([problem(headers), template], v2);
+    const { waits, onRetry } = waitsOf();
+    const start = clock.now();
+    expect(await result(clients.management.listTemplates({ onRetry }))).toEqual([]);
+    expect(seen).toHaveLength(2);
+    expect(waits).toHaveLength(1);
+    expect(waits[0]).toBeGreaterThanOrEqual(least);
+    expect(clock.now() - start).toBeLessThan(least + 6000);
+  });
+
+  test("a create is sent again after a 429, which says that nothing was done", async () => {
+    const made = json({ id: "v1", name: "v", size: 10, dataCenter: "EU-RO-1" }, 201);
+    const { clients, result, seen } = await startRig([problem({ "retry-after": "1" }), made], v2);
+    await result(clients.management.createNetworkVolume(volume));
+    expect(seen.map(({ method }) => method)).toEqual(["POST", "POST"]);
+  });
+
+  test("a wait past the deadline is the failure, with its kind, its status and the time", async () => {
+    const { clients, failure } = await startRig([problem({ "retry-after": "59" })], { ...v2, deadline: 10_000 });
+    const error = await failure(clients.management.listTemplates());
+    expect(error).toMatchObject({ category: "throttled", code: "rate_limited", status: 429, retryAfter: 59_000 });
+    expect([error.retryable, error.ambiguous, error.message]).toEqual([
+      ...[true, false, "rate limit exceeded for the minute window"],
+    ]);
+  });
+
+  test.each(['"minute"', "nonsense", '"minute";r=;t=', ""])(
+    "a RateLimit of %j holds nothing back",
+    async (ratelimit) => {
+      const { clients, clock, result } = await startRig([json({ templates: [] }, 200, { ratelimit }), template], v2);
+      await result(clients.management.listTemplates());
+      const start = clock.now();
+      await result(clients.management.listTemplates());
+      expect(clock.now()).toBe(start);
+    },
+  );
+});
+
 describe("a RateLimit header", () => {
   test.each([
     ["of the standard", '"minute";r=0;t=23'],

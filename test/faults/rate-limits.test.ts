@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { callOptions } from "../../provider/lifecycle/calls";
+import { explain } from "../../provider/lifecycle/messages";
+import { kinds } from "../../provider/resources";
+import { apiErrorOf } from "../support/client-rig";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { send } from "../support/raw-http";
+
+/** Requests that the local service takes of a user by REST v2 in a minute. */
+const limit = 1000;
+
+const bench = await useLifecycleBench();
+const context = () => bench.context({}, "v2");
+
+/** Begins a window of the limit and uses it up but for `left` requests, by another client; returns when it ends. */
+async function useUp(left: number): Promise<number> {
+  await bench.clock.leap(60_000);
+  const end = bench.clock.now() + 60_000;
+  const { apiKey, baseUrl } = bench.addresses;
+  const url = `${new URL(baseUrl).origin}/v2/catalog/cpus`;
+  for (let sent = 0; sent < limit - left; sent += 100) {
+    const wave = Array.from({ length: Math.min(100, limit - left - sent) }, () => send("GET", url, { key: apiKey }));
+    for (const { status } of await Promise.all(wave)) expect(status).toBe(200);
+  }
+  return end;
+}
+
+const isRefused = async (): Promise<boolean> => {
+  const { apiKey, baseUrl } = bench.addresses;
+  return (await send("GET", `${new URL(baseUrl).origin}/v2/templates`, { key: apiKey })).status === 429;
+};
+
+test("a deployment that meets a used-up limit waits until the service takes requests again, and shows that", async () => {
+  const end = await useUp(0);
+  expect(await isRefused()).toBe(true);
+  bench.asked();
+  const one = context();
+  const { NetworkVolume } = kinds;
+  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "models-dev").inputs;
+  await NetworkVolume.create(inputs, one);
+  // The window's end, to a second: headers have whole ones.
+  expect(bench.clock.now()).toBeGreaterThanOrEqual(end - 1000);
+  expect(one.shown).toEqual([expect.stringMatching(/^request failed; retrying in \d\d s \(attempt 2\)$/)]);
+  // The list before the create was refused once; nothing was sent in vain after that.
+  expect(bench.asked()).toEqual(["GET", "GET", "POST"].map((method) => `${method} /v2/network-volumes`));
+});
+
+test("the request that uses it up is the last one before the wait: none is sent to be refused", async () => {
+  const end = await useUp(1);
+  const one = context();
+  const list = () => one.clients.management.listTemplates(callOptions(one));
+  await list();
+  expect([await isRefused(), one.shown]).toEqual([true, []]);
+  const before = one.clients.requestCount();
+  await list();
+  expect(one.clients.requestCount() - before).toBe(1);
+  expect(bench.clock.now()).toBeGreaterThanOrEqual(end - 1000);
+  expect(one.shown).toEqual([expect.stringMatching(/^rate limit reached; continuing in \d\d s$/)]);
+});
+
+test("a call that may not wait that long fails as rate limited, with the time, and says so to a person", async () => {
+  await useUp(0);
+  const one = context();
+  const error = await apiErrorOf(one.clients.management.listTemplates({ deadline: 2000 }));
+  expect(error).toMatchObject({ category: "throttled", code: "rate_limited", status: 429, ambiguous: false });
+  expect(error.message).toBe("rate limit exceeded for the minute window");
+  expect(error.retryAfter).toBeGreaterThan(2000);
+  expect(error.retryAfter).toBeLessThanOrEqual(60_000);
+  expect(explain(error, { label: 'Template "chat"', verb: "read" })).toBe(
+    `Template "chat": still rate limited by ${bench.proxy.origin} after retries. Try again later.`,
+  );
+});
