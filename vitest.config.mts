@@ -44,7 +44,7 @@ const ofPluginInV2 = [
   ...(isFull
     ? [
         ...["accounts", "attach", "detailed-diffs", "examples", "move", "move-accounts", "options", "private-ca"],
-        ...["settings", "yaml", "yaml-accounts", "yaml-previews", "sdk-go", "sdk-python", "sdk-typescript"],
+        ...["settings", "yaml", "yaml-accounts", "yaml-previews", "sdk-python", "sdk-typescript"],
       ]
     : []),
 ];

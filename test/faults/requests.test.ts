@@ -71,8 +71,24 @@ test("a refresh of 200 resources of four kinds in waves of 8 takes 4 requests, a
     );
   }
   expect(mixed).toHaveLength(200);
-  expect(bench.asked().filter((request) => request !== "GET /v2/catalog/gpus").length).toBeLessThanOrEqual(4);
+  const asked = bench.asked();
+  const catalog = asked.filter((request) => request === "GET /v2/catalog/gpus").length;
+  expect(catalog).toBe(dialect === "v2" ? 1 : 0);
+  expect(asked.length - catalog).toBeLessThanOrEqual(4);
   for (const { kind, id, outputs } of [...mixed].reverse()) await kinds[kind].delete(id, outputs, context);
+});
+
+test("a refresh of endpoints on CPUs reads no catalog, and takes one list by v1, one and the template's by v2", async () => {
+  const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
+  if (!endpoint) throw new Error("unreachable");
+  const { gpuTypeIds: _, ...news } = endpoint.news;
+  const made = await createMany({ ...endpoint, news: { ...news, computeType: "CPU" } }, 5, bench.context());
+  bench.asked();
+  const context = bench.context();
+  await Promise.all(made.map(({ id, outputs }) => kinds.ServerlessEndpoint.read(id, outputs, context)));
+  const lists = { v1: ["GET /v1/endpoints"], v2: ["GET /v2/serverless", "GET /v2/templates"] };
+  expect(bench.asked()).toEqual(lists[dialect]);
+  for (const { id, outputs } of made) await kinds.ServerlessEndpoint.delete(id, outputs, bench.context());
 });
 
 if (dialect === "v1")
