@@ -1,15 +1,17 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { run } from "../scripts/child.mjs";
 import { findCli, withCliOnPath } from "../scripts/cli/cli.mjs";
 import { findHost } from "../scripts/cli/hosts.mjs";
 import { createProgress } from "../scripts/progress.mjs";
+import { type Contestant, type Peer, viaDynamic, viaPeer, viaPlugin } from "./deploy-programs";
+import { type Counter, startCounter, type Usage, watchProvider } from "./deploy-usage";
+import { makeFloor } from "./floor";
 import { ended, startService } from "./service";
 import { median } from "./statistics";
 
 const root = join(__dirname, "..");
-const { version } = require("../provider/package.json");
 
 /** The commands of a round, in this order. */
 export const steps = ["up", "preview", "refresh", "destroy"] as const;
@@ -21,25 +23,10 @@ export interface DeployRow {
   resources: number;
   /** Seconds of each command, from its start to its end. */
   seconds: Record<Step, number>;
-  /** The first contestant's time divided by this one's, pair by pair; the median. */
-  ratio?: Record<Step, number>;
-}
-
-/** Another provider to measure beside ours, on the same service. */
-export interface Peer {
-  /** Its executable, `pulumi-resource-<name>`. */
-  path: string;
-  /**
-   * A YAML program: what stands before the line `---` once (Pulumi.yaml without name, runtime and plugins), what stands
-   * after it for each three resources, with `{i}` for their number. `{graphqlUrl}`, `{baseUrl}` and `{apiKey}` are filled in.
-   */
-  program: string;
-}
-
-interface Contestant {
-  name: string;
-  /** Writes the program of `count` resources into its folder. */
-  write(folder: string, count: number): Promise<void>;
+  /** This one's time divided by that of another one in the same round; the median. Absent of the others. */
+  ratio?: { to: string; of: Record<Step, number> };
+  /** What each command costs beside time, in a round of its own. */
+  usage: Record<Step, Usage>;
 }
 
 const commands: Record<Step, string[]> = {
@@ -48,69 +35,6 @@ const commands: Record<Step, string[]> = {
   refresh: ["refresh", "--yes", "--skip-preview"],
   destroy: ["destroy", "--yes", "--skip-preview"],
 };
-
-/** A volume, a template and an endpoint with both. */
-const triple = (i: number): string => `
-  volume${i}:
-    type: serverless-compute:NetworkVolume
-    properties: { name: volume-${i}, size: 10, dataCenterId: EU-RO-1 }
-  template${i}:
-    type: serverless-compute:Template
-    properties: { name: template-${i}, imageName: "acme/echo:1", containerDiskInGb: 5, env: { MODEL: small } }
-  endpoint${i}:
-    type: serverless-compute:ServerlessEndpoint
-    properties: { name: endpoint-${i}, templateId: "\${template${i}.id}", networkVolumeId: "\${volume${i}.id}", workersMax: 0 }
-`;
-
-const numbers = (count: number): number[] => Array.from({ length: Math.ceil(count / 3) }, (_, index) => index);
-
-const yaml = (plugin: string, of: string, folder: string, rest: string): string =>
-  `name: bench\nruntime: yaml\nplugins:\n  providers:\n    - name: ${plugin}\n      path: ${folder}\n      version: ${of}\n${rest}`;
-
-/** The same resources in JavaScript, through dynamic resources. */
-const program = (count: number): string => `
-const { NetworkVolume, ServerlessEndpoint, Template } = require("pulumi-serverless-compute");
-for (let i = 0; i < ${Math.ceil(count / 3)}; i++) {
-  const volume = new NetworkVolume(\`volume\${i}\`, { name: \`volume-\${i}\`, size: 10, dataCenterId: "EU-RO-1" });
-  const template = new Template(\`template\${i}\`, { name: \`template-\${i}\`, imageName: "acme/echo:1", containerDiskInGb: 5, env: { MODEL: "small" } });
-  new ServerlessEndpoint(\`endpoint\${i}\`, { name: \`endpoint-\${i}\`, templateId: template.id, networkVolumeId: volume.id, workersMax: 0 });
-}
-`;
-
-const viaPlugin = (name: string, folder: string): Contestant => ({
-  name,
-  write: (target, count) =>
-    writeFile(
-      join(target, "Pulumi.yaml"),
-      yaml("serverless-compute", version, folder, `resources:${numbers(count).map(triple).join("")}`),
-    ),
-});
-
-const viaDynamic: Contestant = {
-  name: "dynamic resources",
-  write: async (target, count) => {
-    await writeFile(join(target, "Pulumi.yaml"), "name: bench\nruntime: nodejs\n");
-    await writeFile(join(target, "package.json"), "{}");
-    await writeFile(join(target, "index.js"), program(count));
-    await mkdir(join(target, "node_modules"), { recursive: true });
-    for (const name of ["pulumi-serverless-compute", "@pulumi"]) {
-      await symlink(join(root, "node_modules", name), join(target, "node_modules", name)).catch(() => {});
-    }
-  },
-};
-
-function viaPeer({ path, program }: Peer): Contestant {
-  const [head = "", each = ""] = program.split(/^---\n/m);
-  const plugin = basename(path).replace(/^pulumi-resource-/, "");
-  return {
-    name: "peer",
-    write: (target, count) => {
-      const units = numbers(count).map((i) => each.replaceAll("{i}", String(i)));
-      const rest = `${head}resources:\n${units.join("")}`;
-      return writeFile(join(target, "Pulumi.yaml"), yaml(plugin, "0.0.1", dirname(path), rest));
-    },
-  };
-}
 
 /** What a contestant's program is run with. */
 interface Setting {
@@ -126,13 +50,14 @@ async function timed({ pulumi, env }: Setting, cwd: string, args: string[]): Pro
   return (performance.now() - began) / 1000;
 }
 
-/** All commands once, on a stack of its own. */
-async function round(
+/** All commands once, on a stack of its own; `around` gets each command and the stack's folder. */
+async function round<Result>(
   contestant: Contestant,
   count: number,
   work: string,
   setting: Setting,
-): Promise<Record<Step, number>> {
+  around: (command: () => Promise<number>, folder: string) => Promise<Result>,
+): Promise<Record<Step, Result>> {
   const folder = join(work, contestant.name.replaceAll(" ", "-"), String(count));
   await rm(folder, { recursive: true, force: true });
   const backend = join(folder, "backend");
@@ -142,9 +67,31 @@ async function round(
   await contestant.write(target, count);
   const own = { ...setting, env: { ...setting.env, PULUMI_BACKEND_URL: `file://${backend}` } };
   await timed(own, target, ["stack", "init", "dev"]);
-  const seconds: Record<Step, number> = { up: 0, preview: 0, refresh: 0, destroy: 0 };
-  for (const step of steps) seconds[step] = await timed(own, target, commands[step]);
-  return seconds;
+  const run = (step: Step): Promise<Result> => around(() => timed(own, target, commands[step]), folder);
+  return {
+    up: await run("up"),
+    preview: await run("preview"),
+    refresh: await run("refresh"),
+    destroy: await run("destroy"),
+  };
+}
+
+/** The same round through a counter, with an eye on the provider's process; its time means nothing. */
+function usageOf(contestant: Contestant, count: number, work: string, { pulumi, env }: Setting, counter: Counter) {
+  const origin = new URL(env["SERVERLESS_COMPUTE_BASE_URL"] ?? "").origin;
+  const counted = Object.entries(env).map(([name, value]) => [name, value?.replace(origin, counter.origin)]);
+  return round(
+    contestant,
+    count,
+    work,
+    { pulumi, env: Object.fromEntries(counted) },
+    async (command, folder): Promise<Usage> => {
+      const end = watchProvider(folder);
+      counter.take();
+      await command();
+      return { requests: counter.take(), ...(await end()) };
+    },
+  );
 }
 
 const byStep = (read: (step: Step) => number): Record<Step, number> => ({
@@ -154,18 +101,22 @@ const byStep = (read: (step: Step) => number): Record<Step, number> => ({
 export interface DeployOptions {
   sizes: readonly number[];
   rounds: number;
-  /** The executable of the plugin; its folder is what Pulumi.yaml names. Default: the one for Node. */
-  plugin?: string | undefined;
+  /** The plugin's executable that needs no Node, to measure beside the one of the npm package. */
+  executable?: string | undefined;
   peer?: Peer | undefined;
+  /** Measures the same package with lifecycles that return at once, too. */
+  floor?: boolean;
   /** Leaves the dynamic resources out. */
   pluginOnly?: boolean;
 }
 
 /**
  * Deploys programs against a service of its own, every contestant in turn in each round, so that whatever else the machine
- * does meets all. NODE_EXTRA_CA_CERTS is unset for all of them; every program has the version of its plugin.
+ * does meets all. The plugin is compared with the other provider or else with the floor, dynamic resources with the floor.
+ * NODE_EXTRA_CA_CERTS is unset for all of them; every program has the version of its plugin.
  */
-export async function measureDeploy({ sizes, rounds, plugin, peer, pluginOnly }: DeployOptions): Promise<DeployRow[]> {
+export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]> {
+  const { sizes, rounds, executable, peer, floor, pluginOnly } = options;
   const cli = await findCli({ progress: createProgress() });
   const host = await findHost("yaml", cli, { progress: createProgress() });
   const reason = "reason" in host ? host.reason : undefined;
@@ -175,6 +126,7 @@ export async function measureDeploy({ sizes, rounds, plugin, peer, pluginOnly }:
   }
   const work = await mkdtemp(join(tmpdir(), "bench-deploy-"));
   const flags = ["--rate-limits", "off", "--template-release", "0"];
+  const closing: (() => unknown)[] = [];
   const { child, baseUrl, serverlessUrl, apiKeyFile } = await startService(join(work, "data"), flags);
   try {
     const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
@@ -199,30 +151,54 @@ export async function measureDeploy({ sizes, rounds, plugin, peer, pluginOnly }:
         .replaceAll("{baseUrl}", baseUrl)
         .replaceAll("{apiKey}", apiKey),
     };
+    const provider = join(root, "provider");
+    // Inside the repository, where its packages are found.
+    await mkdir(join(root, ".serverless-compute"), { recursive: true });
+    const floorFolder = await mkdtemp(join(root, ".serverless-compute", "floor-"));
+    closing.push(() => rm(floorFolder, { recursive: true, force: true }));
+    if (floor) await makeFloor(floorFolder);
+    const plugins = reason === undefined;
     const contestants = [
-      ...(reason === undefined ? [viaPlugin("plugin", plugin ? dirname(plugin) : join(root, "provider", "bin"))] : []),
       ...(filled ? [viaPeer(filled)] : []),
-      ...(pluginOnly ? [] : [viaDynamic]),
+      ...(floor && plugins ? [viaPlugin("floor of the plugin", join(floorFolder, "bin"))] : []),
+      ...(executable ? [viaPlugin("executable", dirname(executable))] : []),
+      ...(plugins ? [viaPlugin("plugin under Node", join(provider, "bin"))] : []),
+      ...(floor && !pluginOnly ? [viaDynamic("floor of dynamic resources", floorFolder)] : []),
+      ...(pluginOnly ? [] : [viaDynamic("dynamic resources", provider)]),
     ];
+    const references: Record<string, Contestant | undefined> = {
+      executable: contestants[0],
+      "plugin under Node": contestants[0],
+      "dynamic resources": contestants.find(({ name }) => name === "floor of dynamic resources"),
+    };
+    const counter = await startCounter(new URL(baseUrl).origin);
+    closing.push(() => counter.close());
     const rows: DeployRow[] = [];
     for (const resources of sizes) {
       const all = new Map<Contestant, Record<Step, number>[]>(contestants.map((one) => [one, []]));
       // The first round fills the caches of files and of the schema.
       for (let at = 0; at <= rounds; at++) {
         for (const one of contestants) {
-          const seconds = await round(one, resources, work, setting);
+          const seconds = await round(one, resources, work, setting, (command) => command());
           if (at > 0 || rounds === 0) all.get(one)?.push(seconds);
         }
       }
-      const [first = []] = all.values();
       for (const [one, measured] of all) {
         const seconds = byStep((step) => median(measured.map((each) => each[step])));
-        const ratio = byStep((step) => median(measured.map((each, index) => (first[index]?.[step] ?? 0) / each[step])));
-        rows.push({ by: one.name, resources, seconds, ...(measured === first ? {} : { ratio }) });
+        const usage = await usageOf(one, resources, work, setting, counter);
+        const reference = references[one.name];
+        const others = reference && reference !== one ? all.get(reference) : undefined;
+        const ratio = reference &&
+          others && {
+            to: reference.name,
+            of: byStep((step) => median(measured.map((each, index) => each[step] / (others[index]?.[step] ?? 0)))),
+          };
+        rows.push({ by: one.name, resources, seconds, usage, ...(ratio ? { ratio } : {}) });
       }
     }
     return rows;
   } finally {
+    for (const close of closing) await close();
     await ended(child);
     await rm(work, { recursive: true, force: true });
   }

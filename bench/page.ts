@@ -86,17 +86,16 @@ const startTable = ({ addresses, firstResponse, memory, idleMemory }: ColdStart)
   );
 
 function deployTable(rows: DeployRow[]): string {
-  const cells = rows.map(({ by, resources, seconds, ratio }) => [
-    ...[String(resources), by, ...steps.map((step) => fine(seconds[step]))],
-    steps.map((step) => (ratio ? fine(ratio[step]) : "")).join(" / "),
+  const each = (text: (step: (typeof steps)[number]) => string): string => steps.map(text).join(" / ");
+  const cells = rows.map(({ by, resources, seconds, ratio, usage }) => [
+    ...[String(resources), by, ratio ? `${each((step) => fine(ratio.of[step]))} of ${ratio.to}` : ""],
+    each((step) => fine(seconds[step])),
+    each((step) => whole(usage[step].requests)),
+    each((step) => whole(usage[step].cpu)),
+    each((step) => whole(usage[step].memory)),
   ]);
-  const head = [
-    "resources",
-    "by",
-    ...steps.map((step) => `${step} s`),
-    `plugin's time ÷ this one's (${steps.join(" / ")})`,
-  ];
-  return table(head, cells);
+  const columns = ["time as a share", "s", "requests", "provider's CPU ms", "provider's RSS MiB"];
+  return `${steps.join(" / ")}:\n\n${table(["resources", "by", ...columns], cells)}`;
 }
 
 /** The tables that a run measured, as Markdown, by part. */

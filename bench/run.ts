@@ -4,7 +4,8 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureBurst } from "./burst";
 import { measureColdStart } from "./cold-start";
-import { measureDeploy, type Peer } from "./deploy";
+import { measureDeploy } from "./deploy";
+import type { Peer } from "./deploy-programs";
 import { measureJobs } from "./jobs";
 import { measureMemory } from "./memory";
 import { type Part, parts, type Results, tablesOf } from "./page";
@@ -16,9 +17,9 @@ const isPart = (text: string): text is Part => parts.some((part) => part === tex
 
 /**
  * `npm run bench [-- <part>…] [--quick] [--json FILE]`: measures the local service and prints the tables. `--quick` runs every
- * part short, to show that it works. For `deploy`: `--plugin FILE` measures another executable of the plugin, `--peer FILE
- * --peer-program FILE` another provider beside it, `--sizes 3,99`, `--rounds 9`
- * and `--plugin-only` choose what is measured.
+ * part short, to show that it works. For `deploy`: `--executable FILE` measures the plugin's executable too, `--peer FILE
+ * --peer-program FILE` another provider beside it, `--floor` the package with lifecycles that return at once; `--sizes 3,99`,
+ * `--rounds 9` and `--plugin-only` choose what is measured.
  */
 async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployChoice): Promise<Results> {
   const machine = { node: process.versions.node, cores: cpus().length, load: loadavg()[0] ?? 0 };
@@ -52,7 +53,8 @@ async function main(): Promise<void> {
       json: { type: "string" },
       sizes: { type: "string", default: "3,99,300,1000" },
       rounds: { type: "string", default: "9" },
-      plugin: { type: "string" },
+      executable: { type: "string" },
+      floor: { type: "boolean", default: false },
       "plugin-only": { type: "boolean", default: false },
       peer: { type: "string" },
       "peer-program": { type: "string" },
@@ -64,7 +66,8 @@ async function main(): Promise<void> {
   const results = await measure(chosen, values.quick, {
     sizes: values.sizes.split(",").map(Number),
     rounds: Number(values.rounds),
-    plugin: values.plugin,
+    executable: values.executable && resolve(values.executable),
+    floor: values.floor,
     pluginOnly: values["plugin-only"],
     peer: peerOf(values.peer, values["peer-program"]),
   });

@@ -7,6 +7,8 @@ declare const packageSchema: string;
 // The entry of the executable: its parts are in the file itself.
 main({
   version: packageVersion,
+  // An installed plugin has a version, so the engine keeps its schema: whoever starts it deploys, and connects meanwhile.
+  idleLimit: 0,
   schema: () => packageSchema,
   server: () => require("./grpc-server.js"),
   rest: () => require("./plugin-rest.js").rest,

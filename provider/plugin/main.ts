@@ -24,6 +24,8 @@ export interface Parts {
   schema(): string;
   rest(): Rest;
   server(): typeof import("./grpc-server");
+  /** Milliseconds after which a process that nobody asked for anything loads the rest, which watches whether the engine lives. */
+  idleLimit: number;
 }
 
 const handshakeResponse = message({ acceptSecrets: flag(1), supportsAutonaming: flag(4) });
@@ -33,15 +35,13 @@ const schemaResponse = message({ schema: text(1) });
 const nothing = Buffer.alloc(0);
 
 const service = "/pulumirpc.ResourceProvider/";
-/** Milliseconds after which a process that nobody asked for anything loads the rest: it watches whether the engine lives. */
-const idleLimit = 1000;
 
 /**
  * Serves the provider. The engine waits for the port and then connects, so the port is opened and printed before anything
  * else. Some of its processes are only asked for the schema, and killed: those never load the resources. A process that
  * is to deploy gets a handshake first.
  */
-export function main({ version, schema, rest, server }: Parts): void {
+export function main({ version, schema, rest, server, idleLimit }: Parts): void {
   let engineAddress = process.argv.slice(2).find((word) => !word.startsWith("-"));
   let calls: DeploymentCalls | undefined;
   const load = (): DeploymentCalls => {

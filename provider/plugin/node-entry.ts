@@ -12,6 +12,7 @@ const isRest = (value: unknown): value is Rest =>
 // The entry under Node: its parts are files beside it.
 main({
   version: packageVersion,
+  idleLimit: 1000,
   schema: () => readFileSync(join(__dirname, "plugin-schema.json"), "utf8"),
   server: () => require("./grpc-server.js"),
   rest: () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { readPublisher } from "../publisher.mjs";
 
@@ -73,11 +73,14 @@ const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
   logLevel: "warning",
 });
 
+const restEntry = inRepository("provider/plugin/rest.ts");
+
 /**
  * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them:
  * plugin-rest.js, which requires the other by its name, and plugin-clients.js.
+ * @param {string} [entry] Source of the first.
  */
-export async function bundleParts() {
+export async function bundleParts(entry = restEntry) {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
   const { build } = require("esbuild");
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
@@ -89,7 +92,7 @@ export async function bundleParts() {
   });
   const rest = await build({
     ...options,
-    entryPoints: [inRepository("provider/plugin/rest.ts")],
+    entryPoints: [entry],
     outfile: join(folder, "plugin-rest.js"),
     // ES modules first: of those only what is used gets in.
     mainFields: ["module", "main"],
@@ -132,13 +135,16 @@ export function schemaText() {
 /**
  * Bundles the plugin to files in provider/dist: plugin.js, which provider/bin starts, what it loads when it is needed, with
  * code caches beside them, and the schema. Needs the compiled sources. Safe beside another process that does the same.
+ * @param {string} [target] Another folder than provider/dist.
+ * @param {string} [entry] Another source of the late part.
  */
-export async function bundlePlugin() {
-  const texts = [
-    ...(await bundleParts()).map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
+export async function bundlePlugin(target = folder, entry = restEntry) {
+  const parts = [
+    ...(await bundleParts(entry)).map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
     ...(await bundleEntry("node-entry")),
-    { path: join(folder, "plugin-schema.json"), text: schemaText() },
+    { path: "plugin-schema.json", text: schemaText() },
   ];
+  const texts = parts.map(({ path, text }) => ({ path: join(target, basename(path)), text }));
   const changed = texts.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
   for (const { path, text } of changed) {
     const draft = `${path}.${process.pid}`;
@@ -146,10 +152,10 @@ export async function bundlePlugin() {
     writeFileSync(draft, text);
     renameSync(draft, path);
   }
-  const caches = cachesIn(folder);
+  const caches = cachesIn(target);
   if (changed.length === 0 && caches.filter((name) => name.includes(process.version)).length === cachedBundles) return;
-  if (changed.length > 0) for (const name of caches) rmSync(join(folder, name), { force: true });
-  await makeCaches();
+  if (changed.length > 0) for (const name of caches) rmSync(join(target, name), { force: true });
+  await makeCaches(target);
 }
 
 /**
@@ -168,15 +174,19 @@ const cachesIn = (path) => readdirSync(path).filter((name) => /^plugin-.*\.cache
 /** Bundles that are run from a code cache: the rest, and the clients. */
 const cachedBundles = 2;
 
-/** Runs the cached bundles once: at its first run each makes the code cache for this version of Node. */
-async function makeCaches() {
+/**
+ * Runs the cached bundles once: at its first run each makes the code cache for this version of Node.
+ * @param {string} target
+ */
+async function makeCaches(target) {
   const { runBundle } = require("../../provider/dist/plugin/run-bundle.js");
-  runBundle(join(folder, "plugin-rest.js"));
-  runBundle(join(folder, lateBundle));
+  runBundle(join(target, "plugin-rest.js"));
+  runBundle(join(target, lateBundle));
   const deadline = Date.now() + 10_000;
-  const made = () => cachesIn(folder).filter((name) => name.includes(process.version)).length === cachedBundles;
+  const made = () => cachesIn(target).filter((name) => name.includes(process.version)).length === cachedBundles;
   // Without them the plugin starts slower, and makes them later: nothing to fail for.
   while (!made() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) await bundlePlugin();
+// Not awaited: the bench, which is compiled to CommonJS, could not import this file.
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void bundlePlugin();

@@ -150,7 +150,8 @@ export async function createStack(environment: Record<string, string>, project: 
       {
         cwd: programFolder,
         env: { ...env, ...options.env },
-        timeout: 120_000,
+        // A template's real release alone takes two minutes.
+        timeout: 170_000,
         ...(options.interrupt ? { interrupt: options.interrupt } : {}),
       },
     );

@@ -1,0 +1,96 @@
+import { readdir, readFile } from "node:fs/promises";
+import { Agent, createServer, request } from "node:http";
+import { processorTime, residentMemory } from "./processes";
+
+/** What one command cost, beside its time. */
+export interface Usage {
+  /** Requests to the service. */
+  requests: number;
+  /** Processor time of the provider's process, ms. */
+  cpu: number;
+  /** Its highest memory, MiB. */
+  memory: number;
+}
+
+/** An address that leads to a service and counts what goes there. */
+export interface Counter {
+  origin: string;
+  /** Requests since it was last asked. */
+  take(): number;
+  close(): void;
+}
+
+/** Starts a counter in front of an origin, on loopback. */
+export async function startCounter(origin: string): Promise<Counter> {
+  let count = 0;
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((incoming, outgoing) => {
+    count += 1;
+    const { method, headers } = incoming;
+    const forwarded = request(new URL(incoming.url ?? "/", origin), { method, headers, agent }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(outgoing);
+    });
+    forwarded.on("error", () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("a listening server has a port");
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    take: () => {
+      const taken = count;
+      count = 0;
+      return taken;
+    },
+    close: () => {
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Milliseconds between two looks at the processes. */
+const lookEvery = 15;
+
+/** Whether a command line is that of a provider: a plugin, or the process of dynamic resources. */
+const isProvider = (words: string): boolean => /pulumi-resource-|\/dist\/plugin\.js|dynamic-provider/.test(words);
+
+/** Watches the providers whose environment names `folder`, until it is told to end. Only where there is /proc. */
+export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" | "memory">> {
+  const read = (pid: number, name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
+  const foreign = new Set<number>();
+  const seen = new Map<number, { cpu: number; memory: number }>();
+  const look = async (): Promise<void> => {
+    for (const name of await readdir("/proc").catch(() => [])) {
+      const pid = Number(name);
+      if (Number.isNaN(pid) || foreign.has(pid)) continue;
+      const environment = await read(pid, "environ");
+      // Empty is that of a process that is ending or only beginning.
+      if (environment !== "" && !environment.includes(folder)) foreign.add(pid);
+      else if (environment !== "" && isProvider(await read(pid, "cmdline"))) {
+        const [cpu, memory] = await Promise.all([processorTime(pid), residentMemory(pid).catch(() => 0)]);
+        const before = seen.get(pid) ?? { cpu: 0, memory: 0 };
+        seen.set(pid, { cpu: Math.max(before.cpu, cpu), memory: Math.max(before.memory, memory || 0) });
+      }
+    }
+  };
+  let ended = false;
+  const watching = (async () => {
+    while (!ended) {
+      await look();
+      await new Promise((resolve) => setTimeout(resolve, lookEvery));
+    }
+  })();
+  return async () => {
+    ended = true;
+    await watching;
+    const all = [...seen.values()];
+    return {
+      cpu: all.reduce((sum, { cpu }) => sum + cpu, 0),
+      memory: Math.max(0, ...all.map(({ memory }) => memory)),
+    };
+  };
+}
