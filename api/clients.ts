@@ -41,6 +41,8 @@ export interface ClientSettings {
 export interface Clients {
   /** What `management` speaks. */
   dialect: Dialect;
+  /** Root of the REST management API, no slash at its end. */
+  baseUrl: string;
   management: Management;
   jobs: JobClient;
   /** Requests sent so far, retries included. */
@@ -70,6 +72,7 @@ export function createClients(settings: ClientSettings): Clients {
   const createManagement = dialect === "v2" ? createRestV2Management : createRestV1Management;
   return {
     dialect,
+    baseUrl,
     management: createManagement(transport, { baseUrl, graphqlUrl }),
     jobs: createJobClient(transport, serverlessUrl, clock),
     requestCount: transport.requestCount,

@@ -5,6 +5,7 @@ import type {
   EndpointCreate,
   EndpointRecord,
   EndpointSettings,
+  EndpointWorkers,
   GpuTypeRecord,
   NetworkVolumeRecord,
   NetworkVolumeSettings,
@@ -85,6 +86,8 @@ export interface Management {
     changes: EndpointChanges,
     options?: CallOptions & { settings?: EndpointSettings },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
+  /** The workers of an endpoint and the versions they run. */
+  readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;
 
   createNetworkVolume(settings: NetworkVolumeSettings, options?: CallOptions): Promise<NetworkVolumeRecord>;

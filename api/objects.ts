@@ -1,3 +1,5 @@
+import type { WorkerRecord } from "./shapes";
+
 /** The dialect that management operations go by, named after the version of its REST part. */
 export type Dialect = "v1" | "v2";
 
@@ -120,6 +122,13 @@ export interface EndpointRecord {
   createdAt?: string | undefined;
   /** Settings that the dialect has no place for: what stands there says nothing. */
   unshown?: readonly (keyof EndpointSettings)[] | undefined;
+}
+
+/** The workers of an endpoint, as far as the service shows them. */
+export interface EndpointWorkers {
+  /** Version that new workers run; undefined where the service does not say. */
+  version: number | undefined;
+  workers: readonly WorkerRecord[];
 }
 
 /** What a volume is set to. */

@@ -20,6 +20,9 @@ export type {
   NetworkVolumeArgs,
   SecretArgs,
   ServerlessEndpointArgs,
+  ServerlessEndpointVerifyArgs,
+  ServerlessEndpointVerifyExpectArgs,
+  ServerlessEndpointVerifyPolicyArgs,
   TemplateArgs,
 } from "./resources/args";
 export { ContainerRegistryAuth } from "./resources/container-registry-auth/resource";

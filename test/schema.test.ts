@@ -76,6 +76,7 @@ describe("schema.json", () => {
   it("names a nested type after what it belongs to", () => {
     expect(Object.keys(schema.types)).toEqual(
       [
+        ...["ServerlessEndpointVerifyExpect", "ServerlessEndpointVerifyPolicy", "ServerlessEndpointVerify"],
         ...["JobInvokePolicy", "JobInvokeExpect", "GpuTypesGpuTypes", "DataCentersDataCenters"],
         ...["EndpointHealthJobs", "EndpointHealthWorkers"],
       ].map((name) => `serverless-compute:index:${name}`),

@@ -3,7 +3,7 @@ import { pathSegment, requestFacts } from "../address";
 import { classifyAnswer } from "../errors";
 import type { Management } from "../management";
 import type { EndpointChanges, EndpointCreate, EndpointRecord } from "../objects";
-import { networkVolumeRecord, serverlessEndpointRecord, templateRecord } from "../shapes";
+import { networkVolumeRecord, serverlessEndpointRecord, templateRecord, workerRecord } from "../shapes";
 import type { Transport } from "../transport";
 import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
@@ -37,6 +37,7 @@ const endpointRecord = z.looseObject({
     .optional()
     .transform(() => undefined),
 });
+const endpointWithWorkers = endpointRecord.extend({ workers: z.array(workerRecord).nullish() });
 const endpointWithTemplate = endpointRecord.extend({ template: templateRecord.nullish() });
 
 /** An endpoint that REST v2 made has a template of its own, a copy that names the template which it was made from. */
@@ -112,6 +113,11 @@ export function createRestV1Management(
       const settling = changes.templateId === undefined ? [] : freshTemplate;
       const body = patchBody(changes);
       return ask(endpointRecord, { method: "PATCH", url, body, idempotent: true, settling }, options);
+    },
+    async readWorkers(id, options) {
+      const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
+      const { version, workers } = await ask(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);
+      return { version, workers: workers ?? [] };
     },
     async deleteEndpoint(id, options) {
       return remove(endpointUrl("DELETE", id), options);

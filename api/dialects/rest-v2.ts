@@ -11,6 +11,7 @@ import {
   v2NetworkVolumeRecord,
   v2ReleasesRecord,
   v2TemplateRecord,
+  v2Workers,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { choosePools, type Pools, poolsOf } from "./gpu-pools";
@@ -185,6 +186,11 @@ export function createRestV2Management(
         typesChange && onGpu ? choosePools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts) : undefined;
       const request = patch(url, endpointPatch(changes, settings, container, chosen), hiddenIn(container?.env ?? {}));
       return endpointFrom(await ask(v2EndpointRecord, request, options), undefined);
+    },
+    async readWorkers(id, options) {
+      const url = `${endpoints.of("GET", id)}/workers`;
+      const { endpointVersion, workers } = await ask(v2Workers, { method: "GET", url, idempotent: true }, options);
+      return { version: endpointVersion, workers };
     },
     async deleteEndpoint(id, options) {
       await remove(endpoints.of("DELETE", id), options);

@@ -57,6 +57,8 @@ export const jobRecord = z.looseObject({
   status: jobStatus,
   delayTime: z.number().optional(),
   executionTime: z.number().optional(),
+  /** Worker that has or had it, where the service says so. */
+  workerId: z.string().optional().catch(undefined),
   output: z.unknown().optional(),
   error: z.unknown().optional(),
 });

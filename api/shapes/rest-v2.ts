@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
+import { workerRecord } from "./serverless-endpoint";
 import { templateFields } from "./template";
 
 /**
@@ -151,6 +152,9 @@ export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 
 /** What GET /serverless/{id}/releases says of an endpoint, beside its releases and their roll-out. */
 export const v2ReleasesRecord = z.looseObject({ endpointVersion: orNothing(z.number()) });
+
+/** The workers of an endpoint, and the version that new ones run. */
+export const v2Workers = z.looseObject({ workers: list(workerRecord), endpointVersion: orNothing(z.number()) });
 
 /** A pod's volume; templates of serverless endpoints have none. */
 const mounts = z.strictObject({

@@ -73,6 +73,15 @@ const listOrNothing = z
   .transform((value) => value ?? []);
 const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
 
+/** A worker of an endpoint; not every API says what version of the endpoint it runs, or whether that is an old one. */
+export const workerRecord = z.looseObject({
+  id: z.string(),
+  status: orNothing(z.string()),
+  version: orNothing(z.number()),
+  isStale: orNothing(z.boolean()),
+});
+export type WorkerRecord = z.output<typeof workerRecord>;
+
 /** An endpoint as the service returns it: what it leaves out is undefined, lists are empty. */
 export const serverlessEndpointRecord = z.looseObject({
   id: z.string(),

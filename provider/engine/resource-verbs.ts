@@ -72,7 +72,10 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       const message = clean(messageOf(thrown));
       if (!(thrown instanceof PartialFailure)) throw new ResourceFailure(message);
       const [inputs] = sets;
-      throw new ResourceFailure(message, { id: thrown.id, outputs: outputsOf(thrown.outputs, inputs), inputs });
+      // What was set back has values of before, so what is secret in either is secret in it.
+      const secretPaths = sets.flatMap((set) => set.secretPaths);
+      const outputs = outputsOf(thrown.outputs, { ...inputs, secretPaths });
+      throw new ResourceFailure(message, { id: thrown.id, outputs, inputs });
     }
   };
 

@@ -91,13 +91,16 @@ export interface PreviewPlace {
 /** Something exists but is not finished: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
 export class PartialFailure extends Error {
   override readonly name = "PartialFailure";
+  /** What it is set to, where that is not what the verb was asked for. */
+  readonly inputs: Properties | undefined;
   constructor(
     message: string,
     readonly id: string,
     readonly outputs: Properties,
-    options?: { cause?: unknown },
+    { inputs, ...options }: { cause?: unknown; inputs?: Properties } = {},
   ) {
     super(message, options);
+    this.inputs = inputs;
   }
 }
 

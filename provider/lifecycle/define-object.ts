@@ -1,7 +1,7 @@
 import type { CallOptions, Management } from "serverless-compute-api";
 import type { Context, Properties } from "./contract";
 import { createOnce } from "./create/create-once";
-import type { Findable, Leftover, Named } from "./create/creation";
+import type { Findable, Leftover, Named, Update } from "./create/creation";
 import { type Actual, type Definition, defineLifecycle, type ResourceLifecycle } from "./define";
 import { toProperties } from "./properties/values";
 import { createReads, type Reads, type Source } from "./reads";
@@ -24,8 +24,12 @@ export interface ObjectDefinition<Inputs extends Named, Outputs extends object, 
   made(inputs: Inputs, found: Found, context: Context): Outputs;
   /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
   leftover?: Pick<Leftover<Found>, "onlyRecent"> & {
-    unused(found: Found, context: Context, options: CallOptions): Promise<boolean>;
+    unused(found: Found, context: Context, options: CallOptions, inputs: Inputs): Promise<boolean>;
   };
+  /** Changes one that is taken over; what `update` does beside that is left to `prove`. */
+  change?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
+  /** What one that was just made or taken over has to go through; one that fails stays in state as unfinished. */
+  prove?(made: { id: string; outputs: Outputs }, inputs: Inputs, context: Context): Promise<void>;
   /** Whether several may have the same name: then a create that was sent twice deletes its duplicate. */
   sharesNames?: true;
   /** An object under the name that it was made with, where the service changes names. */
@@ -47,9 +51,9 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
   const reads = createReads(definition.objects);
   const lifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
-    create(inputs, context) {
+    async create(inputs, context) {
       const objects = definition.objects(context.clients.management);
-      return createOnce(
+      const made = await createOnce(
         {
           ...{ kind, inputs, shape, rules: { ...definition, dialect: context.clients.dialect } },
           send: (options) => objects.create(inputs, options),
@@ -59,17 +63,19 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
           ...(complete && {
             complete: (found: Found) => complete(found, toProperties(inputs), { ...context, warn: () => {} }),
           }),
-          change: (id, changes) => definition.update(id, changes, context),
+          change: (id, changes) => (definition.change ?? definition.update)(id, changes, context),
           ...(leftover && {
             leftover: {
               onlyRecent: leftover.onlyRecent,
-              unused: (found: Found, options: CallOptions) => leftover.unused(found, context, options),
+              unused: (found: Found, options: CallOptions) => leftover.unused(found, context, options, inputs),
             },
           }),
           ...(sharesNames && { remove: (id: string) => definition.delete(id, context) }),
         },
         context,
       );
+      await definition.prove?.(made, inputs, context);
+      return made;
     },
     async read(id, olds, context) {
       const record = await reads(context).one(id, context);

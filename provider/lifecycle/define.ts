@@ -45,6 +45,12 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   dialectRules?: (inputs: Properties, dialect: Dialect) => Failure[];
   /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
   replaceWarning?: (changed: ReadonlySet<string>, dialect: Dialect | undefined) => string | undefined;
+  /** What else deserves a warning beside a preview of `changes`. */
+  alsoWarns?: (changes: readonly Change[]) => string[];
+  /** Keys that the state has beside inputs and outputs while something is unfinished: a read keeps them. */
+  keeps?: readonly string[];
+  /** What a deployment has to do although no input differs. */
+  unfinished?: (olds: Properties, news: Properties) => Change[];
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
   read(id: string, olds: Properties, context: Context): Promise<Actual<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
@@ -57,8 +63,10 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
 ): ResourceLifecycle {
   const { kind, description, inputs: shape, outputs, resolved } = definition;
   const keys = Object.keys(shape.shape);
-  const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] =>
-    diffProperties(shape, olds, news, { ...definition, dialect });
+  const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
+    const changes = diffProperties(shape, olds, news, { ...definition, dialect });
+    return changes.length > 0 ? changes : (definition.unfinished?.(olds, news) ?? []);
+  };
   const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
   const labelOf = (properties: Properties, id?: string): string => {
     const name = textOf(properties, "name");
@@ -77,8 +85,10 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
     },
     diff,
-    warnings: (changes, dialect) =>
-      warningsOf(shape, changes, (changed) => definition.replaceWarning?.(changed, dialect)),
+    warnings: (changes, dialect) => [
+      ...warningsOf(shape, changes, (changed) => definition.replaceWarning?.(changed, dialect)),
+      ...(definition.alsoWarns?.(changes) ?? []),
+    ],
     previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
     create: (properties, whole) =>
       attempt({ label: labelOf(properties), verb: "create" }, properties, whole, (context) =>
@@ -94,8 +104,12 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         const actual = await definition.read(id, olds, context);
         if (!actual) return undefined;
         const inputs = mergeRead(shape, olds, knownProperties(actual.inputs, keys), definition);
-        const kept = [...duplicateKeys, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
-        return { id, inputs, outputs: merged({ ...Object.fromEntries(kept), ...inputs }, actual.outputs) };
+        const kept = [...duplicateKeys, ...(definition.keeps ?? []), ...Object.keys(outputs.shape)];
+        return {
+          id,
+          inputs,
+          outputs: merged({ ...Object.fromEntries(kept.map((key) => [key, olds[key]])), ...inputs }, actual.outputs),
+        };
       }),
     update: (id, olds, news, whole) =>
       attempt({ label: labelOf(news, id), verb: "update" }, news, whole, (context) =>
@@ -157,7 +171,7 @@ async function explaining<Answer>(subject: Subject, inputs: Properties, work: ()
     return await work();
   } catch (error) {
     if (!(error instanceof PartialFailure)) throw explained(error, subject);
-    const outputs = { ...inputs, ...error.outputs };
+    const outputs = { ...(error.inputs ?? inputs), ...error.outputs };
     const cause = explained(error.cause, subject);
     const message = cause instanceof ExplainedError ? `${error.message}\n${cause.message}` : error.message;
     throw new PartialFailure(message, error.id, outputs, { cause });

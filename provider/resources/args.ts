@@ -121,6 +121,40 @@ export abstract class TemplateOutputs extends pulumi.CustomResource {
   declare readonly revision: pulumi.Output<string>;
 }
 
+/** The input `expect` of a ServerlessEndpointVerify. */
+export interface ServerlessEndpointVerifyExpectArgs {
+  /** State that the job must end in. Default `"COMPLETED"`. */
+  status?: pulumi.Input<"COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
+  /** What the output must contain: objects match partially, everything else exactly. */
+  output?: pulumi.Input<unknown>;
+}
+
+/** The input `policy` of a ServerlessEndpointVerify. */
+export interface ServerlessEndpointVerifyPolicyArgs {
+  /** Milliseconds that the job may run once a worker has it; 600000 when absent. From 5000 to 604800000. */
+  executionTimeout?: pulumi.Input<number>;
+  /** When true the job does not make workers scale up. */
+  lowPriority?: pulumi.Input<boolean>;
+  /** Milliseconds from submission to removal, queue and run included; 86400000 when absent. From 10000 to 604800000. */
+  ttl?: pulumi.Input<number>;
+}
+
+/** The input `verify` of a ServerlessEndpoint. */
+export interface ServerlessEndpointVerifyArgs {
+  /** What the handler gets. */
+  input: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
+  /** What counts as success. */
+  expect?: pulumi.Input<ServerlessEndpointVerifyExpectArgs>;
+  /** Seconds for the whole verification: workers of the new version start, take the job and finish it. From 1 to 604800. Default `300`. */
+  timeout?: pulumi.Input<number>;
+  /** How often a job that goes wrong is run before the version counts as broken. From 1 to 10. Default `1`. */
+  attempts?: pulumi.Input<number>;
+  /** Per-job time-outs and priority. */
+  policy?: pulumi.Input<ServerlessEndpointVerifyPolicyArgs>;
+  /** Values whose change verifies again, for example `[template.revision]` of a template that changes in place. Default `[]`. */
+  triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
+}
+
 /** Inputs of a {@link ServerlessEndpoint}. */
 export interface ServerlessEndpointArgs {
   /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
@@ -167,6 +201,8 @@ export interface ServerlessEndpointArgs {
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
+  /** Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: an update that fails it is set back. */
+  verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
 }
@@ -195,6 +231,7 @@ export abstract class ServerlessEndpointOutputs extends pulumi.CustomResource {
   declare readonly type: pulumi.Output<"QUEUE" | "LOAD_BALANCER" | undefined>;
   declare readonly excludedGpuTypeIds: pulumi.Output<string[] | undefined>;
   declare readonly flashbootType: pulumi.Output<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined>;
+  declare readonly verify: pulumi.Output<pulumi.Unwrap<ServerlessEndpointVerifyArgs> | undefined>;
   declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests. */
   declare readonly url: pulumi.Output<string>;

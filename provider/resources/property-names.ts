@@ -46,6 +46,7 @@ export const propertyNames = {
     "type",
     "excludedGpuTypeIds",
     "flashbootType",
+    "verify",
     "adoptExisting",
     "url",
     "version",

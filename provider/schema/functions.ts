@@ -13,11 +13,11 @@ export interface FunctionShape {
   outputs: z.ZodObject;
 }
 
-/** What a look-up returns of an object: id, inputs and outputs, without what is secret or only matters at creation. */
+/** What a look-up returns of an object: id, inputs and outputs, without what is secret and what the service does not hold. */
 function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
   const shown = Object.entries(inputs.shape).filter(([key, shape]) => {
-    const { secret, onlyAtCreation } = traitsOf(shape);
-    return key !== "name" && !secret && !onlyAtCreation;
+    const { secret, onlyAtCreation, stateOnly } = traitsOf(shape);
+    return key !== "name" && !secret && !onlyAtCreation && !stateOnly;
   });
   return z.object({
     id: z.string().describe("Id of the object."),

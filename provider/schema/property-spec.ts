@@ -60,7 +60,7 @@ function typeSpec(schema: unknown, prefix: string, name: string, types: TypeSpec
       type: "object",
       ...(schema.description ? { description: schema.description } : {}),
       properties: Object.fromEntries(
-        Object.entries(schema.properties).map(([key, value]) => [key, propertySpec(value, prefix, key, types)]),
+        Object.entries(schema.properties).map(([key, value]) => [key, propertySpec(value, token, key, types)]),
       ),
       required: schema.required ?? [],
     };

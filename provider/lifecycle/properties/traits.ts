@@ -19,6 +19,8 @@ export interface Traits {
   unordered?: true;
   /** Matters when the object is made, and never afterwards: a change of it does not change the object. */
   onlyAtCreation?: true;
+  /** Says what deployments do: the service holds nothing of it. */
+  stateOnly?: true;
   /** Why a change of this property deserves a warning in a preview. */
   warns?: string;
 }

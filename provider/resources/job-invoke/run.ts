@@ -9,7 +9,10 @@ import type { JobOrder } from "./inputs";
 export type JobContext = Pick<
   Context,
   "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
->;
+> & {
+  /** Waits at least `ms` before the next look, where many jobs share a limit of looks. */
+  pause?: (ms: number) => Promise<void>;
+};
 
 /** Milliseconds between two looks at a job: soon at first, for most jobs are short. */
 const firstPoll = 250;
@@ -86,6 +89,7 @@ async function untilFinal(
   let job = submitted;
   let question = firstQuestion;
   let reason: string | undefined;
+  const pause = context.pause ?? ((ms: number) => clock.sleep(ms, signal));
   for (let wait = firstPoll; !isFinal(job.status); wait = Math.min(wait * 1.5, lastPoll)) {
     const left = end - clock.now();
     const passed = limit - left;
@@ -93,6 +97,7 @@ async function untilFinal(
     const waits = job.status === "IN_QUEUE";
     if (waits && passed >= question) {
       question = passed + nextQuestion;
+      await context.pause?.(0);
       const health = await context.clients.jobs.health(endpointId, tidyingOptions(context)).catch(() => undefined);
       reason = health && workerProblem(health, context);
     }
@@ -100,7 +105,7 @@ async function untilFinal(
     context.progress(
       `job ${job.id} ${job.status}: ${Math.round(passed / 1000)} s of at most ${Math.round(limit / 1000)} s${because}`,
     );
-    await clock.sleep(Math.min(wait, left), signal);
+    await pause(Math.min(wait, left));
     job = await look(endpointId, job.id, context);
   }
   context.progress(`job ${job.id} ${job.status}`);

@@ -38,10 +38,20 @@ const remedies: Record<JobStatus, string> = {
 
 /** Runs a job and holds it to what is expected of it; rejects with a JobFailure when it does not meet that. */
 export async function runExpected(order: JobOrder, context: JobContext): Promise<JobRecord> {
-  const { endpointId, expect } = order;
-  const job = await runJob(order, context).catch(async (error) => {
-    throw await unfinished(error, endpointId, context);
+  const job = await runToEnd(order, context);
+  await holdTo(order, job, context);
+  return job;
+}
+
+/** Runs a job to its end, whatever state that is; rejects with a JobFailure when it does not come to one. */
+export function runToEnd(order: JobOrder, context: JobContext): Promise<JobRecord> {
+  return runJob(order, context).catch(async (error) => {
+    throw await unfinished(error, order.endpointId, context);
   });
+}
+
+/** Holds a job that is over to what is expected of it; rejects with a JobFailure. */
+export async function holdTo({ endpointId, expect }: JobOrder, job: JobRecord, context: JobContext): Promise<void> {
   if (job.status !== expect.status) {
     const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
     throw new JobFailure(
@@ -56,7 +66,7 @@ export async function runExpected(order: JobOrder, context: JobContext): Promise
     );
   }
   const found = expect.output === undefined ? [] : mismatches(expect.output, job.output);
-  if (found.length === 0) return job;
+  if (found.length === 0) return;
   const title = `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, but its output is not what was expected`;
   throw new JobFailure([title, ...mismatchLines(found, context.secrets), remedies.COMPLETED], endpointId, job.id);
 }
@@ -103,8 +113,8 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
 const shortened = (text: string | undefined): string | undefined =>
   text !== undefined && text.length > errorLength ? `${text.slice(0, errorLength)}…` : text;
 
-/** What the endpoint's health says, beside an error that was shown already. */
-async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {
+/** How an endpoint is: its jobs and workers, and what keeps workers from coming up beside an error that was `shown` already. */
+export async function healthLine(endpointId: string, context: JobContext, shown?: string): Promise<string> {
   try {
     const health = await context.clients.jobs.health(endpointId, tidyingOptions(context));
     const problem = shortened(workerProblem(health, context));

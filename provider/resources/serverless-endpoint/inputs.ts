@@ -2,9 +2,36 @@ import { restEndpointCreate } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
+import { jobInvokeInputs } from "../job-invoke/inputs";
 
 const { shape } = restEndpointCreate;
 const restartsWorkers = { warns: "active workers may restart" };
+
+const job = jobInvokeInputs.shape;
+/** A job that new workers have to do well before a create or an update succeeds. */
+const verify = z.strictObject({
+  input: job.input,
+  expect: job.expect,
+  timeout: z
+    .int()
+    .min(1)
+    .max(7 * 24 * 3600)
+    .describe("Seconds for the whole verification: workers of the new version start, take the job and finish it.")
+    .default(300),
+  attempts: z
+    .int()
+    .min(1)
+    .max(10)
+    .describe("How often a job that goes wrong is run before the version counts as broken.")
+    .default(1),
+  policy: job.policy,
+  triggers: z
+    .array(z.unknown())
+    .describe(
+      "Values whose change verifies again, for example `[template.revision]` of a template that changes in place.",
+    )
+    .default([]),
+});
 
 /** Inputs of a ServerlessEndpoint resource as people write them: the REST API's own, with its defaults (interface: Endpoint). */
 export const serverlessEndpointInputs = restEndpointCreate
@@ -32,7 +59,18 @@ export const serverlessEndpointInputs = restEndpointCreate
       .describe("Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only.")
       .optional()
       .register(traits, { dialect: "v2" }),
+    verify: verify
+      .describe(
+        "Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: " +
+          "an update that fails it is set back.",
+      )
+      .optional()
+      .register(traits, { stateOnly: true }),
     adoptExisting,
+  })
+  .refine(({ verify: job, type }) => job === undefined || type !== "LOAD_BALANCER", {
+    path: ["verify"],
+    error: "must not be set where type is LOAD_BALANCER, which takes no jobs",
   })
   .refine(({ flashboot, flashbootType }) => !flashboot || flashbootType === undefined, {
     path: ["flashbootType"],
@@ -47,6 +85,9 @@ export const serverlessEndpointInputs = restEndpointCreate
 /** The inputs as the verbs get them: checked, the name filled in. */
 export const resolvedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
 export type Inputs = z.output<typeof resolvedInputs>;
+
+/** What verifies a new version. */
+export type Verify = NonNullable<Inputs["verify"]>;
 
 /** What a ServerlessEndpoint resource knows only once it exists. */
 export const serverlessEndpointOutputs = z.object({

@@ -23,6 +23,8 @@ import {
   serverlessEndpointInputs,
   serverlessEndpointOutputs,
 } from "./inputs";
+import { inPlaceWarnings, leftToVerify, unverifiedKey } from "./unverified";
+import { updateVerified, verifyCreated } from "./verified-update";
 
 const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
 
@@ -141,7 +143,7 @@ async function withTemplate(listed: EndpointRecord, wanted: Properties, context:
 }
 
 /** What an endpoint is set to by its inputs. */
-const settingsOf = ({ adoptExisting: _, ...inputs }: Inputs): EndpointSettings => ({
+const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs): EndpointSettings => ({
   ...inputs,
   cpuFlavorIds: inputs.cpuFlavorIds ?? [],
   vcpuCount: inputs.vcpuCount ?? null,
@@ -175,7 +177,7 @@ async function scaleToZero(id: string, context: Context): Promise<void> {
   }
 }
 
-async function update(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+async function change(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { jobs, management } = context.clients;
   // What workers compute on never changes in place.
   const whole = settingsOf(news);
@@ -213,10 +215,19 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   return failures;
 }
 
-/** Whether it has never had a job. */
-async function unused({ id }: EndpointRecord, context: Context, options: CallOptions): Promise<boolean> {
+/** How many interrupted creates of one endpoint may each have run the jobs of its verification. */
+const interruptedCreates = 5;
+
+/** Whether it has never had a job but those that verify it. */
+async function unused(
+  { id }: EndpointRecord,
+  context: Context,
+  options: CallOptions,
+  { verify }: Inputs,
+): Promise<boolean> {
   const { jobs } = await context.clients.jobs.health(id, options);
-  return jobs.completed + jobs.failed + jobs.inProgress + jobs.inQueue + jobs.retried === 0;
+  const had = jobs.completed + jobs.failed + jobs.inProgress + jobs.inQueue + jobs.retried;
+  return had <= (verify ? interruptedCreates * verify.attempts : 0);
 }
 
 /** An endpoint: workers of one template behind an API root of their own (interface: Endpoint). Names need not be unique. */
@@ -248,6 +259,11 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   named: (one, { name }) => (one.name === `${name}-fb` ? { ...one, name } : one),
   leftover: { onlyRecent: true, unused },
   sharesNames: true,
-  update,
+  change,
+  prove: verifyCreated,
+  update: (id, changes, context) => updateVerified(id, changes, context, change),
+  keeps: [unverifiedKey],
+  unfinished: leftToVerify,
+  alsoWarns: inPlaceWarnings,
   delete: deleteEndpoint,
 });

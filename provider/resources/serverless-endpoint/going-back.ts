@@ -1,0 +1,118 @@
+import type { EndpointRecord, EndpointWorkers } from "serverless-compute-api";
+import { showValue } from "serverless-compute-api/shapes";
+import { callOptions, tidyingOptions } from "../../lifecycle/calls";
+import { type Context, PartialFailure, type Properties } from "../../lifecycle/contract";
+import type { Update } from "../../lifecycle/create/creation";
+import { explained } from "../../lifecycle/messages";
+import { toProperties } from "../../lifecycle/properties/values";
+import { type Inputs, type Outputs, resolvedInputs, type Verify } from "./inputs";
+import { followRollout } from "./rollout";
+import { changedSettings, inputsIn, type Unverified, unverifiedKey } from "./unverified";
+import { endOf } from "./verification";
+
+/** Makes an update without a verification. */
+export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
+
+/** An update whose verification failed. */
+interface FailedUpdate {
+  id: string;
+  update: Update<Inputs>;
+  /** What the state said was unverified before it. */
+  pending: Unverified | undefined;
+  /** What the update returned. */
+  outputs: Outputs;
+  /** What the state says of it while it stays. */
+  left: Properties;
+  /** Why the verification failed. */
+  said: string;
+  verify: Verify;
+  apply: Apply;
+  /** Version that was there before. */
+  from: number | undefined;
+}
+
+const versionText = (version: number | undefined, otherwise: string): string =>
+  version === undefined ? otherwise : `version ${version}`;
+
+const settingsText = (settings: object, keys: readonly string[]): string =>
+  keys.map((key) => `${key} ${showValue(new Map(Object.entries(settings)).get(key) ?? null)}`).join(", ");
+
+/**
+ * Sets back what an update changed and waits for the workers of it. Returns the failure that ends the update: what the job
+ * said, and what the endpoint runs now.
+ */
+export async function goBack(failed: FailedUpdate, context: Context): Promise<PartialFailure> {
+  const { id, update, pending, outputs, said, verify, apply, from } = failed;
+  const { news, changed } = update;
+  const olds = toProperties(update.olds);
+  const back = inputsIn(olds, pending?.before);
+  const keys = [...new Set([...changedSettings(changed), ...Object.keys(pending?.before ?? {})])];
+  const workers = await context.clients.management.readWorkers(id, callOptions(context)).catch(() => undefined);
+  const now = versionText(workers?.version, "the new version");
+  if (keys.length === 0)
+    return new PartialFailure(
+      `${now} failed its verification, and stays: what its workers run was changed in place\n${said}\n` +
+        "Set the template back or correct it. With replaceOnChange of the Template the endpoint is set back by itself.",
+      id,
+      { ...toProperties(outputs), ...versionOf(workers), [unverifiedKey]: { before: {} } },
+      { inputs: back },
+    );
+  context.progress(`${now} failed its verification: setting back ${keys.join(", ")}`);
+  const goal = resolvedInputs.parse(back);
+  const reverse = { olds: { ...news, ...outputs }, news: goal, changed: (key: string) => keys.includes(key) };
+  let result = outputs;
+  try {
+    result = await apply(id, reverse, context);
+  } catch (error) {
+    const found = await context.clients.management.readEndpoint(id, tidyingOptions(context)).catch(() => undefined);
+    // A lost response to a change that was made is none that failed.
+    if (found?.templateId !== goal.templateId || !keys.includes("templateId"))
+      return stuck(failed, { error, found, goal, keys, now }, context);
+  }
+  const rollout = followRollout(id, workers, context);
+  const end = endOf(verify, context);
+  const isUp = await rollout.untilSettled(end, goal.workersMin).catch(() => false);
+  const again = rollout.version();
+  const as = again === undefined || again === from ? "" : ` (as version ${again})`;
+  const next = 'The next "pulumi up" tries the change again.';
+  return new PartialFailure(
+    `${now} failed its verification; ${versionText(from, "the version before")} is back${as}, with ${settingsText(back, keys)}\n` +
+      `${said}\n${isUp ? `${rollout.text()}. ${next}` : `Its workers are not up yet (${rollout.text()}): look at the endpoint. ${next}`}`,
+    id,
+    { ...toProperties(result), ...(again === undefined ? {} : { version: again }) },
+    { inputs: back },
+  );
+}
+
+const versionOf = (workers: EndpointWorkers | undefined): Properties =>
+  workers?.version === undefined ? {} : { version: workers.version };
+
+/** Where going back failed, too: what runs now, and how a person puts it right. */
+function stuck(
+  { id, update, left, said }: FailedUpdate,
+  way: { error: unknown; found: EndpointRecord | undefined; goal: Inputs; keys: string[]; now: string },
+  { clients }: Context,
+): PartialFailure {
+  const { error, found, goal, keys, now } = way;
+  const { name } = update.news;
+  const why = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+  const runs = found
+    ? `The endpoint runs template "${found.templateId ?? "?"}", unverified.`
+    : `What the endpoint runs could not be read; the update set ${settingsText(update.news, keys)}.`;
+  const path = clients.dialect === "v2" ? "serverless" : "endpoints";
+  const command =
+    `curl -X PATCH ${clients.baseUrl}/${path}/${id} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
+    `-H "Content-Type: application/json" -d '${JSON.stringify({ templateId: goal.templateId })}'`;
+  return new PartialFailure(
+    [
+      `${now} failed its verification, and setting it back failed, too: ${why instanceof Error ? why.message : String(why)}`,
+      said,
+      runs,
+      `To set endpoint "${name}" (${id}) back by hand, give it ${settingsText(goal, keys)}:`,
+      ...(keys.includes("templateId") ? [`  ${command}`] : []),
+      'The next "pulumi up" verifies what the program says, and sets the endpoint back if that fails.',
+    ].join("\n"),
+    id,
+    left,
+  );
+}

@@ -1,0 +1,103 @@
+import type { EndpointWorkers, JobRecord, WorkerRecord } from "serverless-compute-api";
+import { callOptions } from "../../lifecycle/calls";
+import type { Context } from "../../lifecycle/contract";
+import { pollTurn } from "../../lifecycle/poll-turns";
+
+/** Milliseconds that new workers are waited for before a job is sent all the same; doubles each time, up to the last. */
+const firstPatience = 10_000;
+const lastPatience = 60_000;
+
+/** Milliseconds from one look at the workers to the next. */
+const interval = 1000;
+
+/**
+ * The workers of an endpoint while they move to a new version. A worker that was ever seen to be of another version is
+ * old; where the service says nothing of versions, those are the workers that were there before. Any other worker started
+ * later, so it runs the new one.
+ */
+export interface Rollout {
+  /** Version that new workers run, as far as the service says. */
+  version(): number | undefined;
+  /** How many workers are on the new version, as a person reads it. */
+  text(): string;
+  /** Looks at the workers now. */
+  look(): Promise<void>;
+  /** Waits until a job can be expected to reach a new worker: one is up, no old one is left, or patience is over. */
+  untilReady(end: number): Promise<void>;
+  /** Waits until new workers are up and no others are left, or none has to be; false when that is not so at the end. */
+  untilSettled(end: number, workersMin: number): Promise<boolean>;
+  /** Whether a worker of the new version had the job; undefined when it cannot be known. */
+  had(job: JobRecord): Promise<boolean | undefined>;
+}
+
+const isUp = ({ status }: WorkerRecord): boolean => status === undefined || /^(running|idle|ready)$/i.test(status);
+
+/** Follows the workers of an endpoint; `before` are those of before the change, where the service says of none which version it runs. */
+export function followRollout(endpointId: string, before: EndpointWorkers | undefined, context: Context): Rollout {
+  const old = new Set<string>();
+  const known = new Set<string>();
+  let current: EndpointWorkers = { version: undefined, workers: [] };
+  let patience = firstPatience;
+  let certainOnly = false;
+  let oldAtLook = 0;
+
+  const isOld = ({ id, isStale, version }: WorkerRecord): boolean => {
+    if (isStale !== undefined) return isStale;
+    if (version !== undefined && current.version !== undefined) return version < current.version;
+    return before?.workers.some((worker) => worker.id === id) ?? false;
+  };
+  const look = async (ms = 0): Promise<void> => {
+    await pollTurn(context, ms);
+    current = await context.clients.management.readWorkers(endpointId, callOptions(context));
+    for (const worker of current.workers) {
+      known.add(worker.id);
+      if (isOld(worker)) old.add(worker.id);
+    }
+    oldAtLook = current.workers.filter(({ id }) => old.has(id)).length;
+  };
+  const fresh = (): WorkerRecord[] => current.workers.filter(({ id }) => !old.has(id));
+  const text = (): string => {
+    const { version, workers } = current;
+    const target = version === undefined ? "the new version" : `version ${version}`;
+    return workers.length === 0
+      ? `no workers yet on ${target}`
+      : `${fresh().length} of ${workers.length} workers on ${target}`;
+  };
+
+  return {
+    version: () => current.version,
+    text,
+    look: () => look(),
+    async untilReady(end) {
+      const { clock, progress } = context;
+      const patient = clock.now() + patience;
+      for (let wait = 0; ; wait = interval) {
+        await look(wait);
+        progress(text());
+        const reachable = certainOnly ? oldAtLook === 0 : oldAtLook === 0 || fresh().some(isUp);
+        if (reachable || clock.now() >= end) return;
+        if (!certainOnly && clock.now() >= patient) break;
+      }
+      patience = Math.min(lastPatience, patience * 2);
+    },
+    async untilSettled(end, workersMin) {
+      const { clock, progress } = context;
+      for (let wait = 0; ; wait = interval) {
+        await look(wait);
+        progress(text());
+        if (oldAtLook === 0 && (fresh().some(isUp) || (fresh().length === 0 && workersMin === 0))) return true;
+        if (clock.now() >= end) return false;
+      }
+    },
+    async had({ workerId }) {
+      const oldBefore = oldAtLook;
+      if (workerId === undefined) {
+        // From now on a job is run only where no old worker can take it.
+        certainOnly = true;
+        return oldBefore === 0 ? true : undefined;
+      }
+      if (!known.has(workerId)) await look();
+      return !old.has(workerId);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Change, Properties, Secrets, Value } from "../../lifecycle/contract";
+import { isSecretAt } from "../../lifecycle/properties/secret-paths";
+import { isProperties } from "../../lifecycle/properties/values";
+import { resolvedInputs } from "./inputs";
+
+/** Where the state of an endpoint says that what it has is not verified. */
+export const unverifiedKey = "unverified";
+
+/** What a state says of an endpoint that was left unverified. */
+export interface Unverified {
+  /** What the settings that were changed since the last verified version were then, null for none; absent where no version ever was. */
+  before?: Properties;
+}
+
+/** What the state says; undefined where all is verified. */
+export function unverifiedIn(state: { [key: string]: unknown }): Unverified | undefined {
+  const found = state[unverifiedKey];
+  if (!isPropertiesValue(found)) return undefined;
+  const { before } = found;
+  return isProperties(before) ? { before } : {};
+}
+
+const isPropertiesValue = (value: unknown): value is Properties =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The inputs among the properties of a state, with other values where `over` has some; null stands for none. */
+export function inputsIn(state: Properties, over: Properties = {}): Properties {
+  const keys = Object.keys(resolvedInputs.shape);
+  const entries = keys.map((key): [string, Value | undefined] => [key, key in over ? over[key] : state[key]]);
+  return Object.fromEntries(
+    entries.flatMap(([key, value]) => (value === undefined || value === null ? [] : [[key, value]])),
+  );
+}
+
+/** Inputs that no request carries: a change of them changes no worker. */
+const ownInputs: readonly string[] = ["verify", "adoptExisting"];
+
+/** The settings of the service among the properties that an update changes. */
+export const changedSettings = (changed: (key: string) => boolean): string[] =>
+  Object.keys(resolvedInputs.shape).filter((key) => changed(key) && !ownInputs.includes(key));
+
+/** The old values of what an update changes. One that is secret is not kept a second time: then nobody can go back to it later. */
+export function settingsBefore(
+  olds: Properties,
+  changed: (key: string) => boolean,
+  secrets: Secrets | undefined,
+): Properties {
+  const shown = changedSettings(changed).filter((key) => !isSecretAt([key], secrets?.paths ?? []));
+  return Object.fromEntries(shown.map((key) => [key, olds[key] ?? null]));
+}
+
+const triggersIn = (verify: unknown): unknown => (isPropertiesValue(verify) ? verify["triggers"] : undefined);
+
+/** Whether the triggers of a verification changed; one that is new has none that did. */
+export function triggersChanged(olds: { [key: string]: unknown }, verify: unknown): boolean {
+  if (!isPropertiesValue(olds["verify"]) || !isPropertiesValue(verify)) return false;
+  return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(verify) ?? []);
+}
+
+/** What is left to do for an endpoint whose verification is not over, though no input differs. */
+export const leftToVerify = (olds: Properties, news: Properties): Change[] =>
+  unverifiedIn(olds) && isPropertiesValue(news["verify"]) ? [{ path: ["verify"], kind: "update", replace: false }] : [];
+
+/** Says in a preview what cannot be set back. */
+export function inPlaceWarnings(changes: readonly Change[]): string[] {
+  const inPlace =
+    changes.some(({ path }) => path[0] === "verify" && path[1] === "triggers") &&
+    !changes.some(({ path }) => path[0] === "templateId");
+  return inPlace
+    ? [
+        "verify.triggers: what its workers run changes in place, so a version that fails its verification cannot be set back; " +
+          "replaceOnChange of the Template makes that possible",
+      ]
+    : [];
+}

@@ -1,0 +1,89 @@
+import type { EndpointWorkers } from "serverless-compute-api";
+import { callOptions } from "../../lifecycle/calls";
+import { type Context, PartialFailure } from "../../lifecycle/contract";
+import type { Update } from "../../lifecycle/create/creation";
+import { explained } from "../../lifecycle/messages";
+import { pollTurn } from "../../lifecycle/poll-turns";
+import { toProperties } from "../../lifecycle/properties/values";
+import { type Apply, goBack } from "./going-back";
+import type { Inputs, Outputs } from "./inputs";
+import { settingsBefore, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
+import { verifyEndpoint } from "./verification";
+
+/** What a failure says, for a person. */
+const saidBy = (error: unknown, { name }: Inputs): string => {
+  const shown = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
+  return shown instanceof Error ? shown.message : String(shown);
+};
+
+/** Verifies an endpoint that was just made or taken over: one that fails stays in state as unverified. */
+export async function verifyCreated(
+  { id, outputs }: { id: string; outputs: Outputs },
+  inputs: Inputs,
+  context: Context,
+): Promise<void> {
+  const { verify, workersMax } = inputs;
+  if (!verify) return;
+  try {
+    await verifyEndpoint(id, { verify, workersMax }, undefined, context);
+  } catch (error) {
+    const what = context.signal.aborted ? "but its verification was cut short" : "but it failed its verification";
+    const next = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
+    const message = `endpoint "${inputs.name}" (${id}) was made, ${what}\n${saidBy(error, inputs)}\n${next}`;
+    throw new PartialFailure(message, id, { ...toProperties(outputs), [unverifiedKey]: {} });
+  }
+}
+
+/**
+ * Updates an endpoint. Where that changes what its workers run, the update succeeds only once a worker of the new
+ * version has done the job of `verify`; otherwise what was changed is set back.
+ */
+export async function updateVerified(
+  id: string,
+  update: Update<Inputs>,
+  context: Context,
+  apply: Apply,
+): Promise<Outputs> {
+  const { news, changed } = update;
+  const { verify, workersMax } = news;
+  const olds = toProperties(update.olds);
+  const pending = unverifiedIn(olds);
+  const isSwitch = changed("templateId");
+  if (!verify || !(isSwitch || pending || triggersChanged(olds, verify))) return apply(id, update, context);
+  const workers = isSwitch ? await workersBefore(id, context) : undefined;
+  const outputs = await apply(id, update, context);
+  // Where the service counted no change there is none: an interrupted deployment had made it.
+  const isSame = context.clients.dialect === "v1" && workers?.version === outputs.version;
+  try {
+    const rollout = await verifyEndpoint(id, { verify, workersMax }, isSame ? undefined : workers, context);
+    return { ...outputs, version: rollout.version() ?? outputs.version };
+  } catch (error) {
+    const said = saidBy(error, news);
+    const never = pending !== undefined && pending.before === undefined;
+    const before = { ...settingsBefore(olds, changed, context.secrets), ...pending?.before };
+    const left = { ...toProperties(outputs), [unverifiedKey]: never ? {} : { before } };
+    if (context.signal.aborted)
+      throw new PartialFailure(
+        `endpoint "${news.name}" (${id}) was updated, but its verification was cut short\n${said}\n` +
+          `The next "pulumi up" verifies it${never ? "" : ", and sets it back if that fails"}.`,
+        id,
+        left,
+      );
+    if (never)
+      throw new PartialFailure(
+        `endpoint "${news.name}" (${id}) failed its verification, and it has no earlier version that did not\n${said}\n` +
+          'The next "pulumi up" verifies it again.',
+        id,
+        left,
+      );
+    throw await goBack(
+      { id, update, pending, outputs, left, said, verify, apply, from: isSame ? undefined : workers?.version },
+      context,
+    );
+  }
+}
+
+async function workersBefore(id: string, context: Context): Promise<EndpointWorkers> {
+  await pollTurn(context);
+  return context.clients.management.readWorkers(id, callOptions(context));
+}

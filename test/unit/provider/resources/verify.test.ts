@@ -1,0 +1,158 @@
+import { type Clock, type Dialect, systemClock } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { at, stringAt } from "../../../support/raw-http";
+
+const handlers = ["echo", "fail", "slow"];
+const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
+const bench = await useLifecycleBench({ images });
+const { ServerlessEndpoint, Template } = kinds;
+
+/** Time that passes ten times as fast, so that looks a second apart are not. */
+const haste = 10;
+const clock: Clock = {
+  now: () => systemClock.now() * haste,
+  sleep: (ms, signal) => systemClock.sleep(ms / haste, signal),
+};
+
+/** A job that the handler "echo" does well, and none of the others. */
+const verify = { input: { text: "pong", ms: 60_000 }, expect: { output: { text: "pong" } }, timeout: 600 };
+
+const templates = new Map<string, string>();
+for (const name of handlers) {
+  const template = { name, imageName: `acme/${name}:1`, isServerless: true };
+  templates.set(name, stringAt(await bench.rest("POST", "/templates", template), "id"));
+}
+
+describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoken) => {
+  const context = (more: object = {}): BenchContext => bench.context({ clock, ...more }, spoken);
+  const inputsOf = (name: string, handler: string, news: Properties = {}): Properties => {
+    const given = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
+    const { inputs, failures } = ServerlessEndpoint.check({}, given, `${name}-${spoken}`, [], spoken);
+    expect(failures).toEqual([]);
+    return inputs;
+  };
+  /** Jobs that were submitted and changes of endpoints that were sent since the last call. */
+  const sent = (): { jobs: number; changes: number } => {
+    const asked = bench.asked();
+    return {
+      jobs: asked.filter((one) => one.endsWith("/run")).length,
+      changes: asked.filter((one) => /^PATCH \/v\d\/(endpoints|serverless)/.test(one)).length,
+    };
+  };
+  const failureOf = async (verb: Promise<unknown>): Promise<PartialFailure> => {
+    const failure: unknown = await verb.catch((error: unknown) => error);
+    if (failure instanceof PartialFailure) return failure;
+    throw failure;
+  };
+  const jobsOf = async (id: string): Promise<unknown> => at((await context().clients.jobs.health(id)).jobs);
+
+  test("a create succeeds once a worker did the job", async () => {
+    sent();
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf("good", "echo"), context());
+    expect(outputs).toMatchObject({ version: 1, verify: { input: verify.input } });
+    expect(outputs).not.toHaveProperty("unverified");
+    expect(sent()).toEqual({ jobs: 1, changes: 0 });
+    expect(await jobsOf(id)).toMatchObject({ completed: 1 });
+  });
+
+  test("a create that fails it stays in state, is verified again without a change, and can be deleted", async () => {
+    const inputs = inputsOf("broken", "fail");
+    const failure = await failureOf(ServerlessEndpoint.create(inputs, context()));
+    expect(failure.message).toMatch(
+      /was made, but it failed its verification\njob \S+ .* ended FAILED[\s\S]*pulumi destroy/,
+    );
+    const olds = failure.outputs;
+    expect(olds).toMatchObject({ templateId: inputs["templateId"], unverified: {} });
+    expect(ServerlessEndpoint.diff(olds, inputs)).toEqual([{ path: ["verify"], kind: "update", replace: false }]);
+    const reading = await ServerlessEndpoint.read(failure.id, olds, context());
+    expect(reading?.outputs).toMatchObject({ unverified: {} });
+    sent();
+    const again = await failureOf(ServerlessEndpoint.update(failure.id, olds, inputs, context()));
+    expect(again.message).toContain("has no earlier version that did not");
+    expect(sent()).toEqual({ jobs: 1, changes: 0 });
+    const repaired = inputsOf("broken", "echo");
+    const outputs = await ServerlessEndpoint.update(failure.id, again.outputs, repaired, context());
+    expect(outputs).not.toHaveProperty("unverified");
+    await ServerlessEndpoint.delete(failure.id, outputs, context());
+  });
+
+  test("an update to a broken template is set back, and its state is what is there", async () => {
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf("back", "echo"), context());
+    sent();
+    const told = context();
+    const failure = await failureOf(
+      ServerlessEndpoint.update(id, outputs, inputsOf("back", "fail", { idleTimeout: 9 }), told),
+    );
+    expect(failure.message).toMatch(
+      /^version 2 failed its verification; version 1 is back \(as version 3\), with templateId "\w+", idleTimeout 5\njob \S+ .* ended FAILED, expected COMPLETED\nerror: /,
+    );
+    expect(failure.outputs).toEqual({ ...outputs, version: 3 });
+    expect(sent()).toEqual({ jobs: 1, changes: 2 });
+    expect(told.shown.join("\n")).toMatch(/of 1 workers on version 2|no workers yet on version 2/);
+    expect(ServerlessEndpoint.diff(failure.outputs, inputsOf("back", "fail")).map(({ path }) => path)).toEqual([
+      ["templateId"],
+    ]);
+    expect((await ServerlessEndpoint.read(id, failure.outputs, context()))?.inputs).toEqual(inputsOf("back", "echo"));
+    const job = await context().clients.jobs.runsync(id, { input: { text: "still" } });
+    expect(job).toMatchObject({ status: "COMPLETED", output: { text: "still" } });
+  });
+
+  test("what changes no worker runs no job: scaling, verify itself, and a verify that is new", async () => {
+    const { verify: _none, ...plain } = inputsOf("quiet", "echo");
+    const { id, outputs } = await ServerlessEndpoint.create(plain, context());
+    sent();
+    const added = await ServerlessEndpoint.update(id, outputs, inputsOf("quiet", "echo"), context());
+    const expecting = { verify: { ...verify, expect: { output: { text: "never" } } } };
+    const changed = await ServerlessEndpoint.update(id, added, inputsOf("quiet", "echo", expecting), context());
+    expect(sent()).toEqual({ jobs: 0, changes: 0 });
+    const scaled = inputsOf("quiet", "echo", { ...expecting, workersMax: 2, idleTimeout: 7 });
+    await ServerlessEndpoint.update(id, changed, scaled, context());
+    expect(sent()).toEqual({ jobs: 0, changes: 1 });
+  });
+
+  test("a trigger verifies again, and a template that changed in place stays", async () => {
+    const name = `in-place-${spoken}`;
+    const made = Template.check({}, { name, imageName: "acme/echo:1" }, name, [], spoken).inputs;
+    const { id: templateId, outputs: before } = await Template.create(made, context());
+    const triggered = (revision: string) =>
+      inputsOf("place", "echo", { templateId, verify: { ...verify, triggers: [revision] } });
+    const { id, outputs } = await ServerlessEndpoint.create(triggered("1"), context());
+    await Template.update(templateId, before, { ...made, imageName: "acme/fail:1" }, context());
+    sent();
+    const changes = ServerlessEndpoint.diff(outputs, triggered("2"));
+    expect(ServerlessEndpoint.warnings(changes).join()).toContain("changes in place");
+    const failure = await failureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
+    expect(failure.message).toContain(
+      "version 2 failed its verification, and stays: what its workers run was changed in place",
+    );
+    expect(failure.outputs).toMatchObject({ verify: { triggers: ["1"] }, unverified: { before: {} } });
+    expect(sent()).toEqual({ jobs: 1, changes: 0 });
+  });
+
+  test("a cancelled one leaves what is there unverified, and the next one sets it back", async () => {
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf("cut", "echo"), context());
+    const stop = new AbortController();
+    const reason = new Error("the deployment was cancelled");
+    const progress = (text: string): void => {
+      if (text.includes("IN_PROGRESS")) stop.abort(reason);
+    };
+    const news = inputsOf("cut", "slow");
+    const cut = await failureOf(
+      ServerlessEndpoint.update(id, outputs, news, context({ signal: stop.signal, progress })),
+    );
+    expect(cut.message).toMatch(
+      /its verification was cut short\nthe deployment was cancelled\n.*sets it back if that fails/,
+    );
+    expect(cut.outputs).toMatchObject({ ...news, unverified: { before: { templateId: templates.get("echo") } } });
+    sent();
+    const impatient = inputsOf("cut", "slow", { verify: { ...verify, timeout: 40 } });
+    const failure = await failureOf(ServerlessEndpoint.update(id, cut.outputs, impatient, context()));
+    expect(failure.message).toMatch(/is back.*\njob \S+ .* was still IN_\w+ after \d+ s; it was cancelled/);
+    expect(failure.outputs).toMatchObject({ templateId: templates.get("echo") });
+    expect(failure.outputs).not.toHaveProperty("unverified");
+    expect(sent()).toEqual({ jobs: 1, changes: 1 });
+  });
+});
