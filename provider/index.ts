@@ -31,3 +31,4 @@ export { NetworkVolume } from "./resources/network-volume/resource";
 export { Secret } from "./resources/secret/resource";
 export { ServerlessEndpoint } from "./resources/serverless-endpoint/resource";
 export { Template } from "./resources/template/resource";
+export { VerifiedEndpoint, type VerifiedEndpointArgs } from "./resources/verified-endpoint/resource";

@@ -43,6 +43,9 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   /** Ids that the state has: a create that looks for what an interrupted one left takes none of them. */
   const deployed = new Set<string>();
 
+  /** Those of them that were compared and are not replaced. */
+  const staying = new Set<string>();
+
   const byShape = secretByShape(lifecycle);
   const secretsOf = (sets: readonly PropertySet[]): Secrets =>
     secretsAmong(
@@ -91,7 +94,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       };
       const context = {
         ...host.connect(),
-        ...{ clock: host.clock, defaultName: defaultName(urn), inState: deployed, secrets, timeout },
+        ...{ clock: host.clock, defaultName: defaultName(urn), inState: deployed, staying, secrets, timeout },
         ...{ progress: show("progress"), warn: show("warning") },
       };
       return host.cancellation.run((signal) => act({ ...context, signal }));
@@ -142,7 +145,10 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         const deleteBeforeReplace = Object.entries(traits).some(
           ([key, { unique }]) => unique && olds.properties[key] === news.properties[key],
         );
-        return { changes, replaces: touched(changes.filter(({ replace }) => replace)), deleteBeforeReplace };
+        const replaces = touched(changes.filter(({ replace }) => replace));
+        if (replaces.length === 0) staying.add(id);
+        else staying.delete(id);
+        return { changes, replaces, deleteBeforeReplace };
       });
     },
 

@@ -62,6 +62,8 @@ export interface Context {
   defaultName?: string | undefined;
   /** Ids of deployed objects, as far as this process has seen them: a create takes over none of these. */
   inState?: ReadonlySet<string> | undefined;
+  /** Ids of deployed objects that this deployment compared and does not replace. */
+  staying?: ReadonlySet<string> | undefined;
   /** What no message may show; nothing where absent. */
   secrets?: Secrets | undefined;
   /** Tests and impatient users shorten waits here. */

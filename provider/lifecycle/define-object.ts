@@ -26,6 +26,8 @@ export interface ObjectDefinition<Inputs extends Named, Outputs extends object, 
   leftover?: Pick<Leftover<Found>, "onlyRecent"> & {
     unused(found: Found, context: Context, options: CallOptions, inputs: Inputs): Promise<boolean>;
   };
+  /** Whether only the resource with this default name gives an object the name in its inputs. */
+  isOwnName?(inputs: Inputs, defaultName: string | undefined): boolean;
   /** Changes one that is taken over; what `update` does beside that is left to `prove`. */
   change?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   /** What one that was just made or taken over has to go through; one that fails stays in state as unfinished. */
@@ -69,6 +71,9 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
               onlyRecent: leftover.onlyRecent,
               unused: (found: Found, options: CallOptions) => leftover.unused(found, context, options, inputs),
             },
+          }),
+          ...(definition.isOwnName && {
+            isOwnName: (defaultName: string | undefined) => definition.isOwnName?.(inputs, defaultName) ?? false,
           }),
           ...(sharesNames && { remove: (id: string) => definition.delete(id, context) }),
         },

@@ -1,6 +1,14 @@
 import type { Dialect } from "serverless-compute-api";
 import type { z } from "zod";
-import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
+import {
+  type Change,
+  type Context,
+  type Failure,
+  type Lifecycle,
+  PartialFailure,
+  type Properties,
+  type Value,
+} from "./contract";
 import type { Update } from "./create/creation";
 import { ledgerOf } from "./create/ledger";
 import { ExplainedError, explained, type Subject } from "./messages";
@@ -45,6 +53,17 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   dialectRules?: (inputs: Properties, dialect: Dialect) => Failure[];
   /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
   replaceWarning?: (changed: ReadonlySet<string>, dialect: Dialect | undefined) => string | undefined;
+  /** The name that the checked inputs get instead of theirs; `given` is what the program says. */
+  rename?: (
+    inputs: Properties,
+    olds: Properties,
+    given: Value | undefined,
+    defaultName: string | undefined,
+  ) => Value | undefined;
+  /** Marks the changes that these inputs make a replacement of. */
+  replacing?: (changes: Change[], news: Properties) => Change[];
+  /** Whether an object that was replaced may be taken back into use, by a create that finds it. */
+  returns?: (olds: Properties) => boolean;
   /** What else deserves a warning beside a preview of `changes`. */
   alsoWarns?: (changes: readonly Change[]) => string[];
   /** Keys that the state has beside inputs and outputs while something is unfinished: a read keeps them. */
@@ -64,7 +83,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   const { kind, description, inputs: shape, outputs, resolved } = definition;
   const keys = Object.keys(shape.shape);
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
-    const changes = diffProperties(shape, olds, news, { ...definition, dialect });
+    const found = diffProperties(shape, olds, news, { ...definition, dialect });
+    const changes = definition.replacing?.(found, news) ?? found;
     return changes.length > 0 ? changes : (definition.unfinished?.(olds, news) ?? []);
   };
   const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
@@ -80,6 +100,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     traits: traitsOfShapes(shape, outputs),
     check: (olds, news, defaultName, secrets, dialect) => {
       const { inputs, failures } = checkInputs(shape, olds, news, defaultName, secrets);
+      const name = definition.rename?.(inputs, olds, news["name"], defaultName);
+      if (name !== undefined) inputs["name"] = name;
       if (dialect === undefined) return { inputs, failures };
       const ruled = definition.dialectRules?.(inputs, dialect) ?? [];
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
@@ -127,7 +149,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         writing(context, async () => {
           const { adopted, inState } = ledgerOf(context.clients);
           // A forced replacement whose create took over the very object that is to be deleted now: it stays.
-          if (adopted.has(id)) {
+          if (adopted.has(id) || (context.staying?.has(id) && definition.returns?.(olds))) {
+            if (definition.returns?.(olds)) return;
             context.warn(
               `${labelOf(olds, id)} was kept, not replaced: the new one took it over. ` +
                 "To force a replacement, set the resource option deleteBeforeReplace: true.",

@@ -96,6 +96,8 @@ export interface TemplateArgs {
   startJupyter?: pulumi.Input<boolean>;
   /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Whether each change of what workers run makes a new template, whose name ends in its revision, instead of changing this one. The old one is deleted once no endpoint uses it. False when absent. */
+  replaceOnChange?: pulumi.Input<boolean>;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
 }
@@ -116,6 +118,7 @@ export abstract class TemplateOutputs extends pulumi.CustomResource {
   declare readonly startSsh: pulumi.Output<boolean | undefined>;
   declare readonly startJupyter: pulumi.Output<boolean | undefined>;
   declare readonly allowedCudaVersions: pulumi.Output<string[] | undefined>;
+  declare readonly replaceOnChange: pulumi.Output<boolean | undefined>;
   declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Hash of what workers run: image, arguments, environment, ports, disk and registry credentials. */
   declare readonly revision: pulumi.Output<string>;
@@ -240,22 +243,10 @@ export abstract class ServerlessEndpointOutputs extends pulumi.CustomResource {
 }
 
 /** The input `policy` of a JobInvoke. */
-export interface JobInvokePolicyArgs {
-  /** Milliseconds that the job may run once a worker has it; 600000 when absent. From 5000 to 604800000. */
-  executionTimeout?: pulumi.Input<number>;
-  /** When true the job does not make workers scale up. */
-  lowPriority?: pulumi.Input<boolean>;
-  /** Milliseconds from submission to removal, queue and run included; 86400000 when absent. From 10000 to 604800000. */
-  ttl?: pulumi.Input<number>;
-}
+export type JobInvokePolicyArgs = ServerlessEndpointVerifyPolicyArgs;
 
 /** The input `expect` of a JobInvoke. */
-export interface JobInvokeExpectArgs {
-  /** State that the job must end in. Default `"COMPLETED"`. */
-  status?: pulumi.Input<"COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
-  /** What the output must contain: objects match partially, everything else exactly. */
-  output?: pulumi.Input<unknown>;
-}
+export type JobInvokeExpectArgs = ServerlessEndpointVerifyExpectArgs;
 
 /** Inputs of a {@link JobInvoke}. */
 export interface JobInvokeArgs {

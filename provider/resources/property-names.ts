@@ -20,6 +20,7 @@ export const propertyNames = {
     "startSsh",
     "startJupyter",
     "allowedCudaVersions",
+    "replaceOnChange",
     "adoptExisting",
     "revision",
   ],

@@ -100,21 +100,26 @@ const input = (type) => `pulumi.Input<${type}>`;
 const plain = (type) => (type.includes(" | ") ? `(${type})` : type);
 
 /**
- * An interface of inputs, after those of its nested objects.
+ * An interface of inputs, after those of its nested objects; one that is written already gets another name only.
  * @param {string} name
  * @param {string} doc
  * @param {Json} json
  * @param {(key: string) => Traits} traitsFor
+ * @param {Map<string, string>} written Names by what they stand for.
  * @returns {string}
  */
-function argsInterface(name, doc, json, traitsFor) {
+function argsInterface(name, doc, json, traitsFor, written) {
+  const content = JSON.stringify(json.properties);
+  const same = written.get(content);
+  if (same) return `\n/** ${doc} */\nexport type ${name} = ${same};\n`;
+  written.set(content, name);
   const owner = name.replace(/Args$/, "");
   /** @type {string[]} */
   const nested = [];
   const fields = Object.entries(json.properties ?? {}).map(([key, property]) => {
     const nestedName = `${owner}${pascal(key)}Args`;
     if (property.properties) {
-      nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({})));
+      nested.push(argsInterface(nestedName, `The input \`${key}\` of a ${owner}.`, property, () => ({}), written));
     }
     const isRequired = json.required?.includes(key) ?? false;
     const text = sentences(key, property, traitsFor(key), isRequired);
@@ -157,6 +162,8 @@ const schema = (shape, io) => jsonShape.parse(z.toJSONSchema(shape, { io, unrepr
  * @param {TraitsOf} traitsOf
  */
 export function argsText(kinds, traitsOf) {
+  /** @type {Map<string, string>} */
+  const written = new Map();
   const interfaces = Object.entries(kinds).map(([kind, { inputs, outputs }]) => {
     /** @param {string} key */
     const traitsFor = (key) => {
@@ -164,7 +171,7 @@ export function argsText(kinds, traitsOf) {
       return shape ? traitsOf(shape) : {};
     };
     return (
-      argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), traitsFor) +
+      argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), traitsFor, written) +
       outputsClass(kind, schema(inputs, "output"), schema(outputs, "output"))
     );
   });

@@ -22,7 +22,7 @@ const readable = cases.filter(
   ({ kind, input, written, change }) =>
     change !== "nothing" &&
     (!written || input === "templateId") &&
-    !["computeType", "dataCenterId", "size", "type"].includes(input) &&
+    !["computeType", "dataCenterId", "size", "type", "replaceOnChange"].includes(input) &&
     !(kind === "Secret" && input === "name") &&
     kind !== "ContainerRegistryAuth",
 );

@@ -23,7 +23,7 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
 ): Promise<{ id: string; outputs: Outputs } | undefined> {
   const { inputs, shape, rules } = creation;
   // A default name carries the fingerprint of the resource's URN: nobody else's object has it.
-  const named = inputs.name === context.defaultName;
+  const named = creation.isOwnName?.(context.defaultName) ?? inputs.name === context.defaultName;
   if (!inputs.adoptExisting && !named) return undefined;
   const isFree = ({ id, name }: ExistingObject): boolean =>
     name === inputs.name && !ledger.claimed.has(id) && !ledger.inState.has(id) && !context.inState?.has(id);

@@ -35,6 +35,8 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   complete?(found: Found): Promise<Found>;
   /** Changes an object that was taken over to the inputs. */
   change(id: string, update: Update<Inputs>): Promise<Outputs>;
+  /** Whether only the resource with this default name gives an object the name; by default it has to be that one. */
+  isOwnName?(defaultName: string | undefined): boolean;
   /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
   leftover?: Leftover<Found>;
   /** Deletes a duplicate; for kinds whose names are not unique. */

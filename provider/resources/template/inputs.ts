@@ -41,6 +41,14 @@ export const templateInputs = z
       .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")
       .optional()
       .register(traits, { dialect: "v2", unordered: true }),
+    replaceOnChange: z
+      .boolean()
+      .describe(
+        "Whether each change of what workers run makes a new template, whose name ends in its revision, instead of changing " +
+          "this one. The old one is deleted once no endpoint uses it. False when absent.",
+      )
+      .optional()
+      .register(traits, { stateOnly: true }),
     adoptExisting,
   })
   .refine((template) => !template.isServerless || template.volumeInGb === 0, {

@@ -14,20 +14,11 @@ import { onlyIn } from "../../lifecycle/properties/dialect";
 import { toProperties } from "../../lifecycle/properties/values";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
 import { releaseTemplate } from "./release";
+import { contentShape, isOwnName, replacementName, replacing } from "./replacement";
 import { packedPorts, revisionOf, templateContent } from "./revision";
 
 /** GB that a pod's volume has at least with REST v2. */
 const smallestVolume = 10;
-
-/** The inputs that decide the revision. */
-const contentShape = resolvedInputs.pick({
-  imageName: true,
-  dockerArgs: true,
-  env: true,
-  ports: true,
-  containerDiskInGb: true,
-  containerRegistryAuthId: true,
-});
 
 function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, Outputs> {
   const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme, unshown = [] } = record;
@@ -49,7 +40,12 @@ function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, 
 }
 
 /** What a template is set to by its inputs. */
-const settingsOf = ({ adoptExisting: _, containerRegistryAuthId, ...same }: Inputs): TemplateSettings => ({
+const settingsOf = ({
+  adoptExisting: _a,
+  replaceOnChange: _r,
+  containerRegistryAuthId,
+  ...same
+}: Inputs): TemplateSettings => ({
   ...same,
   containerRegistryAuthId: containerRegistryAuthId || null,
 });
@@ -105,8 +101,17 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   return failures;
 }
 
-/** Whether no endpoint runs it: neither the template nor a copy of it. */
-async function unused({ id }: TemplateRecord, { clients }: Context, options: CallOptions): Promise<boolean> {
+/**
+ * Whether no endpoint runs it: neither the template nor a copy of it. One that is replaced on change may be wanted back after
+ * a version that failed its verification: endpoints still run it then.
+ */
+async function unused(
+  { id }: TemplateRecord,
+  { clients }: Context,
+  options: CallOptions,
+  { replaceOnChange }: Inputs,
+): Promise<boolean> {
+  if (replaceOnChange) return true;
   const { listBound, listCopies } = clients.management;
   const [bound, copies] = [await listBound(id, options), await listCopies(id, options)];
   return bound !== undefined && bound.length + copies.length === 0;
@@ -139,6 +144,10 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
     );
   },
   dialectRules,
+  rename: replacementName,
+  replacing,
+  isOwnName,
+  returns: ({ replaceOnChange }) => replaceOnChange === true,
   same: { ports: (was, is) => packedPorts(was) === packedPorts(is) },
 
   objects: (management) => ({

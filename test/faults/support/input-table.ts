@@ -103,6 +103,8 @@ export async function inputTable(
       ...only("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }]),
       ["isServerless", [false, true], { ...replaces, absent: true }],
       ["containerRegistryAuthId", auths],
+      // It changes nothing by itself: the template stays as it is.
+      ["replaceOnChange", [true, false], { absent: "a:1", told: { as: "imageName", form: () => "a:1" } }],
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("ServerlessEndpoint", [

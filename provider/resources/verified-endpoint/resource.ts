@@ -1,0 +1,54 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ServerlessEndpointArgs, ServerlessEndpointVerifyArgs, TemplateArgs } from "../args";
+import { ServerlessEndpoint } from "../serverless-endpoint/resource";
+import { Template } from "../template/resource";
+
+/** Inputs of a {@link VerifiedEndpoint}. */
+export interface VerifiedEndpointArgs {
+  /** What the workers run; each change of it makes a new template. */
+  template: Omit<TemplateArgs, "replaceOnChange">;
+  /** What the workers compute on, and how many there are. */
+  endpoint?: Omit<ServerlessEndpointArgs, "templateId" | "verify">;
+  /** The job that a worker of each new version has to do as expected. */
+  verify: pulumi.Input<ServerlessEndpointVerifyArgs>;
+}
+
+/**
+ * An endpoint that changes safely: each change of what its workers run is a new template, a worker of the new version has to do
+ * a job as expected, and where it does not, the endpoint goes back to the template of before.
+ * ```ts
+ * const chat = new VerifiedEndpoint("chat", {
+ *   template: { imageName: "ghcr.io/acme/chat:1.4.2", env: { MODEL: "mistral-7b" } },
+ *   endpoint: { gpuTypeIds: ["NVIDIA L4"], workersMax: 3 },
+ *   verify: { input: { prompt: "ping" }, expect: { output: { text: "pong" } }, timeout: 300 },
+ * });
+ * export const url = chat.url;
+ * ```
+ */
+export class VerifiedEndpoint extends pulumi.ComponentResource {
+  /** What its workers run. */
+  readonly template: Template;
+  readonly endpoint: ServerlessEndpoint;
+  /** Id of the endpoint. */
+  readonly endpointId: pulumi.Output<string>;
+  /** Root of the endpoint's job API. */
+  readonly url: pulumi.Output<string>;
+  /** Counts the versions of what its workers run. */
+  readonly version: pulumi.Output<number>;
+  /** Hash of what its workers run. */
+  readonly revision: pulumi.Output<string>;
+
+  constructor(name: string, args: VerifiedEndpointArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("serverless-compute:index:VerifiedEndpoint", name, {}, opts);
+    const { template, endpoint = {}, verify } = args;
+    this.template = new Template(name, { ...template, replaceOnChange: true }, { parent: this });
+    const templateId = this.template.id;
+    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId, verify }, { parent: this });
+    this.endpointId = this.endpoint.id;
+    this.url = this.endpoint.url;
+    this.version = this.endpoint.version;
+    this.revision = this.template.revision;
+    const { endpointId, url, version, revision } = this;
+    this.registerOutputs({ endpointId, url, version, revision });
+  }
+}
