@@ -1,21 +1,15 @@
-import { type Clock, type Dialect, systemClock } from "serverless-compute-api";
+import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { at, stringAt } from "../../../support/raw-http";
+import { rushedClock } from "../../../support/rushed-clock";
 
 const handlers = ["echo", "fail", "slow"];
 const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
 const bench = await useLifecycleBench({ images });
 const { ServerlessEndpoint, Template } = kinds;
-
-/** Time that passes ten times as fast, so that looks a second apart are not. */
-const haste = 10;
-const clock: Clock = {
-  now: () => systemClock.now() * haste,
-  sleep: (ms, signal) => systemClock.sleep(ms / haste, signal),
-};
 
 /** A job that the handler "echo" does well, and none of the others. */
 const verify = { input: { text: "pong", ms: 60_000 }, expect: { output: { text: "pong" } }, timeout: 600 };
@@ -27,7 +21,7 @@ for (const name of handlers) {
 }
 
 describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoken) => {
-  const context = (more: object = {}): BenchContext => bench.context({ clock, ...more }, spoken);
+  const context = (more: object = {}): BenchContext => bench.context({ clock: rushedClock, ...more }, spoken);
   const inputsOf = (name: string, handler: string, news: Properties = {}): Properties => {
     const given = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
     const { inputs, failures } = ServerlessEndpoint.check({}, given, `${name}-${spoken}`, [], spoken);

@@ -1,0 +1,4 @@
+import { verifyThrough } from "../ways/verify";
+import { dynamicWay } from "./way";
+
+verifyThrough(dynamicWay);

@@ -1,0 +1,74 @@
+import type { Dialect } from "serverless-compute-api";
+import { beforeEach, describe, expect, test } from "vitest";
+import { PartialFailure, type Properties } from "../../provider/lifecycle/contract";
+import { kinds } from "../../provider/resources";
+import { type BenchContext, handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { stringAt } from "../support/raw-http";
+import { rushedClock } from "../support/rushed-clock";
+
+const images = { "acme/echo:1": handlerFile("echo"), "acme/fail:1": handlerFile("fail") };
+const bench = await useLifecycleBench({ images });
+const { ServerlessEndpoint } = kinds;
+
+const template = async (name: string): Promise<string> =>
+  stringAt(await bench.rest("POST", "/templates", { name, imageName: `acme/${name}:1`, isServerless: true }), "id");
+const [good, broken] = [await template("echo"), await template("fail")];
+const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 600 };
+
+describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (spoken) => {
+  let count = 0;
+  let id: string;
+  let deployed: Properties;
+  const context = (): BenchContext => bench.context({ clock: rushedClock }, spoken);
+  const inputsOf = (templateId: string): Properties =>
+    ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, `back-${spoken}-${count}`, [], spoken).inputs;
+  beforeEach(async () => {
+    count++;
+    ({ id, outputs: deployed } = await ServerlessEndpoint.create(inputsOf(good), context()));
+    bench.proxy.clear();
+  });
+  /** The change of the endpoint that names the template of before: the one that sets it back. */
+  const settingBack = { method: "PATCH", body: new RegExp(good) };
+
+  async function fail(olds: Properties): Promise<PartialFailure> {
+    const failure: unknown = await ServerlessEndpoint.update(id, olds, inputsOf(broken), context()).catch(
+      (error: unknown) => error,
+    );
+    if (failure instanceof PartialFailure) return failure;
+    throw failure;
+  }
+  const templateNow = async (): Promise<unknown> =>
+    (await ServerlessEndpoint.read(id, { ...deployed, templateId: "" }, context()))?.inputs["templateId"];
+
+  test("a response that is lost is asked for again", async () => {
+    bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 2);
+    const failure = await fail(deployed);
+    expect(failure.message).toMatch(/^version 2 failed its verification; version 1 is back/);
+    expect(failure.outputs).toMatchObject({ templateId: good });
+    expect(await templateNow()).toBe(good);
+  });
+
+  test("one that is lost every time is looked up: what is back is back", async () => {
+    bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 100);
+    const failure = await fail(deployed);
+    expect(failure.message).toMatch(/^version 2 failed its verification; version 1 is back/);
+    expect(failure.outputs).toMatchObject({ templateId: good });
+    expect(failure.outputs).not.toHaveProperty("unverified");
+  });
+
+  test("one that is refused says what runs and how to mend it, and the next deployment sets it back", async () => {
+    bench.proxy.inject(settingBack, { kind: "status", status: 403 }, 1);
+    const stuck = await fail(deployed);
+    const path = spoken === "v1" ? "v1/endpoints" : "v2/serverless";
+    expect(stuck.message).toMatch(/^version 2 failed its verification, and setting it back failed, too: /);
+    expect(stuck.message).toContain(`The endpoint runs template "${broken}", unverified.`);
+    expect(stuck.message).toContain(`(${id}) back by hand, give it templateId "${good}"`);
+    expect(stuck.message).toContain(`curl -X PATCH ${bench.proxy.origin}/${path}/${id} `);
+    expect(stuck.message).toContain(`-d '{"templateId":"${good}"}'`);
+    expect(stuck.outputs).toMatchObject({ templateId: broken, unverified: { before: { templateId: good } } });
+    const failure = await fail(stuck.outputs);
+    expect(failure.message).toContain("is back");
+    expect(failure.outputs).toMatchObject({ templateId: good });
+    expect(await templateNow()).toBe(good);
+  });
+});

@@ -1,0 +1,4 @@
+import { verifyThrough } from "../ways/verify";
+import { pluginWay } from "./support/way";
+
+verifyThrough(pluginWay);

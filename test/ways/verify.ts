@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Run, Stack } from "../support/pulumi";
+import type { Way } from "./way";
+
+/** An endpoint that verifies each new version, with a template that is replaced on change. */
+export function verifyThrough(way: Way): void {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await way.createStack(service.environment);
+  });
+  afterAll(() => stack.remove());
+
+  /** Deploys the endpoint with this template; the handler "echo" does its job well, "fail" does not. */
+  async function deploy(template: object, command: "up" | "preview" = "up"): Promise<Run> {
+    await stack.program(`
+    const { ServerlessEndpoint, Template } = require("${way.module}");
+    const worker = new Template("worker", { ...${JSON.stringify(template)}, replaceOnChange: true });
+    const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 60 };
+    new ServerlessEndpoint("api", { templateId: worker.id, workersMax: 1, verify });
+  `);
+    service.proxy.clear();
+    return stack[command]();
+  }
+  const good = { imageName: image("echo") };
+  const broken = { imageName: image("fail") };
+  const bound = z.looseObject({ id: z.string(), name: z.string(), templateId: z.string() });
+  const held = async () => {
+    const { endpoints, templates } = await service.holdings();
+    return { endpoint: bound.parse(endpoints[0]), templates: templates.map(({ id }) => id) };
+  };
+  /** Ids in state by type. */
+  const state = async (type: string) => (await stack.resources()).filter((one) => one.type.endsWith(`:${type}`));
+  const submissions = (): number => service.proxy.requests.filter(({ path }) => path.endsWith("/run")).length;
+  const answer = async (): Promise<unknown> =>
+    service.job("POST", (await held()).endpoint.id, "/runsync", { input: { text: "still there" } });
+
+  it("a good version is deployed once a worker of it did the job", async () => {
+    const up = await deploy(good);
+    expect(up.code, up.output).toBe(0);
+    expect(submissions()).toBe(1);
+  });
+
+  it("a broken one fails the deployment, the old one is back and answers, and a preview shows the change again", async () => {
+    const before = await held();
+    const up = await deploy(broken);
+    expect(up.code).not.toBe(0);
+    const errors = up.diagnostics.filter(
+      ({ about, severity }) => about.endsWith("Endpoint api") && severity === "error",
+    );
+    expect(errors.map(({ message }) => message).join("\n")).toMatch(
+      /version 2 failed its verification; version 1 is back \(as version 3\), with templateId[^\n]*\n[^\n]*job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
+    );
+    const after = await held();
+    expect(after.templates).toHaveLength(2);
+    expect((await state("ServerlessEndpoint"))[0]?.outputs).toMatchObject({
+      templateId: before.templates[0],
+      version: 3,
+    });
+    expect(await answer()).toMatchObject({ status: "COMPLETED", output: { text: "still there" } });
+    const preview = await deploy(broken, "preview");
+    expect(preview.code, preview.output).toBe(0);
+    expect(preview.operations["ServerlessEndpoint api"]).toEqual(["update"]);
+  });
+
+  it("taking the change back takes the template of before into use again and deletes the other one", async () => {
+    const { templates } = await held();
+    const up = await deploy(good);
+    expect(up.code, up.output).toBe(0);
+    expect(submissions()).toBe(0);
+    expect((await held()).templates).toEqual([templates[0]]);
+    expect((await state("Template")).map(({ id }) => id)).toEqual([templates[0]]);
+    expect((await deploy(good, "preview")).operations).toEqual({
+      "Template worker": ["same"],
+      "ServerlessEndpoint api": ["same"],
+    });
+  });
+
+  it("another good version is switched to, and the old template is deleted after it", async () => {
+    const before = await held();
+    const up = await deploy({ ...good, containerDiskInGb: 6 });
+    expect(up.code, up.output).toBe(0);
+    expect(submissions()).toBe(1);
+    const after = await held();
+    expect(after.endpoint.id).toBe(before.endpoint.id);
+    expect(after.templates).toHaveLength(1);
+    expect(after.templates).not.toEqual(before.templates);
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(await service.holdings()).toMatchObject({ endpoints: [], templates: [] });
+  });
+}
