@@ -33,5 +33,7 @@ function projects() {
   const examples = readdirSync(join(root, "examples"))
     .filter((name) => name !== "typescript-plugin")
     .map((name) => join("examples", name));
-  return ["test", "scripts", ...examples].filter((folder) => existsSync(join(root, folder, "tsconfig.json")));
+  return ["test", "scripts", "service/console/page", ...examples].filter((folder) =>
+    existsSync(join(root, folder, "tsconfig.json")),
+  );
 }

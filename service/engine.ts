@@ -1,8 +1,8 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
+import type { EndpointHealth } from "serverless-compute-api/shapes";
 import type { Auth } from "./api/auth";
 import { createDirectJobs, type DirectJobs } from "./api/direct-jobs";
 import { createJobCalls } from "./api/job-calls";
@@ -10,10 +10,12 @@ import { registerJobRoutes } from "./api/jobs";
 import { createRateLimits, noRateLimits } from "./api/rate-limits";
 import type { WorkerState } from "./api/rest-v2-workers";
 import { registerChannelRoutes } from "./api/worker-channel";
+import { createEndpointRemoval } from "./endpoint-removal";
 import { StartError } from "./errors";
 import { createJobCounters } from "./jobs/counters";
 import { createDeadlines } from "./jobs/deadlines";
-import { createJobEvents } from "./jobs/events";
+import { createJobEvents, type JobEvents } from "./jobs/events";
+import { createJobView, type JobView } from "./jobs/job-view";
 import { createJobs } from "./jobs/jobs";
 import { createLiveJobs } from "./jobs/live-jobs";
 import { createJobRecords } from "./jobs/records";
@@ -67,6 +69,8 @@ export interface JobEngine {
   routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
   /** Takes the busiest of the users' requests, past the framework; false for all others. */
   direct: DirectJobs;
+  /** Registers the users' routes without keys and rate limits, for callers that were checked before. */
+  consoleRoutes(app: FastifyInstance): void;
   /** Registers the workers' routes alone. */
   workerRoutes(app: FastifyInstance): void;
   /** Queues again what ran when the service ended, and starts workers. The server listens already. */
@@ -75,6 +79,14 @@ export interface JobEngine {
   workers(endpointId: string): WorkerState[];
   /** Workers that wait for the end of a back-off before they are started. */
   throttled(endpointId: string): number;
+  /** Replaces the endpoint's workers, busy ones after their jobs; `why` is said in the logs of the service and of the workers. */
+  restartWorkers(endpointId: string, why: string): void;
+  /** What the console reads. */
+  view: JobView & {
+    health(endpointId: string): EndpointHealth;
+    waiting(endpointId: string): number;
+    events: JobEvents;
+  };
   /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
   stop(deadline: number): Promise<void>;
 }
@@ -167,7 +179,8 @@ export function createJobEngine({
       .length;
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, runningWorkers);
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
-  const calls = createJobCalls({ auth: deps.auth, typeOf, rateLimits, jobs, records, waits, clock });
+  const callDeps = { auth: deps.auth, typeOf, rateLimits, jobs, records, waits, clock };
+  const calls = createJobCalls(callDeps);
   const health = (endpointId: string) =>
     readHealth(endpointId, {
       ...{ counters, live, registry },
@@ -177,39 +190,14 @@ export function createJobEngine({
       timings,
     });
 
-  /** Takes away everything that an endpoint left here. */
-  async function forget(endpointId: string): Promise<void> {
-    tokens.forget(endpointId);
-    await jobs.forget(endpointId);
-    rateLimits.forget(endpointId);
-    await pool.drop(endpointId);
-    await logs.remove(endpointId);
-    await rm(join(homes, endpointId), { recursive: true, force: true });
-    await tidy();
-  }
-  /** What no endpoint and no volume needs any more. */
-  async function tidy(): Promise<void> {
-    await containers
-      .tidy(endpoints.volumeIds(), endpoints.images())
-      .catch((error: unknown) => log.warn({ err: error }, "a volume's folder or a pulled image is left over"));
-  }
-  const forgetting = new Set<Promise<void>>();
-  const forgetSoon = (endpointId: string): void => {
-    const done: Promise<void> = forget(endpointId)
-      .catch((error: unknown) => log.error({ err: error, endpoint: endpointId }, "an endpoint left something behind"))
-      .finally(() => forgetting.delete(done));
-    forgetting.add(done);
-  };
+  const removal = createEndpointRemoval({ tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, log });
   deps.events.on("endpointCreated", (endpointId) => {
     // Made early, so that workers elsewhere can be given it before any worker runs here.
     tokens.of(endpointId);
     pool.review(endpointId);
   });
-  deps.events.on("endpointDeleted", forgetSoon);
-  deps.events.on("volumeDeleted", () => {
-    const done = tidy().finally(() => forgetting.delete(done));
-    forgetting.add(done);
-  });
+  deps.events.on("endpointDeleted", removal.removeSoon);
+  deps.events.on("volumeDeleted", removal.tidySoon);
   deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
     supervisor.retime(endpointId);
     if (workersRestart) pool.replaceAll(endpointId);
@@ -221,15 +209,20 @@ export function createJobEngine({
     registerChannelRoutes(app, { dispatcher, jobs, stream, token, operationOf });
   }
 
+  const ofJobs = { jobs, records, waits, stream, health, clock };
   return {
     routes(app, ofUsers) {
       app.register(async (scope) => {
         ofUsers(scope);
-        registerJobRoutes(scope, { calls, jobs, records, waits, stream, streamForm: settings.stream, health, clock });
+        registerJobRoutes(scope, { ...ofJobs, calls, streamForm: settings.stream });
       });
       app.register(async (scope) => workerRoutes(scope));
     },
     direct: createDirectJobs(calls, (error) => log.error({ err: error }, "failed")),
+    consoleRoutes(app) {
+      const unlimited = { ...callDeps, auth: { checkJobs: () => undefined }, rateLimits: noRateLimits };
+      registerJobRoutes(app, { ...ofJobs, calls: createJobCalls(unlimited), streamForm: "envelope" });
+    },
     workerRoutes,
 
     async start() {
@@ -240,7 +233,7 @@ export function createJobEngine({
       // A service that was killed while it forgot an endpoint may have come to any point.
       const files = [...(await logs.endpoints()), ...(await namesIn(homes))];
       const left = new Set([...store.endpoints(), ...tokens.endpoints(), ...files]);
-      for (const endpointId of left) if (!exists(endpointId)) await forget(endpointId);
+      for (const endpointId of left) if (!exists(endpointId)) await removal.remove(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
       supervisor.start();
       webhookDelivery.start();
@@ -254,7 +247,7 @@ export function createJobEngine({
             `runtime "docker": ${problem}; start the engine, or start the service with another runtime`,
           );
       }
-      void looked?.then(tidy);
+      void looked?.then(removal.tidy);
       void Promise.all([reaper.predecessorsGone(), looked])
         .catch((error: unknown) => log.error({ err: error }, "it cannot be told whether earlier workers are gone"))
         .then(() => pool.start());
@@ -267,13 +260,19 @@ export function createJobEngine({
       }),
 
     throttled: pool.throttled,
+    restartWorkers(endpointId, why) {
+      log.info({ endpoint: endpointId }, why);
+      logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${why}`);
+      pool.restart(endpointId);
+    },
+    view: { ...createJobView({ jobs, records, store }), health, waiting: live.waiting, events },
 
     async stop(deadline) {
       dispatcher.close();
       await finished(deadline);
       waits.close();
       await pool.stop();
-      await Promise.all(forgetting);
+      await removal.settled();
       await supervisor.stop();
       await webhookDelivery.stop();
       clearTimeout(writing);

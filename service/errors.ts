@@ -5,6 +5,7 @@ const statusOf = {
   inUse: 400,
   missingOnDelete: 400,
   unauthorized: 401,
+  forbidden: 403,
   missing: 404,
   /** An operation that answers with a job's output, and there is none: /openai. */
   jobCancelled: 410,

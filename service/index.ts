@@ -3,12 +3,16 @@ import { roots } from "./api/responses";
 import { createServer } from "./api/server";
 import { createUserRateLimit, noUserRateLimit } from "./api/user-rate-limit";
 import { apiKeyFileOf, ensureApiKey } from "./api-key";
+import { createConsole } from "./console";
 import { createJobEngine } from "./engine";
 import { StartError } from "./errors";
 import { openLog } from "./log";
 import { createResources } from "./resources";
+import type { EndpointRow } from "./resources/endpoints";
+import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase } from "./store/database";
+import { handlerFileOf, watchHandlerFiles } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
 
 export { StartError } from "./errors";
@@ -23,6 +27,8 @@ export interface Service {
   /** The API key, also in `apiKeyFile` (mode 0600). */
   apiKey: string;
   apiKeyFile: string;
+  /** A link that opens the console once, within an hour; undefined without a console. Whoever has it can do what the key can. */
+  consoleUrl: string | undefined;
   /** Requests answered since start, workers' own calls not counted. */
   requestCount(): number;
   /** Stops taking requests, gives running workers up to `deadline` ms (default 5000) to finish, and closes the store. */
@@ -59,26 +65,47 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     serverlessUrl: () => root,
     listenForWorkers: (address) => server.listenForWorkers(address),
   });
+  const logFile = (endpointId: string): string => workerLogPath(workerLogFolder(dataFolder), endpointId);
+  const { consoleRoutes: jobRoutes, view, workers } = engine;
+  const console = settings.console
+    ? createConsole({
+        ...{ apiKey, auth, clock, resources, logFile, jobRoutes },
+        view: { ...view, workers },
+        serverlessUrl: () => root,
+      })
+    : undefined;
   const server = createServer({
     auth,
     resources,
-    rest: { deleteNeedsScaleDown, workers: engine.workers },
+    rest: { deleteNeedsScaleDown, workers },
     restV2: {
       clock,
       view: {
-        ...{ workers: engine.workers, throttled: engine.throttled },
-        logFile: (endpointId) => workerLogPath(workerLogFolder(dataFolder), endpointId),
+        ...{ workers, throttled: engine.throttled, logFile },
       },
       rateLimit: settings.rateLimits === "off" ? noUserRateLimit : createUserRateLimit(clock),
       serverlessUrl: () => root,
     },
     jobs: engine,
+    console,
     log,
     requestLimit: settings.timings.requestLimit,
   });
 
+  const { images } = settings;
+  const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
+  const restartFor = (file: string): void => {
+    const why = `${file} was saved: its workers restart after their jobs`;
+    const affected = resources.endpoints.list().filter((one) => handlerFileOf(images, imageOf(one)) === file);
+    for (const { id } of affected) engine.restartWorkers(id, why);
+  };
+  const handlerFiles = settings.watch ? watchHandlerFiles(images, restartFor) : undefined;
+
   const stop = async (deadline: number): Promise<void> => {
     server.refuseUsers();
+    forgetServiceAddress(dataFolder);
+    handlerFiles?.close();
+    console?.close();
     try {
       // Workers hand in their last results over HTTP, so the server closes after them.
       await engine.stop(deadline);
@@ -94,6 +121,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     const port = await server.listen(settings.port);
     root = `http://127.0.0.1:${port}`;
     await engine.start();
+    noteServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ port, pid: process.pid }, "started");
   } catch (error) {
     await stop(0);
@@ -111,6 +139,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     serverlessUrl: root,
     apiKey,
     apiKeyFile: apiKeyFileOf(dataFolder),
+    consoleUrl: console?.newLink(),
     requestCount: server.requestCount,
     stop: (deadline = 5000) => {
       stopped ??= stop(deadline);

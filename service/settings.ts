@@ -32,6 +32,10 @@ export interface ServiceOptions {
   rateLimits?: "on" | "off";
   /** Whether REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
   deleteNeedsScaleDown?: boolean;
+  /** Whether the service has its web page, the console. Default true. */
+  console?: boolean;
+  /** Whether a handler file of `images` that is saved restarts its workers, after their jobs. Default false. */
+  watch?: boolean;
   /** Waits of the job path that are to be other than the defaults; docs/service.md, Waits, lists them. */
   timings?: Partial<JobTimings>;
   /** Default: the machine's clock. */
@@ -92,6 +96,8 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     stream: options.stream ?? "auto",
     rateLimits: options.rateLimits ?? "on",
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
+    console: options.console ?? true,
+    watch: options.watch ?? false,
     timings: resolveTimings(options.timings ?? {}),
     clock: options.clock ?? systemClock,
     logLevel: options.logLevel ?? "silent",

@@ -124,6 +124,7 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
   unprocessable: ["invalid_request_error", "invalid_request"],
   unsupported: ["invalid_request_error", "unsupported"],
   unauthorized: ["authentication_error", "invalid_api_key"],
+  forbidden: ["permission_error", "forbidden"],
   tooManyRequests: ["rate_limit_error", "rate_limit_exceeded"],
   jobCancelled: ["invalid_request_error", "job_cancelled"],
   jobFailed: ["server_error", "job_failed"],

@@ -30,6 +30,8 @@ export interface ServerDeps {
     /** Takes the requests that are many, past the framework; false for all others. */
     direct(request: IncomingMessage, response: ServerResponse): boolean;
   };
+  /** The console's routes, which check their callers themselves; undefined without a console. */
+  console?: { routes(app: FastifyInstance): void } | undefined;
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;
@@ -62,7 +64,7 @@ const noSchemas = (): never => {
   throw new Error("routes must not have schemas");
 };
 
-export function createServer({ auth, resources, rest, restV2, jobs, log, requestLimit }: ServerDeps): Server {
+export function createServer({ auth, resources, rest, restV2, jobs, log, requestLimit, ...deps }: ServerDeps): Server {
   let requests = 0;
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
@@ -146,6 +148,10 @@ export function createServer({ auth, resources, rest, restV2, jobs, log, request
     });
   });
   app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
+  app.register(async (scope) => {
+    ofUsers(scope);
+    deps.console?.routes(scope);
+  });
   app.setNotFoundHandler((request, reply) => {
     countUser();
     answerUnknownRoute(request, reply);

@@ -1,6 +1,8 @@
+import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../resources/endpoints";
+import { readServiceAddress } from "../service-address";
 import { lookUpWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 
@@ -18,6 +20,21 @@ export function findEndpoint(asked: string, data: string): { id: string; name: s
   if (others.length > 0)
     throw new StartError(`several endpoints have the name "${asked}": ${list([named, ...others])}; pass the id`);
   return named;
+}
+
+/** How often to look for the service, ms. */
+const lookInterval = 50;
+
+/** Resolves once a service listens for the data folder; fails after `limit` ms. */
+export async function waitForService(data: string, limit: number, clock: Clock = systemClock): Promise<void> {
+  const until = clock.now() + limit;
+  while (readServiceAddress(data) === undefined) {
+    if (clock.now() >= until)
+      throw new StartError(
+        `no service with the folder ${data} came up within ${limit / 1000} s; start one, or pass its folder with --data`,
+      );
+    await clock.sleep(lookInterval);
+  }
 }
 
 /** Prints the API key; needs no running service. */

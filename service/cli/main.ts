@@ -8,6 +8,9 @@ import type { StatusFlags } from "./status";
 /** Lines that `logs` prints by default. */
 const defaultLines = 100;
 
+/** Seconds that `key --wait` waits by default. */
+const defaultWait = 30;
+
 const terminal: Output = { out: (text) => console.log(text), err: (text) => console.error(text) };
 
 /**
@@ -79,14 +82,35 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       "on",
     )
     .option("--delete-needs-scale-down", "refuse to delete an endpoint that still allows workers", false)
-    .option("--json", "first line on stdout: the addresses, the key file and the pid as JSON", false)
+    .option("--no-console", "without the web page at the service's root")
+    .option("--watch", "a handler file that is saved restarts its workers after their jobs", false)
+    .option(
+      "--json",
+      "first line on stdout: the addresses, the console's link, the key file and the pid as JSON",
+      false,
+    )
     .action(async (flags: StartFlags) => (await import("./start.js")).start(flags, output));
 
   program
     .command("key")
     .description("print the API key")
     .option(...dataFlag)
-    .action(async ({ data }: { data: string }) => (await import("./data-folder.js")).printKey(data, output));
+    .option(
+      "--wait [seconds]",
+      `wait until the service is there, ${defaultWait} s at most unless you say more`,
+      readSeconds,
+    )
+    .action(async ({ data, wait }: { data: string; wait?: number | true }) => {
+      const { printKey, waitForService } = await import("./data-folder.js");
+      if (wait !== undefined) await waitForService(data, wait === true ? defaultWait * 1000 : wait);
+      printKey(data, output);
+    });
+
+  program
+    .command("open")
+    .description("print a new link that opens the console of the running service once, within an hour")
+    .option(...dataFlag)
+    .action(async ({ data }: { data: string }) => (await import("./open.js")).printConsoleLink(data, output));
 
   program
     .command("logs")

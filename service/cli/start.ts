@@ -4,7 +4,10 @@ import { complain, exitCodes, type Output } from "./output";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
 export interface StartFlags
-  extends Pick<ServiceOptions, "port" | "runtime" | "gpus" | "templateRelease" | "stream" | "rateLimits"> {
+  extends Pick<
+    ServiceOptions,
+    "console" | "gpus" | "port" | "rateLimits" | "runtime" | "stream" | "templateRelease" | "watch"
+  > {
   data: string;
   image: Record<string, string>;
   deleteNeedsScaleDown: boolean;
@@ -21,8 +24,8 @@ export async function start({ data, image, json, ...flags }: StartFlags, output:
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
   if (json) {
-    const { baseUrl, graphqlUrl, serverlessUrl, apiKeyFile } = service;
-    output.out(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid: process.pid }));
+    const { baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile } = service;
+    output.out(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, pid: process.pid }));
   } else {
     output.out(welcome(service));
   }
@@ -35,7 +38,7 @@ function welcome(service: Service): string {
   GraphQL   ${service.graphqlUrl}
   Jobs      ${service.serverlessUrl}/v2/<endpoint id>
   API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)
-`;
+${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;
 }
 
 /** The first signal stops the service in order, a second one at once. */

@@ -52,6 +52,8 @@ export interface JobStore {
   nextExpiry(): number | undefined;
   /** The endpoint's jobs, newest first, older than `before`. */
   page(endpointId: string, before: number, limit: number): StoredJob[];
+  /** The same without outputs. */
+  summaries(endpointId: string, before: number, limit: number): Job[];
   /** Ids of endpoints that have jobs. */
   endpoints(): string[];
 }
@@ -59,6 +61,10 @@ export interface JobStore {
 const columns = `seq, id, endpoint_id, operation, status, low_priority, execution_timeout, created_at, queued_at, place,
   expires_at, retries, crashes, webhook, worker_id, started_at, finished_at, error`;
 const joined = `SELECT ${jobColumn}, output FROM jobs LEFT JOIN job_outputs USING (seq) LEFT JOIN job_streams USING (seq)`;
+/** Without outputs, which may be 20 MB each. */
+const lean = `SELECT ${jobColumn}, EXISTS (SELECT 1 FROM job_outputs WHERE seq = jobs.seq) AS has_output
+  FROM jobs LEFT JOIN job_streams USING (seq)`;
+const ofEndpoint = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
 /** Chunks read at once: an answer may be full long before the last one. */
@@ -73,13 +79,10 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     started_at = ?, finished_at = ?, worker_id = ?, retries = ?, crashes = ?, error = ? WHERE seq = ?`);
   const rows = createJobRows();
   const find = database.query(`${joined} WHERE id = ?`, rows.stored);
-  const page = database.query(`${joined} WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`, rows.stored);
+  const page = database.query(`${joined} ${ofEndpoint}`, rows.stored);
+  const summaries = database.query(`${lean} ${ofEndpoint}`, rows.job);
   // Whatever is not over has no output but a progress update.
-  const live = database.query(
-    `SELECT ${jobColumn}, EXISTS (SELECT 1 FROM job_outputs WHERE seq = jobs.seq) AS has_output
-      FROM jobs LEFT JOIN job_streams USING (seq) WHERE finished_at IS NULL`,
-    rows.job,
-  );
+  const live = database.query(`${lean} WHERE finished_at IS NULL`, rows.job);
   const payload = database.query(
     "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
     z.object({ input: z.string(), s3Config: z.string().nullable() }),
@@ -227,6 +230,7 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     },
     nextExpiry: () => nextExpiry.get(),
     page: (endpointId, before, limit) => page.all(endpointId, before, limit),
+    summaries: (endpointId, before, limit) => summaries.all(endpointId, before, limit),
     endpoints: () => endpoints.all(),
   };
 }

@@ -1,13 +1,14 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, extname, join, resolve } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { CommandLineError, splitCommandLine } from "./command-line";
 import type { Containers } from "./containers/containers";
+import { commandOf, handlerIn, typed } from "./handler-files";
 import type { LogFile } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
@@ -174,16 +175,6 @@ interface WorkerCommand {
   channel: boolean;
 }
 
-const scripts = [".mjs", ".js", ".cjs"];
-const typed = [".ts", ".mts", ".cts"];
-
-/** The image without its tag or digest; a registry's port is not a tag. */
-const withoutTag = (image: string): string => image.replace(/@[^/]*$/, "").replace(/:[^/:]*$/, "");
-
-/** What the service was told to run for an image: by its exact name first, then by the name without its tag. */
-const commandOf = (images: Record<string, string>, image: string): string | undefined =>
-  images[image] ?? images[withoutTag(image)];
-
 /**
  * Finds the command of an image. A command line runs as it is; a handler file alone is run by the Node worker. `dockerArgs`
  * are appended as arguments. `noContainer` is why the image does not run in a container either.
@@ -209,7 +200,8 @@ export function resolveCommand(
     const [file, ...rest] = words;
     if (file === undefined)
       return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
-    if (rest.length === 0 && [...scripts, ...typed].includes(extname(file))) return handlerCommand(image, file, args);
+    const handler = handlerIn(words);
+    if (handler !== undefined) return handlerCommand(image, handler, args);
     return { file, args: [...rest, ...args], channel: false };
   } catch (error) {
     if (error instanceof CommandLineError)
@@ -218,8 +210,7 @@ export function resolveCommand(
   }
 }
 
-function handlerCommand(image: string, file: string, args: string[]): WorkerCommand | { error: string } {
-  const handler = resolve(file);
+function handlerCommand(image: string, handler: string, args: string[]): WorkerCommand | { error: string } {
   if (!existsSync(handler)) {
     return {
       error: `the handler file ${handler} of the image "${image}" does not exist; name another one with --image ${image}=FILE`,

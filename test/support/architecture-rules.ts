@@ -43,7 +43,7 @@ const leads =
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceFloors = ["cli", "api", "workers", "jobs", "resources", "store"];
+const serviceFloors = ["cli", "console", "api", "workers", "jobs", "resources", "store"];
 
 /** Files that may read the environment. */
 const environmentReaders = ["service/settings.ts", "service/workers/launch.ts", "provider/settings.ts"];
@@ -87,7 +87,7 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "folders of the service import downwards only: cli, api, workers, jobs, resources, store",
+    sentence: "folders of the service import downwards only: cli, console, api, workers, jobs, resources, store",
     breaches: (sources) =>
       serviceFloors.flatMap((folder, floor) =>
         badImports(

@@ -6,7 +6,7 @@ import { runLine } from "./command";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const manual = readFileSync(`${root}docs/service.md`, "utf8");
-const commands = ["start", "key", "prune", "status", "logs", "token"];
+const commands = ["start", "key", "open", "prune", "status", "logs", "token"];
 const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, found]) => String(found))),
 ];

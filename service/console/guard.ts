@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../errors";
+import { type ConsoleSessions, sessionLifetime } from "./sessions";
+
+/** A header that no page of another origin can send without asking first, which this service never allows. */
+export const pageHeader = "x-serverless-compute-console";
+
+/** What every response of the console says: code from its own files only, in no frame, kept by nobody. */
+export const securityHeaders = {
+  "content-security-policy": [
+    "default-src 'none'",
+    ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
+    ...["base-uri", "form-action", "frame-ancestors"].map((kind) => `${kind} 'none'`),
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; "),
+  "cache-control": "no-store",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+} as const;
+
+/** Checks who calls the console. The checks throw a ServiceError. */
+export interface ConsoleGuard {
+  /** Any request: its Host is an address of this machine, so that no name of others that leads here (DNS rebinding) is served. */
+  checkHost(request: FastifyRequest): void;
+  /** A request for data: it comes from the console's own page, in a session. */
+  checkPage(request: FastifyRequest): void;
+  /** Gives the browser a session. */
+  setSession(reply: FastifyReply, session: string): void;
+}
+
+/** Cookies are shared by all ports of a host, so the name has the port: two services do not end each other's sessions. */
+const cookieName = (port: string): string => `serverless-compute-console-${port}`;
+
+function cookieOf(header: string | undefined, name: string): string | undefined {
+  const parts = (header ?? "").split(";").map((part) => part.trim());
+  return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+/** `serverlessUrl` is the service's root, known once it listens. */
+export function createConsoleGuard(
+  sessions: Pick<ConsoleSessions, "isOpen">,
+  serverlessUrl: () => string,
+): ConsoleGuard {
+  const portOf = (): string => new URL(serverlessUrl()).port || "80";
+  /** Hosts as browsers send them: without port 80. */
+  const hosts = (): string[] =>
+    ["127.0.0.1", "localhost"].map((host) => (portOf() === "80" ? host : `${host}:${portOf()}`));
+  const forbid = (subject: string, sent: string | string[] | undefined, what: string): never => {
+    throw new ServiceError("forbidden", `${subject}: ${JSON.stringify(sent ?? "")} is not allowed; ${what}`);
+  };
+  const openHere = (): string => `open the console at ${serverlessUrl()}`;
+
+  return {
+    checkHost({ headers }) {
+      if (!hosts().includes(headers.host ?? "")) forbid("header Host", headers.host, openHere());
+    },
+    checkPage({ headers, method }) {
+      const { origin, host } = headers;
+      const site = headers["sec-fetch-site"];
+      if (site !== undefined && site !== "same-origin") forbid("header Sec-Fetch-Site", site, openHere());
+      const reads = method === "GET" || method === "HEAD";
+      if (origin !== undefined || !reads) {
+        if (origin !== `http://${host}`) forbid("header Origin", origin, openHere());
+      }
+      if (!reads && headers[pageHeader] !== "1") forbid(`header ${pageHeader}`, headers[pageHeader], "it must be 1");
+      if (sessions.isOpen(cookieOf(headers.cookie, cookieName(portOf())))) return;
+      throw new ServiceError(
+        "unauthorized",
+        'session: is missing or has expired; run "serverless-compute-local open" for a new link',
+      );
+    },
+    setSession(reply, session) {
+      const limits = `HttpOnly; SameSite=Strict; Path=/console; Max-Age=${sessionLifetime / 1000}`;
+      reply.header("set-cookie", `${cookieName(portOf())}=${session}; ${limits}`);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import type { Auth } from "../api/auth";
+import type { JobEvents } from "../jobs/events";
+import type { Resources } from "../resources";
+import type { ConsoleContent } from "./content";
+import { createJobMetrics } from "./metrics";
+import type { ConsoleView } from "./overview";
+import { linkTo, registerConsoleRoutes } from "./routes";
+import { createConsoleSessions } from "./sessions";
+
+/** What the console is put together from. */
+export interface ConsoleDeps {
+  apiKey: string;
+  auth: Pick<Auth, "checkRest">;
+  clock: Clock;
+  resources: Resources;
+  view: ConsoleView & { events: JobEvents; waiting(endpointId: string): number };
+  logFile(endpointId: string): string;
+  /** Registers the job API for callers that were checked before. */
+  jobRoutes(app: FastifyInstance): void;
+  serverlessUrl(): string;
+}
+
+/** The web page of the service. */
+export interface Console {
+  routes(app: FastifyInstance): void;
+  /** A link that opens the console once, within an hour. */
+  newLink(): string;
+  /** Stops counting. */
+  close(): void;
+}
+
+/** How often queues are looked at for the charts, ms. */
+const sampleInterval = 1000;
+
+/** The console. At the start of the service it only counts; what it shows with is loaded with the first page. */
+export function createConsole({ apiKey, clock, resources, view, logFile, ...deps }: ConsoleDeps): Console {
+  const { serverlessUrl } = deps;
+  const sessions = createConsoleSessions(apiKey, clock);
+  const metrics = createJobMetrics(view.events, view.waiting, clock);
+  const sampling = setInterval(metrics.sample, sampleInterval).unref();
+  let loaded: Promise<ConsoleContent> | undefined;
+  const content = (): Promise<ConsoleContent> => {
+    loaded ??= import("./content.js").then(({ createConsoleContent }) =>
+      createConsoleContent({ resources, view, metrics, logFile, clock }),
+    );
+    return loaded;
+  };
+  const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
+  return {
+    routes: (app) => registerConsoleRoutes(app, { ...deps, sessions, content, exists, clock }),
+    newLink: () => linkTo(serverlessUrl(), sessions.newLink()),
+    close: () => clearInterval(sampling),
+  };
+}

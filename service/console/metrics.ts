@@ -1,0 +1,128 @@
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobEvents } from "../jobs/events";
+import type { FinalJob } from "../jobs/job";
+
+/** Length of a slot, ms, and how many of them are kept: 15 minutes. */
+export const slotLength = 10_000;
+export const slotCount = 90;
+
+/** Buckets of an octave of time, and in all: up to 2^24 ms, four hours and a half. A bucket is 9 % wide to each side. */
+const perOctave = 4;
+const bucketCount = 24 * perOctave;
+
+/** What an endpoint did in the last 15 minutes: a value for each slot, the oldest first. Times in ms; null where no job ended. */
+export interface EndpointMetrics {
+  /** End of the last slot, ms since the epoch. */
+  until: number;
+  slotLength: number;
+  /** The most jobs that waited. */
+  queue: number[];
+  completed: number[];
+  failed: number[];
+  /** From submission to completion. */
+  p50: (number | null)[];
+  p95: (number | null)[];
+}
+
+/** Numbers of the job path over the last 15 minutes, in memory. */
+export interface JobMetrics {
+  read(endpointId: string): EndpointMetrics;
+  /** Notes how many jobs wait, and forgets endpoints that had none for 15 minutes. To be called every second. */
+  sample(): void;
+}
+
+interface Ring {
+  /** Number of the newest slot, counted from the epoch. */
+  newest: number;
+  /** The newest slot in which anything happened. */
+  active: number;
+  queue: Uint32Array;
+  completed: Uint32Array;
+  failed: Uint32Array;
+  /** `bucketCount` numbers for each slot. */
+  times: Uint32Array;
+}
+
+const bucketOf = (ms: number): number => Math.min(bucketCount - 1, Math.floor(Math.log2(Math.max(1, ms)) * perOctave));
+
+/** The time of the bucket that has a part of all jobs below it: the middle of its bounds. */
+function quantile(buckets: Uint32Array, part: number): number | null {
+  const all = buckets.reduce((sum, count) => sum + count, 0);
+  let left = Math.ceil(all * part);
+  if (left === 0) return null;
+  const found = buckets.findIndex((count) => {
+    left -= count;
+    return left <= 0;
+  });
+  return Math.round(2 ** ((found + 0.5) / perOctave));
+}
+
+/** `waiting` counts an endpoint's jobs in the queue. A job costs one increment at its end, and the check of a map where it waits. */
+export function createJobMetrics(events: JobEvents, waiting: (endpointId: string) => number, clock: Clock): JobMetrics {
+  const rings = new Map<string, Ring>();
+  const slotNow = (): number => Math.floor(clock.now() / slotLength);
+
+  function begin(endpointId: string): Ring {
+    const numbers = (length: number): Uint32Array => new Uint32Array(length);
+    const ring = {
+      ...{ newest: slotNow(), active: slotNow(), times: numbers(slotCount * bucketCount) },
+      ...{ queue: numbers(slotCount), completed: numbers(slotCount), failed: numbers(slotCount) },
+    };
+    rings.set(endpointId, ring);
+    return ring;
+  }
+
+  /** Moves on to the slot of now, which begins empty, and returns its place. A clock that was set back stays in the newest one. */
+  function advance(ring: Ring): number {
+    const now = slotNow();
+    const { queue, completed, failed, times } = ring;
+    for (let slot = Math.max(ring.newest + 1, now - slotCount + 1); slot <= now; slot++) {
+      const at = slot % slotCount;
+      for (const numbers of [queue, completed, failed]) numbers[at] = 0;
+      times.fill(0, at * bucketCount, (at + 1) * bucketCount);
+    }
+    ring.newest = Math.max(ring.newest, now);
+    return ring.newest % slotCount;
+  }
+  const add = (numbers: Uint32Array, at: number): void => {
+    numbers[at] = (numbers[at] ?? 0) + 1;
+  };
+
+  function noteEnd({ endpointId, status, queuedAt, finishedAt }: FinalJob): void {
+    if (status === "CANCELLED") return;
+    const ring = rings.get(endpointId) ?? begin(endpointId);
+    const at = advance(ring);
+    ring.active = ring.newest;
+    add(status === "COMPLETED" ? ring.completed : ring.failed, at);
+    if (status === "COMPLETED") add(ring.times, at * bucketCount + bucketOf(finishedAt - queuedAt));
+  }
+  events.on("ended", noteEnd);
+  events.on("queued", ({ endpointId }) => {
+    if (!rings.has(endpointId)) begin(endpointId);
+  });
+
+  return {
+    read(endpointId) {
+      const ring = rings.get(endpointId) ?? begin(endpointId);
+      advance(ring);
+      const places = Array.from({ length: slotCount }, (_, slot) => (ring.newest + 1 + slot) % slotCount);
+      const of = (numbers: Uint32Array): number[] => places.map((at) => numbers[at] ?? 0);
+      const timesOf = (part: number): (number | null)[] =>
+        places.map((at) => quantile(ring.times.subarray(at * bucketCount, (at + 1) * bucketCount), part));
+      return {
+        ...{ until: (ring.newest + 1) * slotLength, slotLength },
+        ...{ queue: of(ring.queue), completed: of(ring.completed), failed: of(ring.failed) },
+        ...{ p50: timesOf(0.5), p95: timesOf(0.95) },
+      };
+    },
+    sample() {
+      for (const [endpointId, ring] of rings) {
+        const at = advance(ring);
+        const now = waiting(endpointId);
+        if (now > 0) ring.active = ring.newest;
+        ring.queue[at] = Math.max(ring.queue[at] ?? 0, now);
+        if (ring.newest - ring.active >= slotCount) rings.delete(endpointId);
+      }
+    },
+  };
+}

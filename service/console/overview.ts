@@ -1,0 +1,50 @@
+import type { EndpointHealth } from "serverless-compute-api/shapes";
+import { delayTime, executionTime, type Job } from "../jobs/job";
+import type { JobView } from "../jobs/job-view";
+import type { Resources } from "../resources";
+
+/** What the console reads of the job path. */
+export interface ConsoleView extends JobView {
+  health(endpointId: string): EndpointHealth;
+  workers(endpointId: string): { id: string; status: string; startedAt: number }[];
+}
+
+/** The endpoints with their queues and workers. */
+export function endpointsOverview({ endpoints, templates }: Resources, view: ConsoleView): object[] {
+  return endpoints.list().map(({ id, name, type, templateId, workersMin, workersMax, version, createdAt }) => ({
+    ...{ id, name, type, templateId, workersMin, workersMax, version, createdAt },
+    imageName: templates.find(templateId)?.imageName,
+    ...view.health(id),
+    running: view.workers(id),
+  }));
+}
+
+/** The other resources. Of what may be secret there are the names only: secrets, credentials, variables of an environment. */
+export function resourcesOverview({ templates, volumes, secrets, registryAuths }: Resources): object {
+  return {
+    templates: templates
+      .list({ bound: true })
+      .map(({ id, name, imageName, containerDiskInGb, isServerless, boundEndpointId, env }) => ({
+        ...{ id, name, imageName, containerDiskInGb, isServerless, boundEndpointId },
+        variables: Object.keys(env),
+      })),
+    volumes: volumes.list().map(({ id, name, size, dataCenterId, type }) => ({ id, name, size, dataCenterId, type })),
+    secrets: secrets.list().map(({ id, name }) => ({ id, name })),
+    registryAuths: registryAuths.list().map(({ id, name }) => ({ id, name })),
+  };
+}
+
+/** Characters of an error in a list. */
+const longestError = 300;
+
+/** A job as a list shows it; times in ms. */
+export const jobRow = (job: Job, now: number): object => ({
+  ...{ seq: job.seq, id: job.id, status: job.status, operation: job.operation, lowPriority: job.lowPriority },
+  ...{ createdAt: job.createdAt, finishedAt: job.finishedAt, workerId: job.workerId, retries: job.retries },
+  // Of one that waits or runs the page counts on from here.
+  ...{ queuedAt: job.queuedAt, startedAt: job.startedAt },
+  delayTime: Math.max(0, delayTime(job, now)),
+  executionTime: Math.max(0, executionTime(job, now)),
+  error: job.error?.slice(0, longestError),
+  hasOutput: job.hasOutput,
+});

@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { notFound } from "../errors";
+
+/** Beside the sources; from the build, in the package beside it. */
+const folder = [join(__dirname, "page"), join(__dirname, "..", "..", "console", "page")].find(existsSync) ?? "";
+
+const types: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** A file of the console's page: its content type and its bytes. */
+export interface PageFile {
+  type: string;
+  content: Buffer;
+}
+
+/** Reads a file of the page by its name; throws a ServiceError `missing` for any other one. */
+export async function readPageFile(name: string): Promise<PageFile> {
+  const type = types[extname(name)];
+  // Names without a folder only: nothing leads out of the page's.
+  if (type === undefined || !/^[a-z][a-z-]*\.[a-z]+$/.test(name)) throw notFound("file", name);
+  try {
+    return { type, content: await readFile(join(folder, name)) };
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw notFound("file", name);
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes */
+
+const svgNames = new Set(["svg", "path", "line", "rect"]);
+
+/**
+ * Makes an element. An attribute that is false, null or undefined is left out; one that is true is empty.
+ * @template {string} Name
+ * @param {Name} name
+ * @param {Attributes} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {Element}
+ */
+export function h(name, attributes = {}, ...children) {
+  const element = svgNames.has(name)
+    ? document.createElementNS("http://www.w3.org/2000/svg", name)
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    element.setAttribute(key, value === true ? "" : String(value));
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+/**
+ * What tells two children of an element apart; those of another key are other elements.
+ * @param {Node | null | undefined} node
+ */
+const keyOf = (node) =>
+  node instanceof Element ? `${node.tagName} ${node.getAttribute("data-key") ?? ""}` : node?.nodeName;
+
+/**
+ * Makes an element's content equal to another one's and keeps what is there already, with its focus, selection and scroll
+ * position. An element with `data-own` is left to whoever made it.
+ * @param {Element} present
+ * @param {Element} wanted
+ */
+export function morph(present, wanted) {
+  for (const { name } of [...present.attributes]) if (!wanted.hasAttribute(name)) present.removeAttribute(name);
+  for (const { name, value } of [...wanted.attributes])
+    if (present.getAttribute(name) !== value) present.setAttribute(name, value);
+  if (wanted.hasAttribute("data-own")) return;
+  morphChildren(present, [...wanted.childNodes]);
+}
+
+/**
+ * @param {Element} present
+ * @param {Node[]} wanted
+ */
+export function morphChildren(present, wanted) {
+  wanted.forEach((node, at) => {
+    let here = present.childNodes[at];
+    if (keyOf(here) !== keyOf(node)) {
+      const moved = [...present.childNodes].slice(at + 1).find((other) => keyOf(other) === keyOf(node));
+      // Only elements with a key are known to be the same somewhere else.
+      const isKnown = moved instanceof Element && moved.hasAttribute("data-key");
+      const before = here ?? null;
+      here = isKnown ? moved : undefined;
+      present.insertBefore(here ?? node, before);
+    }
+    if (!here) return;
+    if (here instanceof Element && node instanceof Element) morph(here, node);
+    else if (here.nodeValue !== node.nodeValue) here.nodeValue = node.nodeValue;
+  });
+  while (present.childNodes.length > wanted.length) present.lastChild?.remove();
+}
+
+/**
+ * The element of the page with an id; it is there.
+ * @param {string} id
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no element "${id}"`);
+  return found;
+}

@@ -1,0 +1,90 @@
+import { h } from "./dom.js";
+
+/** @typedef {import("./connection.js").Endpoint} Endpoint */
+
+/**
+ * A number with what it counts.
+ * @param {string} label
+ * @param {string | number} value
+ * @param {string} [tone]
+ */
+export const count = (label, value, tone = "") =>
+  h(
+    "div",
+    { class: `count ${Number(value) > 0 ? tone : ""}`, "data-key": label },
+    h("dt", {}, label),
+    h("dd", {}, value),
+  );
+
+/**
+ * A dot for each worker, by what it does.
+ * @param {Endpoint} endpoint
+ */
+export function workerDots({ running, workersMax, workers }) {
+  const told = running.map(({ status }) => status).sort();
+  const text = told.length === 0 ? "no worker is up" : told.join(", ");
+  const throttled = workers["throttled"] ?? 0;
+  return h(
+    "span",
+    { class: "dots", role: "img", "aria-label": `Workers: ${text}`, title: text },
+    told.slice(0, 12).map((status, at) => h("i", { class: `dot ${status}`, "data-key": at })),
+    h("span", { class: "of" }, `${running.length} of ${workersMax}${throttled > 0 ? ", waiting to start" : ""}`),
+  );
+}
+
+/** @param {Endpoint} endpoint */
+const card = (endpoint) => {
+  const { id, name, imageName, jobs, message } = endpoint;
+  return h(
+    "li",
+    { "data-key": id },
+    h(
+      "a",
+      { class: "card", href: `#/endpoints/${id}` },
+      h("span", { class: "card-title" }, h("strong", {}, name), workerDots(endpoint)),
+      h("span", { class: "card-image" }, imageName ?? "its template is gone"),
+      h(
+        "dl",
+        { class: "counts" },
+        count("in queue", jobs.inQueue, "waits"),
+        count("running", jobs.inProgress, "busy"),
+        count("completed", jobs.completed),
+        count("failed", jobs.failed, "bad"),
+      ),
+      message !== undefined && h("span", { class: "warning" }, message.split("\n")[0]),
+    ),
+  );
+};
+
+/** @param {Endpoint[] | undefined} endpoints */
+export function endpointList(endpoints) {
+  if (!endpoints) return h("section", { "data-key": "loading" }, h("p", { class: "quiet" }, "Loading…"));
+  return h(
+    "section",
+    { "data-key": "list" },
+    h("h1", {}, "Endpoints"),
+    endpoints.length === 0
+      ? h(
+          "div",
+          { class: "empty" },
+          h("p", {}, "There is no endpoint yet. Deploy one, and it appears here at once:"),
+          h(
+            "pre",
+            { tabindex: 0 },
+            h(
+              "code",
+              {},
+              "npm run quickstart        # in the repository\npulumi up                 # in a project of your own",
+            ),
+          ),
+          h(
+            "p",
+            {},
+            "A program needs ",
+            h("code", {}, "SERVERLESS_COMPUTE_API_KEY=$(npx serverless-compute-local key)"),
+            " in its environment.",
+          ),
+        )
+      : h("ul", { class: "cards" }, endpoints.map(card)),
+  );
+}

@@ -1,0 +1,192 @@
+import { charts } from "./charts.js";
+import { CallError, call } from "./connection.js";
+import { h } from "./dom.js";
+import { count, workerDots } from "./endpoint-list.js";
+import { age, curlOf } from "./format.js";
+import { createJobForm, resultOf } from "./job-form.js";
+import { jobList } from "./job-list.js";
+import { createWorkerLog } from "./worker-log.js";
+
+/** @typedef {import("./connection.js").Endpoint} Endpoint */
+/** @typedef {import("./connection.js").JobPage} JobPage */
+
+/**
+ * The page of one endpoint: what it does now, a form for jobs, its jobs and the output of its workers.
+ * @param {string} endpointId
+ * @param {{ notify(text: string): void, changed(): void }} host `changed` asks for another `view`.
+ */
+export function createEndpointPage(endpointId, { notify, changed }) {
+  const form = createJobForm(endpointId, notify);
+  const log = createWorkerLog();
+  /** @type {import("./connection.js").Metrics | undefined} */
+  let metrics;
+  /** The newest page, which is live, and the older one that is shown in its place. @type {JobPage | undefined} */
+  let newest;
+  /** @type {JobPage | undefined} */
+  let older;
+  let pageNumber = 1;
+  /** @type {Map<string, import("./job-list.js").JobDetail>} */
+  const details = new Map();
+
+  /** Reads what a job was given and made. @param {string} id */
+  async function readDetail(id) {
+    const detail = details.get(id);
+    if (!detail) return;
+    try {
+      const [record, input] = await Promise.all([
+        call("GET", `v2/${endpointId}/status/${id}`),
+        call("GET", `api/endpoints/${endpointId}/jobs/${id}/input`),
+      ]);
+      const { output, error } = resultOf(record);
+      details.set(id, {
+        input,
+        ...(output === undefined ? {} : { output }),
+        ...(error === undefined ? {} : { error }),
+      });
+    } catch (error) {
+      const gone = error instanceof CallError && error.status === 404;
+      details.set(id, { fault: gone ? "The job is gone: its time to be kept is over." : String(error) });
+    }
+    changed();
+  }
+
+  /** @param {number} before */
+  async function showOlder(before) {
+    older = JSON.parse(await call("GET", `api/endpoints/${endpointId}/jobs?before=${before}`));
+    pageNumber++;
+    changed();
+  }
+
+  /** What the buttons do. @type {Record<string, (jobId: string) => unknown>} */
+  const actions = {
+    cancel: (id) => call("POST", `v2/${endpointId}/cancel/${id}`),
+    async retry(id) {
+      await call("POST", `v2/${endpointId}/retry/${id}`);
+      form.follow(id);
+    },
+    toggle(id) {
+      if (!details.delete(id)) {
+        details.set(id, {});
+        void readDetail(id);
+      }
+      changed();
+    },
+    async curl(id) {
+      await navigator.clipboard.writeText(curlOf(endpointId, "run", details.get(id)?.input ?? "{}"));
+      notify(
+        "Copied. Set SERVERLESS_COMPUTE_API_KEY in your shell: export SERVERLESS_COMPUTE_API_KEY=$(serverless-compute-local key)",
+      );
+    },
+    reuse: (id) => form.fill(details.get(id)?.input ?? "{}"),
+    newest() {
+      older = undefined;
+      pageNumber = 1;
+      changed();
+    },
+    older: () => showOlder((older ?? newest)?.before ?? 1),
+  };
+
+  return {
+    /** @type {Record<string, (data: any) => void>} */
+    listeners: {
+      metrics: (data) => {
+        metrics = data;
+        changed();
+      },
+      jobs: (data) => {
+        const before = new Map((newest?.rows ?? []).map((row) => [row.id, row.status]));
+        newest = data;
+        // What is open and went on has another output.
+        for (const { id, status } of data.rows) if (details.has(id) && before.get(id) !== status) void readDetail(id);
+        changed();
+      },
+      log: log.add,
+    },
+    /** The connection is there again, and everything is sent anew. */
+    begin: () => log.clear(),
+
+    /**
+     * Does what a button is for; what fails is said.
+     * @param {string} action
+     * @param {string} jobId
+     */
+    async act(action, jobId) {
+      try {
+        await actions[action]?.(jobId);
+      } catch (error) {
+        notify(error instanceof Error ? error.message : String(error));
+      }
+    },
+
+    /** @param {Endpoint[] | undefined} endpoints */
+    view(endpoints) {
+      const endpoint = endpoints?.find(({ id }) => id === endpointId);
+      if (!endpoint)
+        return h(
+          "section",
+          { "data-key": "gone" },
+          h("h1", {}, endpoints ? "This endpoint is gone" : "Loading…"),
+          h("p", {}, h("a", { href: "#/" }, "All endpoints")),
+        );
+      return endpointView(endpoint);
+    },
+  };
+
+  /** @param {Endpoint} endpoint */
+  function endpointView(endpoint) {
+    const { name, imageName, jobs, message, running, version } = endpoint;
+    return h(
+      "div",
+      { "data-key": endpointId, class: "endpoint" },
+      h(
+        "header",
+        { class: "title", "data-key": "title" },
+        h("p", { class: "quiet" }, h("a", { href: "#/" }, "Endpoints"), " /"),
+        h("h1", {}, name),
+        h(
+          "p",
+          { class: "quiet" },
+          h("code", {}, endpointId),
+          ` · ${imageName ?? "its template is gone"} · version ${version}`,
+        ),
+      ),
+      h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
+      h(
+        "dl",
+        { class: "counts tiles", "data-key": "counts" },
+        count("in queue", jobs.inQueue, "waits"),
+        count("running", jobs.inProgress, "busy"),
+        count("completed", jobs.completed),
+        count("failed", jobs.failed, "bad"),
+        count("queued again", jobs.retried),
+      ),
+      h("div", { "data-key": "charts" }, charts(metrics, jobs.inQueue)),
+      h(
+        "div",
+        { class: "columns", "data-key": "columns" },
+        h("section", { class: "panel" }, h("h2", {}, "Run a job"), form.element),
+        h(
+          "section",
+          { class: "panel" },
+          h("h2", {}, "Workers ", workerDots(endpoint)),
+          h(
+            "ul",
+            { class: "workers" },
+            running.map(({ id, status, startedAt }) =>
+              h(
+                "li",
+                { "data-key": id },
+                h("i", { class: `dot ${status}` }),
+                h("code", {}, id),
+                h("span", { class: "quiet" }, `${status}, up for ${age(startedAt).replace("now", "a moment")}`),
+              ),
+            ),
+          ),
+          h("h3", {}, "Log"),
+          log.element,
+        ),
+      ),
+      jobList(older ?? newest, pageNumber, details),
+    );
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A time span in its largest units.
+ * @param {number} ms
+ */
+export function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d`;
+}
+
+/**
+ * How long ago a time is.
+ * @param {number} time
+ */
+export const age = (time) => {
+  const ms = Math.max(0, Date.now() - time);
+  return ms < 5000 ? "now" : duration(ms - (ms % 1000));
+};
+
+/**
+ * JSON text with an indent; another text as it is. Numbers stay as they were sent where a parse would change them.
+ * @param {string} text
+ */
+export function pretty(text) {
+  try {
+    const value = JSON.parse(text);
+    // 12345678901234567891 and 1.0 would not survive.
+    return JSON.stringify(value) === text ? JSON.stringify(value, null, 2) : text;
+  } catch {
+    return text;
+  }
+}
+
+/** The shell variable that stands for the API key: the page has none. */
+export const keyVariable = "SERVERLESS_COMPUTE_API_KEY";
+
+/** @param {string} text */
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/**
+ * A submission as a command line.
+ * @param {string} endpointId
+ * @param {string} operation run or runsync.
+ * @param {string} input JSON text.
+ */
+export const curlOf = (endpointId, operation, input) =>
+  [
+    `curl ${quoted(`${location.origin}/v2/${endpointId}/${operation}`)}`,
+    `-H "Authorization: Bearer $${keyVariable}"`,
+    `-H 'Content-Type: application/json'`,
+    `-d ${quoted(`{"input":${input}}`)}`,
+  ].join(" \\\n  ");
+
+/** The ways in which a job's state is shown, by the state. */
+const tones = new Map([
+  ["COMPLETED", "good"],
+  ["FAILED", "bad"],
+  ["TIMED_OUT", "bad"],
+  ["IN_PROGRESS", "busy"],
+  ["IN_QUEUE", "waits"],
+]);
+
+/** @param {string} status */
+export const toneOf = (status) => tones.get(status) ?? "over";
+
+/** @param {string} status */
+export const isOver = (status) => status !== "IN_QUEUE" && status !== "IN_PROGRESS";

@@ -1,0 +1,201 @@
+import { call } from "./connection.js";
+import { h, morphChildren } from "./dom.js";
+import { curlOf, isOver, pretty, toneOf } from "./format.js";
+import { rememberedInput, rememberInput } from "./remembered-input.js";
+
+/** @typedef {{ id?: string, status: string, output?: string, error?: string, chunks?: string[] }} Result */
+
+/** What the ways to submit a job do. */
+const ways = {
+  run: "queue it and show its record when it is over",
+  runsync: "wait for its result in one request",
+  stream: "queue it and show what its handler yields, as it comes",
+};
+
+/** How long one request waits for the end of a job, ms. */
+const waitOfOne = 60_000;
+
+/** Input that the form begins with. */
+const firstInput = '{\n  "prompt": "Hello"\n}';
+
+/**
+ * The form that submits jobs to an endpoint, with the result of the last one. It keeps its own elements.
+ * @param {string} endpointId
+ * @param {(text: string) => void} notify Says something that matters for a moment.
+ */
+export function createJobForm(endpointId, notify) {
+  const input = /** @type {HTMLTextAreaElement} */ (
+    h("textarea", { id: "input", rows: 8, spellcheck: "false", "aria-describedby": "input-fault input-keys" })
+  );
+  input.value = rememberedInput(endpointId) ?? firstInput;
+  const fault = h("p", { id: "input-fault", class: "fault", role: "alert" });
+  const result = h("div", { class: "result", id: "result", "aria-live": "polite" });
+  const options = Object.entries(ways).map(([way, does], at) =>
+    h("label", { title: does }, h("input", { type: "radio", name: "way", value: way, checked: at === 0 }), way),
+  );
+  const form = /** @type {HTMLFormElement} */ (
+    h(
+      "form",
+      {},
+      h("label", { for: "input", class: "label" }, "Input (JSON)"),
+      input,
+      fault,
+      h("fieldset", { class: "ways" }, h("legend", { class: "hidden" }, "How to submit it"), options),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { class: "primary", type: "submit" }, "Run job"),
+        h("button", { type: "button", "data-copy": true }, "Copy as curl"),
+        h("span", { class: "quiet", id: "input-keys" }, "Ctrl+Enter runs it"),
+      ),
+    )
+  );
+  /** The job whose result is shown; a later one takes its place. */
+  let shown = 0;
+
+  const way = () => String(new FormData(form).get("way"));
+
+  /** The input as it goes out; undefined with a word about what is wrong with it. */
+  function checked() {
+    fault.textContent = "";
+    input.removeAttribute("aria-invalid");
+    try {
+      const value = JSON.parse(input.value);
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) return input.value.trim();
+      fault.textContent = "The input must be a JSON object, such as {}.";
+    } catch (error) {
+      fault.textContent = `The input is not JSON: ${error instanceof Error ? error.message : error}`;
+    }
+    input.setAttribute("aria-invalid", "true");
+    input.focus();
+    return undefined;
+  }
+
+  /** @param {Result} one */
+  function show({ id, status, output, error, chunks }) {
+    const known = id !== undefined;
+    const action = { "data-job": id, type: "button" };
+    morphChildren(result, [
+      h(
+        "div",
+        { class: "result-head" },
+        h("span", { class: `state ${toneOf(status)}` }, status),
+        known && h("code", {}, id),
+        known && !isOver(status) && h("button", { ...action, "data-action": "cancel", "data-key": "cancel" }, "Cancel"),
+        known &&
+          (status === "FAILED" || status === "TIMED_OUT") &&
+          h("button", { ...action, "data-action": "retry", "data-key": "retry" }, "Retry"),
+      ),
+      ...(chunks
+        ? [
+            h(
+              "ol",
+              { class: "chunks", "aria-label": "Stream" },
+              chunks.map((chunk) => h("li", {}, chunk)),
+            ),
+          ]
+        : []),
+      ...(error === undefined ? [] : [h("pre", { class: "bad", tabindex: 0, "aria-label": "Error" }, error)]),
+      ...(output === undefined ? [] : [h("pre", { tabindex: 0, "aria-label": "Output" }, pretty(output))]),
+    ]);
+  }
+
+  /**
+   * Shows a job until it is over.
+   * @param {string} id
+   * @param {boolean} streams
+   */
+  async function follow(id, streams) {
+    const mine = ++shown;
+    /** @type {string[]} */
+    const chunks = [];
+    const show1 = (/** @type {Result} */ one) => {
+      if (mine === shown) show({ ...one, id, ...(streams ? { chunks } : {}) });
+    };
+    show1({ status: "IN_QUEUE" });
+    for (let done = !streams; !done && mine === shown; ) {
+      const { status, stream } = JSON.parse(await call("GET", `v2/${endpointId}/stream/${id}`));
+      chunks.push(...stream.map((/** @type {{ output: unknown }} */ { output }) => textOf(output)));
+      show1({ status });
+      done = isOver(status);
+    }
+    for (let done = false; !done && mine === shown; ) {
+      const text = await call("GET", `v2/${endpointId}/status-sync/${id}?wait=${streams ? 1000 : waitOfOne}`);
+      const record = resultOf(text);
+      show1(record);
+      done = isOver(record.status);
+    }
+  }
+
+  async function submit() {
+    const text = checked();
+    if (text === undefined) return;
+    rememberInput(endpointId, input.value);
+    const body = `{"input":${text}}`;
+    if (way() === "runsync") {
+      shown++;
+      show({ status: "IN_PROGRESS" });
+      const answer = await call("POST", `v2/${endpointId}/runsync`, body);
+      const { id } = JSON.parse(answer);
+      const record = resultOf(answer);
+      show({ ...record, id });
+      if (!isOver(record.status)) await follow(id, false);
+      return;
+    }
+    const streams = way() === "stream";
+    const { id } = JSON.parse(await call("POST", `v2/${endpointId}/run`, body));
+    await follow(id, streams);
+  }
+  /** @param {Promise<void>} work */
+  const told = (work) =>
+    work.catch((error) => {
+      shown++;
+      show({ status: "FAILED", error: error instanceof Error ? error.message : String(error) });
+    });
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void told(submit());
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  });
+  form.querySelector("[data-copy]")?.addEventListener("click", async () => {
+    const text = checked();
+    if (text === undefined) return;
+    await navigator.clipboard.writeText(curlOf(endpointId, way() === "runsync" ? "runsync" : "run", text));
+    notify(
+      "Copied. Set SERVERLESS_COMPUTE_API_KEY in your shell: export SERVERLESS_COMPUTE_API_KEY=$(serverless-compute-local key)",
+    );
+  });
+
+  return {
+    element: h("div", { "data-own": true, "data-key": "form" }, form, result),
+    /**
+     * Shows a job that was queued again.
+     * @param {string} id
+     */
+    follow: (id) => void told(follow(id, false)),
+    /** @param {string} text */
+    fill(text) {
+      input.value = pretty(text);
+      input.focus();
+    },
+  };
+}
+
+/** @param {unknown} value */
+const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/**
+ * Reads a record; its output stays the text that came.
+ * @param {string} text
+ * @returns {Result}
+ */
+export function resultOf(text) {
+  const { status, error, output } = JSON.parse(text);
+  if (output === undefined) return { status, error };
+  // The output is the last member of a record.
+  const [, sent] = /"output":(.*)\}$/s.exec(text) ?? [];
+  return { status, error, output: sent ?? JSON.stringify(output) };
+}

@@ -1,0 +1,117 @@
+import { listen } from "./connection.js";
+import { byId, h, morphChildren } from "./dom.js";
+import { endpointList } from "./endpoint-list.js";
+import { createEndpointPage } from "./endpoint-page.js";
+import { forgetOthers } from "./remembered-input.js";
+import { resourceLists } from "./resource-lists.js";
+
+const main = byId("main");
+const connection = byId("connection");
+const notice = byId("notice");
+
+/** How long a notice stays, ms. */
+const noticeTime = 6000;
+/** How often ages and running times are drawn anew, ms. */
+const tick = 1000;
+
+/** @type {import("./connection.js").Endpoint[] | undefined} */
+let endpoints;
+/** @type {import("./connection.js").Resources | undefined} */
+let resources;
+/** @type {ReturnType<typeof createEndpointPage> | undefined} */
+let page;
+let signedOut = false;
+/** Ends the listening. */
+let leave = () => {};
+let drawing = false;
+
+/** @param {string} text */
+function notify(text) {
+  notice.textContent = text;
+  notice.hidden = false;
+  clearTimeout(Number(notice.dataset["timer"]));
+  notice.dataset["timer"] = String(setTimeout(() => (notice.hidden = true), noticeTime));
+}
+
+/** Draws the page in the next frame, however much has changed until then. */
+function changed() {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    morphChildren(main, [view()]);
+  });
+}
+
+const shownEndpoint = () => /^#\/endpoints\/([\w-]+)$/.exec(location.hash)?.[1];
+const showsResources = () => location.hash === "#/resources";
+
+function view() {
+  if (signedOut) return signIn();
+  if (page) return page.view(endpoints);
+  return showsResources() ? resourceLists(resources) : endpointList(endpoints);
+}
+
+const signIn = () =>
+  h(
+    "section",
+    { "data-key": "sign-in", class: "empty" },
+    h("h1", {}, "This browser has no session"),
+    h("p", {}, "A link works once and for an hour. Print a new one where the service runs, and open it:"),
+    h("pre", { tabindex: 0 }, h("code", {}, "npx serverless-compute-local open")),
+    h("p", { class: "quiet" }, "Add --data <dir> when the service was started with one."),
+  );
+
+/** @param {import("./connection.js").ConnectionState} state */
+function connectionChanged(state) {
+  signedOut = state === "signedOut";
+  connection.className = `connection ${state}`;
+  connection.textContent = { open: "Live", lost: "Reconnecting…", signedOut: "Signed out" }[state];
+  if (state === "open") page?.begin();
+  changed();
+}
+
+/** Shows what the address asks for, and listens to what it needs. */
+function show() {
+  leave();
+  const endpointId = shownEndpoint();
+  page = endpointId === undefined ? undefined : createEndpointPage(endpointId, { notify, changed });
+  const current = showsResources() ? "resources" : "endpoints";
+  for (const link of document.querySelectorAll("[data-nav]"))
+    link.toggleAttribute("aria-current", link.getAttribute("data-nav") === current);
+  leave = document.hidden ? () => {} : listen(endpointId, { ...listeners, ...page?.listeners }, connectionChanged);
+  changed();
+}
+
+/** @type {Record<string, (data: any) => void>} */
+const listeners = {
+  endpoints(data) {
+    endpoints = data;
+    forgetOthers(data.map((/** @type {{ id: string }} */ { id }) => id));
+    changed();
+  },
+  resources(data) {
+    resources = data;
+    changed();
+  },
+};
+
+main.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest("[data-action]") : null;
+  if (button) void page?.act(button.getAttribute("data-action") ?? "", button.getAttribute("data-job") ?? "");
+});
+addEventListener("hashchange", () => {
+  show();
+  scrollTo(0, 0);
+  main.focus({ preventScroll: true });
+});
+// A browser has six connections for all tabs of an address: one that nobody sees gives its own back.
+document.addEventListener("visibilitychange", () => {
+  leave();
+  if (document.hidden) return;
+  leave = listen(shownEndpoint(), { ...listeners, ...page?.listeners }, connectionChanged);
+});
+setInterval(() => {
+  if (!document.hidden) changed();
+}, tick);
+show();

@@ -1,0 +1,92 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import type { Auth } from "../api/auth";
+import { disconnectSignal } from "../api/client-disconnect";
+import { notFound } from "../errors";
+import { parseInput } from "../validation";
+import type { ConsoleContent } from "./content";
+import { createConsoleGuard, securityHeaders } from "./guard";
+import type { ConsoleSessions } from "./sessions";
+
+/** What the console's routes need. `content` is what they show: loaded when the first request asks for any of it. */
+export interface ConsoleRouteDeps {
+  sessions: ConsoleSessions;
+  auth: Pick<Auth, "checkRest">;
+  serverlessUrl(): string;
+  content(): Promise<ConsoleContent>;
+  exists(endpointId: string): boolean;
+  /** Registers the job API for callers that were checked before. */
+  jobRoutes(app: FastifyInstance): void;
+  clock: Clock;
+}
+
+/** Address of a link that opens the console once. */
+export const linkTo = (serverlessUrl: string, token: string): string => `${serverlessUrl}/?t=${token}`;
+
+const rootQuery = z.object({ t: z.string().max(200).optional() });
+const eventsQuery = z.object({ endpoint: z.string().optional() });
+const pageQuery = z.object({ before: z.coerce.number().pipe(z.int().min(1)).default(Number.MAX_SAFE_INTEGER) });
+
+interface OfEndpoint {
+  Params: { endpointId: string };
+}
+interface OfJob {
+  Params: { endpointId: string; jobId: string };
+}
+
+/** The console: its page, which holds nothing, for everybody; what the page shows and does, for sessions only. */
+export function registerConsoleRoutes(app: FastifyInstance, deps: ConsoleRouteDeps): void {
+  const { sessions, auth, serverlessUrl, content, exists } = deps;
+  const guard = createConsoleGuard(sessions, serverlessUrl);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(securityHeaders);
+    guard.checkHost(request);
+    done();
+  });
+
+  const sendFile = async (reply: FastifyReply, name: string): Promise<FastifyReply> => {
+    const { type, content: bytes } = await (await content()).file(name);
+    return reply.type(type).send(bytes);
+  };
+
+  app.get("/", { exposeHeadRoute: false }, async ({ query }, reply) => {
+    const { t: token } = parseInput(rootQuery, query);
+    if (token === undefined) return sendFile(reply, "index.html");
+    const session = sessions.open(token);
+    if (session !== undefined) guard.setSession(reply, session);
+    // Either way the token leaves the address and the history; a page without a session says how to get one.
+    return reply.redirect("/", 303);
+  });
+  app.get<{ Params: { name: string } }>("/console/:name", ({ params }, reply) => sendFile(reply, params.name));
+  // For `open`, which has the key.
+  app.post("/console/links", async (request) => {
+    auth.checkRest(request);
+    return { url: linkTo(serverlessUrl(), sessions.newLink()) };
+  });
+
+  app.register(async (scope) => {
+    scope.addHook("onRequest", (request, _reply, done) => {
+      guard.checkPage(request);
+      done();
+    });
+    scope.get("/console/api/session", async () => ({ open: true }));
+    scope.get("/console/api/events", async ({ query }, reply) => {
+      const { endpoint } = parseInput(eventsQuery, query);
+      if (endpoint !== undefined && !exists(endpoint)) throw notFound("endpoint", endpoint);
+      const events = (await content()).events(endpoint, disconnectSignal(reply));
+      return reply.type("text/event-stream").send(Readable.from(events));
+    });
+    scope.get<OfEndpoint>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {
+      const { before } = parseInput(pageQuery, query);
+      return (await content()).page(params.endpointId, before);
+    });
+    scope.get<OfJob>("/console/api/endpoints/:endpointId/jobs/:jobId/input", async ({ params }, reply) => {
+      const input = (await content()).input(params.endpointId, params.jobId);
+      if (input === undefined) throw notFound("job", params.jobId);
+      return reply.type("application/json").send(input);
+    });
+    scope.register(async (jobs) => deps.jobRoutes(jobs), { prefix: "/console/v2" });
+  });
+}

@@ -1,0 +1,71 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { RateLimits } from "./api/rate-limits";
+import type { Jobs } from "./jobs/jobs";
+import type { EndpointLookup } from "./resources/endpoint-lookup";
+import type { Containers } from "./workers/containers/containers";
+import type { WorkerLogs } from "./workers/logs";
+import type { WorkerPool } from "./workers/pool";
+import type { WorkerTokens } from "./workers/tokens";
+
+/** What an endpoint may leave on the job path, and how it is taken away. */
+export interface EndpointRemoval {
+  /** Takes away everything that an endpoint left. */
+  remove(endpointId: string): Promise<void>;
+  /** The same in the background; what fails is logged. */
+  removeSoon(endpointId: string): void;
+  /** Takes away folders of volumes and pulled images that nothing needs any more. */
+  tidy(): Promise<void>;
+  tidySoon(): void;
+  /** Resolves when nothing is under way in the background. */
+  settled(): Promise<unknown>;
+}
+
+export function createEndpointRemoval(deps: {
+  tokens: Pick<WorkerTokens, "forget">;
+  jobs: Pick<Jobs, "forget">;
+  rateLimits: Pick<RateLimits, "forget">;
+  pool: Pick<WorkerPool, "drop">;
+  logs: Pick<WorkerLogs, "remove">;
+  containers: Pick<Containers, "tidy">;
+  endpoints: Pick<EndpointLookup, "volumeIds" | "images">;
+  /** The folder of the homes of workers. */
+  homes: string;
+  log: Pick<Logger, "warn" | "error">;
+}): EndpointRemoval {
+  const { tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, log } = deps;
+  const underWay = new Set<Promise<void>>();
+  const soon = (work: Promise<void>): void => {
+    const done: Promise<void> = work.finally(() => underWay.delete(done));
+    underWay.add(done);
+  };
+
+  async function remove(endpointId: string): Promise<void> {
+    tokens.forget(endpointId);
+    await jobs.forget(endpointId);
+    rateLimits.forget(endpointId);
+    await pool.drop(endpointId);
+    await logs.remove(endpointId);
+    await rm(join(homes, endpointId), { recursive: true, force: true });
+    await tidy();
+  }
+  async function tidy(): Promise<void> {
+    await containers
+      .tidy(endpoints.volumeIds(), endpoints.images())
+      .catch((error: unknown) => log.warn({ err: error }, "a volume's folder or a pulled image is left over"));
+  }
+
+  return {
+    remove,
+    removeSoon: (endpointId) =>
+      soon(
+        remove(endpointId).catch((error: unknown) =>
+          log.error({ err: error, endpoint: endpointId }, "an endpoint left something behind"),
+        ),
+      ),
+    tidy,
+    tidySoon: () => soon(tidy()),
+    settled: () => Promise.all(underWay),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Job } from "./job";
+import type { Jobs } from "./jobs";
+import type { JobRecords } from "./records";
+import type { JobStore } from "./store";
+
+/** One page of an endpoint's jobs, and the number before which the next one begins; undefined on the last page. */
+export interface JobPage {
+  jobs: Job[];
+  before: number | undefined;
+}
+
+/** Jobs for somebody who looks at many of them: neither inputs nor outputs are read unless one is asked for. */
+export interface JobView {
+  /** Up to `limit` of the endpoint's jobs, newest first, older than number `before`. */
+  page(endpointId: string, before: number, limit: number): Promise<JobPage>;
+  /** The input of a job as JSON text; undefined when there is no such job. */
+  input(endpointId: string, jobId: string): string | undefined;
+}
+
+export function createJobView({
+  jobs,
+  records,
+  store,
+}: {
+  jobs: Pick<Jobs, "writeDeferred">;
+  records: Pick<JobRecords, "find" | "isVisible">;
+  store: Pick<JobStore, "summaries" | "payload">;
+}): JobView {
+  return {
+    async page(endpointId, before, limit) {
+      await jobs.writeDeferred();
+      // One more than the page has, to know whether there is another page.
+      const rows = store.summaries(endpointId, before, limit + 1);
+      const shown = rows.slice(0, limit);
+      const next = rows.length > limit ? shown.at(-1)?.seq : undefined;
+      return { jobs: shown.filter(records.isVisible), before: next };
+    },
+    input: (endpointId, jobId) => {
+      const found = records.find(endpointId, jobId);
+      return found && store.payload(found.job.seq)?.input;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { at, send, stringAt } from "../../../support/raw-http";
+import { makeEndpoint, openLink, pageHeaders, statusWith, tokenOf, useConsoleService } from "./support/console-rig";
+
+describe("the link that start prints", () => {
+  test("is exchanged once for a cookie that no script reads and no other site sends, and leaves the address", async () => {
+    const { consoleUrl, serverlessUrl } = await useConsoleService();
+    expect(consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
+    const opened = await send("GET", consoleUrl ?? "");
+    expect([opened.status, opened.headers.get("location"), opened.text]).toEqual([303, "/", ""]);
+    const port = new URL(serverlessUrl).port;
+    expect(opened.headers.get("set-cookie")).toMatch(
+      new RegExp(
+        `^serverless-compute-console-${port}=[\\w.-]+; HttpOnly; SameSite=Strict; Path=/console; Max-Age=604800$`,
+      ),
+    );
+    const again = await send("GET", consoleUrl ?? "");
+    expect([again.status, again.headers.get("set-cookie")]).toEqual([303, null]);
+  });
+
+  test("is in no file of the data folder", async () => {
+    const { consoleUrl } = await useConsoleService();
+    // What the test leaves is scanned for the token and the session at its end.
+    await openLink(consoleUrl);
+    expect(tokenOf(consoleUrl)).toHaveLength(43);
+  });
+
+  test("comes anew for who has the key, and for nobody else", async () => {
+    const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService();
+    const ask = (headers: Record<string, string>) => send("POST", `${serverlessUrl}/console/links`, { headers });
+    const cookie = await openLink(consoleUrl);
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ authorization: "Bearer wrong" })).status).toBe(401);
+    expect((await ask(pageHeaders(serverlessUrl, cookie))).status).toBe(401);
+    const link = stringAt(await ask({ authorization: `Bearer ${apiKey}` }), "url");
+    expect(link).not.toBe(consoleUrl);
+    expect(await openLink(link)).not.toBe(cookie);
+  });
+});
+
+test("data needs a session: without one there is only the page, which holds nothing", async () => {
+  const { serverlessUrl, apiKey } = await useConsoleService();
+  const page = await send("GET", `${serverlessUrl}/`);
+  expect(page.status).toBe(200);
+  expect(page.text).not.toContain(apiKey);
+  for (const path of [
+    "api/session",
+    "api/events",
+    "api/endpoints/e/jobs",
+    "api/endpoints/e/jobs/j/input",
+    "v2/e/health",
+  ]) {
+    const refused = await send("GET", `${serverlessUrl}/console/${path}`);
+    expect(refused.status, path).toBe(401);
+    expect(at(refused.json, "message")).toMatch(/serverless-compute-local open/);
+    const withKey = await send("GET", `${serverlessUrl}/console/${path}`, { key: apiKey });
+    expect(withKey.status, `${path} with the API key`).toBe(401);
+  }
+  expect((await send("POST", `${serverlessUrl}/console/v2/e/run`, { json: { input: {} } })).status).toBe(403);
+});
+
+test("a session opens the console and no API", async () => {
+  const service = await useConsoleService();
+  const { serverlessUrl, baseUrl, graphqlUrl } = service;
+  const id = await makeEndpoint(service, "nothing:1");
+  const headers = pageHeaders(serverlessUrl, await openLink(service.consoleUrl));
+  const get = async (url: string): Promise<number> => (await send("GET", url, { headers })).status;
+  expect(await get(`${serverlessUrl}/console/api/session`)).toBe(200);
+  expect(await get(`${serverlessUrl}/console/v2/${id}/health`)).toBe(200);
+  expect(await get(`${baseUrl}/endpoints`)).toBe(401);
+  expect(await get(`${serverlessUrl}/v2/${id}/health`)).toBe(401);
+  const query = await send("POST", graphqlUrl, { headers, json: { query: "{ myself { id } }" } });
+  expect(query.status).toBe(401);
+});
+
+describe("another site that makes a signed-in browser call the console is refused", () => {
+  test("by its Origin, by Sec-Fetch-Site, and without the page's header", async () => {
+    const service = await useConsoleService();
+    const { serverlessUrl } = service;
+    const id = await makeEndpoint(service, "nothing:1");
+    const own = pageHeaders(serverlessUrl, await openLink(service.consoleUrl));
+    const { origin: _origin, ...noOrigin } = own;
+    const { "x-serverless-compute-console": _header, ...noHeader } = own;
+    const run = async (headers: Record<string, string>): Promise<number> =>
+      (await send("POST", `${serverlessUrl}/console/v2/${id}/run`, { headers, json: { input: {} } })).status;
+    expect(await run({ ...own, origin: "http://evil.example" })).toBe(403);
+    expect(await run({ ...own, origin: serverlessUrl.replace(/\d+$/, "1") })).toBe(403);
+    expect(await run({ ...own, origin: "null" })).toBe(403);
+    expect(await run(noOrigin)).toBe(403);
+    expect(await run(noHeader)).toBe(403);
+    for (const site of ["cross-site", "same-site", "none"])
+      expect(await run({ ...own, "sec-fetch-site": site }), site).toBe(403);
+    const read = async (headers: Record<string, string>): Promise<number> =>
+      (await send("GET", `${serverlessUrl}/console/v2/${id}/requests`, { headers })).status;
+    expect(await read({ ...own, origin: "http://evil.example" })).toBe(403);
+    expect(await read({ ...own, "sec-fetch-site": "same-site" })).toBe(403);
+    expect(
+      at((await send("GET", `${serverlessUrl}/console/v2/${id}/requests`, { headers: own })).json, "requests"),
+    ).toEqual([]);
+    expect(await run(own)).toBe(200);
+  });
+
+  test("by its Host: a name that leads to this machine is not served, the page neither", async () => {
+    const { serverlessUrl, consoleUrl } = await useConsoleService();
+    const { port } = new URL(serverlessUrl);
+    const cookie = await openLink(consoleUrl);
+    for (const host of [`evil.example:${port}`, "127.0.0.1", `127.0.0.1:${Number(port) - 1}`, `[::1]:${port}`]) {
+      expect(await statusWith(`${serverlessUrl}/`, { host }), host).toBe(403);
+      const headers = { ...pageHeaders(`http://${host}`, cookie), host };
+      expect(await statusWith(`${serverlessUrl}/console/api/session`, headers), host).toBe(403);
+    }
+    const local = { ...pageHeaders(`http://localhost:${port}`, cookie), host: `localhost:${port}` };
+    expect(await statusWith(`${serverlessUrl}/console/api/session`, local)).toBe(200);
+  });
+
+  test("of CORS there is nothing: no response allows another origin", async () => {
+    const { serverlessUrl } = await useConsoleService();
+    const headers = { origin: "http://evil.example", "access-control-request-method": "POST" };
+    for (const [method, path] of [
+      ["OPTIONS", "/console/api/session"],
+      ["GET", "/"],
+    ] as const) {
+      const { headers: sent } = await send(method, `${serverlessUrl}${path}`, { headers });
+      expect([...sent.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+    }
+  });
+});
+
+test("every response has a strict content security policy, and the page has no code or style of its own", async () => {
+  const { serverlessUrl } = await useConsoleService();
+  const page = await send("GET", `${serverlessUrl}/`);
+  for (const { headers } of [page, await send("GET", `${serverlessUrl}/console/api/session`)]) {
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+    expect(policy).toMatch(/frame-ancestors 'none'/);
+    expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("cache-control")).toBe("no-store");
+  }
+  expect(page.text).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src="\/console\/[a-z-]+\.js")/i);
+  expect(page.text).not.toMatch(/(src|href)="(?!\/|#)/);
+  const files = [...page.text.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => String(path));
+  expect(files.length).toBeGreaterThan(1);
+  for (const file of files) expect((await send("GET", serverlessUrl + file)).status, file).toBe(200);
+});
+
+test("no path leads out of the page's folder", async () => {
+  const { serverlessUrl } = await useConsoleService();
+  const { port } = new URL(serverlessUrl);
+  const raw = (path: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let text = "";
+      const socket = connect(Number(port), "127.0.0.1", () => {
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+      });
+      socket
+        .on("data", (part) => (text += part))
+        .on("end", () => resolve(text))
+        .on("error", reject);
+    });
+  const paths = [
+    "../sessions.ts",
+    "..%2fsessions.ts",
+    "%2e%2e%2fpage-files.ts",
+    "tsconfig.json",
+    ".js",
+    "a%00.js",
+    "no-such.js",
+  ];
+  for (const path of paths) expect(await raw(`/console/${path}`), path).toMatch(/^HTTP\/1\.1 (400|404) /);
+});
+
+test("--no-console: neither page nor data nor link", async () => {
+  const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService({ console: false });
+  expect(consoleUrl).toBeUndefined();
+  for (const path of ["/", "/console/api/session", "/console/main.js"])
+    expect((await send("GET", serverlessUrl + path)).status, path).toBe(404);
+  expect((await send("POST", `${serverlessUrl}/console/links`, { key: apiKey })).status).toBe(404);
+});

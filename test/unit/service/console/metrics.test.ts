@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { createJobMetrics, slotCount, slotLength } from "../../../../service/console/metrics";
+import { createJobEvents } from "../../../../service/jobs/events";
+import { completed, failed, queued, taken } from "../../../../service/jobs/job";
+import { ManualClock } from "../../../support/manual-clock";
+
+function open() {
+  const clock = new ManualClock();
+  const events = createJobEvents();
+  const waiting = new Map<string, number>();
+  const metrics = createJobMetrics(events, (id) => waiting.get(id) ?? 0, clock);
+  let seq = 0;
+  /** A job that took `ms` from its submission to its end, which is now. */
+  function end(ms: number, endpointId = "e", fails = false): void {
+    const now = clock.now();
+    const options = {
+      lowPriority: false,
+      executionTimeout: undefined,
+      webhook: undefined,
+      s3Config: undefined,
+      input: "{}",
+    };
+    const times = { createdAt: now - ms, expiresAt: now + 1000 };
+    const job = queued({ id: `j${++seq}`, endpointId, operation: "run", ...options, ...times }, seq, seq);
+    const before = taken(job, "w", now - ms);
+    events.emit("ended", fails ? failed(before, "no", now) : completed(before, now), before, undefined);
+  }
+  return { clock, metrics, waiting, end };
+}
+const last = <Value>(values: Value[]): Value | undefined => values.at(-1);
+
+test("jobs are counted in the slot in which they end, failed ones apart", async () => {
+  const { clock, metrics, end } = open();
+  end(10);
+  end(10, "e", true);
+  end(10, "other");
+  await clock.advance(slotLength);
+  end(10);
+  const { completed, failed, until } = metrics.read("e");
+  expect(completed).toHaveLength(slotCount);
+  expect(completed.slice(-2)).toEqual([1, 1]);
+  expect(failed.slice(-2)).toEqual([1, 0]);
+  expect(until).toBeGreaterThan(clock.now());
+  expect(until - clock.now()).toBeLessThanOrEqual(slotLength);
+});
+
+test("p50 and p95 are within a tenth of the times of the slot's jobs; failed jobs count in neither", async () => {
+  const { metrics, end } = open();
+  for (let ms = 1; ms <= 100; ms++) end(ms * 10);
+  for (let count = 0; count < 50; count++) end(60_000, "e", true);
+  const { p50, p95 } = metrics.read("e");
+  expect(Math.abs((last(p50) ?? 0) - 500)).toBeLessThanOrEqual(50);
+  expect(Math.abs((last(p95) ?? 0) - 950)).toBeLessThanOrEqual(95);
+  expect(p50.slice(0, -1)).toEqual(Array.from({ length: slotCount - 1 }, () => null));
+});
+
+test("the longest queue of a slot is kept, and slots leave after 15 minutes", async () => {
+  const { clock, metrics, waiting, end } = open();
+  end(1);
+  for (const count of [3, 7, 2]) {
+    waiting.set("e", count);
+    metrics.sample();
+    await clock.advance(1000);
+  }
+  expect(Math.max(...metrics.read("e").queue)).toBe(7);
+  waiting.set("e", 0);
+  for (let slot = 0; slot < slotCount; slot++) {
+    await clock.advance(slotLength);
+    metrics.sample();
+  }
+  const { queue, completed } = metrics.read("e");
+  expect([Math.max(...queue), Math.max(...completed)]).toEqual([0, 0]);
+});
+
+test("a clock that leaps by hours empties all slots, and one that is set back goes on in the newest", async () => {
+  const { clock, metrics, end } = open();
+  end(5);
+  await clock.advance(10 * 3600_000);
+  expect(Math.max(...metrics.read("e").completed)).toBe(0);
+  end(5);
+  await clock.advance(-3600_000);
+  end(5);
+  expect(last(metrics.read("e").completed)).toBe(2);
+});

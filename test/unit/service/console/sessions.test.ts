@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { createConsoleSessions, linkLifetime, sessionLifetime } from "../../../../service/console/sessions";
+import { ManualClock } from "../../../support/manual-clock";
+
+const apiKey = "a-key-of-this-test-only";
+
+describe("a link to the console", async () => {
+  test("opens one session, once", async () => {
+    const sessions = createConsoleSessions(apiKey, new ManualClock());
+    const token = sessions.newLink();
+    const session = sessions.open(token);
+    expect(sessions.isOpen(session)).toBe(true);
+    expect(sessions.open(token)).toBeUndefined();
+    expect(sessions.open("")).toBeUndefined();
+  });
+
+  test("is another one each time, of 256 random bits", async () => {
+    const sessions = createConsoleSessions(apiKey, new ManualClock());
+    const tokens = new Set(Array.from({ length: 50 }, sessions.newLink));
+    expect(tokens.size).toBe(50);
+    for (const token of tokens) expect(token).toMatch(/^[\w-]{43}$/);
+  });
+
+  test("expires after an hour", async () => {
+    const clock = new ManualClock();
+    const sessions = createConsoleSessions(apiKey, clock);
+    const [early, late] = [sessions.newLink(), sessions.newLink()];
+    await clock.advance(linkLifetime - 1);
+    expect(sessions.open(early)).toBeDefined();
+    await clock.advance(1);
+    expect(sessions.open(late)).toBeUndefined();
+  });
+
+  test("makes room for newer ones after a hundred", async () => {
+    const sessions = createConsoleSessions(apiKey, new ManualClock());
+    const first = sessions.newLink();
+    const links = Array.from({ length: 100 }, sessions.newLink);
+    expect(sessions.open(first)).toBeUndefined();
+    expect(links.map((link) => sessions.open(link)).filter((session) => session === undefined)).toEqual([]);
+  });
+});
+
+describe("a session", async () => {
+  const open = (clock: ManualClock, key = apiKey) => {
+    const sessions = createConsoleSessions(key, clock);
+    return { sessions, session: sessions.open(sessions.newLink()) ?? "" };
+  };
+
+  test("outlives a restart of the service, but not another API key", async () => {
+    const clock = new ManualClock();
+    const { session } = open(clock);
+    expect(createConsoleSessions(apiKey, clock).isOpen(session)).toBe(true);
+    expect(createConsoleSessions(`${apiKey}2`, clock).isOpen(session)).toBe(false);
+  });
+
+  test("expires after a week", async () => {
+    const clock = new ManualClock();
+    const { sessions, session } = open(clock);
+    await clock.advance(sessionLifetime - 1);
+    expect(sessions.isOpen(session)).toBe(true);
+    await clock.advance(1);
+    expect(sessions.isOpen(session)).toBe(false);
+  });
+
+  test("is refused with a later end, another content or another signature, and so is anything else", async () => {
+    const { sessions, session } = open(new ManualClock());
+    const [until = "", nonce = "", signature = ""] = session.split(".");
+    const later = (parseInt(until, 36) + 1).toString(36);
+    const other = (text: string): string => (text.startsWith("A") ? "B" : "A") + text.slice(1);
+    const forged = [`${later}.${nonce}.${signature}`, `${until}.${other(nonce)}.${signature}`];
+    for (const one of [...forged, `${until}.${nonce}.${other(signature)}`, apiKey, "", `${session}x`, undefined])
+      expect(sessions.isOpen(one), one).toBe(false);
+    expect(session).not.toContain(apiKey);
+  });
+});

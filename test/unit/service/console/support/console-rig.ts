@@ -1,0 +1,59 @@
+import { mkdtemp } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { expect, onTestFinished } from "vitest";
+import { send, stringAt } from "../../../../support/raw-http";
+import { noteSecret } from "../../../../support/secret-scan";
+import { discardServiceFolder } from "../../../../support/service-artefacts";
+
+/** What a browser sends that was led here by the console's own page. */
+export const pageHeaders = (serverlessUrl: string, cookie: string): Record<string, string> => ({
+  cookie,
+  origin: serverlessUrl,
+  "sec-fetch-site": "same-origin",
+  "x-serverless-compute-console": "1",
+});
+
+/** A service with its console on a free port, gone after the test. */
+export async function useConsoleService(options: ServiceOptions = {}): Promise<Service & { dataFolder: string }> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
+  const service = await createService({ port: 0, dataFolder, runtime: "none", logLevel: "debug", ...options });
+  if (service.consoleUrl !== undefined) noteSecret(tokenOf(service.consoleUrl), "the token of a link");
+  onTestFinished(async () => {
+    await service.stop(0);
+    await discardServiceFolder(dataFolder);
+  });
+  return { ...service, dataFolder };
+}
+
+/** The token of a link. */
+export const tokenOf = (link: string | undefined): string => new URL(link ?? "").searchParams.get("t") ?? "";
+
+/** Opens a link as a browser does; returns the cookie as it is sent back. */
+export async function openLink(link: string | undefined): Promise<string> {
+  const opened = await send("GET", link ?? "");
+  expect(opened.status, opened.text).toBe(303);
+  const [cookie = ""] = (opened.headers.get("set-cookie") ?? "").split(";");
+  noteSecret(cookie.split("=")[1] ?? "", "a session of the console");
+  return cookie;
+}
+
+/** An endpoint of a service, which runs an image. */
+export async function makeEndpoint({ baseUrl, apiKey }: Service, imageName: string, name = "chat"): Promise<string> {
+  const post = (path: string, json: object) => send("POST", `${baseUrl}${path}`, { key: apiKey, json });
+  const templateId = stringAt(await post("/templates", { name, imageName, isServerless: true }), "id");
+  return stringAt(await post("/endpoints", { name, templateId, workersMax: 1 }), "id");
+}
+
+/** The status of a request with headers that fetch does not let a program set, such as Host. */
+export function statusWith(url: string, headers: Record<string, string>, method = "GET"): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on("error", reject).end();
+  });
+}
