@@ -9,7 +9,7 @@ const folder = [join(__dirname, "page"), join(__dirname, "..", "..", "console", 
 const types: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".css": "text/css; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
   ".svg": "image/svg+xml",
 };
 

@@ -139,7 +139,7 @@ test("every response has a strict content security policy, and the page has no c
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("cache-control")).toBe("no-store");
   }
-  expect(page.text).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src="\/console\/[a-z-]+\.js")/i);
+  expect(page.text).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]* src="\/console\/[a-z-]+\.mjs")/i);
   expect(page.text).not.toMatch(/(src|href)="(?!\/|#)/);
   const files = [...page.text.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => String(path));
   expect(files.length).toBeGreaterThan(1);
@@ -165,9 +165,9 @@ test("no path leads out of the page's folder", async () => {
     "..%2fsessions.ts",
     "%2e%2e%2fpage-files.ts",
     "tsconfig.json",
-    ".js",
-    "a%00.js",
-    "no-such.js",
+    ".mjs",
+    "a%00.mjs",
+    "no-such.mjs",
   ];
   for (const path of paths) expect(await raw(`/console/${path}`), path).toMatch(/^HTTP\/1\.1 (400|404) /);
 });
@@ -175,7 +175,7 @@ test("no path leads out of the page's folder", async () => {
 test("--no-console: neither page nor data nor link", async () => {
   const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService({ console: false });
   expect(consoleUrl).toBeUndefined();
-  for (const path of ["/", "/console/api/session", "/console/main.js"])
+  for (const path of ["/", "/console/api/session", "/console/main.mjs"])
     expect((await send("GET", serverlessUrl + path)).status, path).toBe(404);
   expect((await send("POST", `${serverlessUrl}/console/links`, { key: apiKey })).status).toBe(404);
 });

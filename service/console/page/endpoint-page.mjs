@@ -1,14 +1,14 @@
-import { charts } from "./charts.js";
-import { CallError, call } from "./connection.js";
-import { h } from "./dom.js";
-import { count, workerDots } from "./endpoint-list.js";
-import { age, curlOf } from "./format.js";
-import { createJobForm, resultOf } from "./job-form.js";
-import { jobList } from "./job-list.js";
-import { createWorkerLog } from "./worker-log.js";
+import { charts } from "./charts.mjs";
+import { CallError, call } from "./connection.mjs";
+import { h } from "./dom.mjs";
+import { count, workerDots } from "./endpoint-list.mjs";
+import { age, curlOf } from "./format.mjs";
+import { createJobForm, resultOf } from "./job-form.mjs";
+import { jobList } from "./job-list.mjs";
+import { createWorkerLog } from "./worker-log.mjs";
 
-/** @typedef {import("./connection.js").Endpoint} Endpoint */
-/** @typedef {import("./connection.js").JobPage} JobPage */
+/** @typedef {import("./connection.mjs").Endpoint} Endpoint */
+/** @typedef {import("./connection.mjs").JobPage} JobPage */
 
 /**
  * The page of one endpoint: what it does now, a form for jobs, its jobs and the output of its workers.
@@ -18,14 +18,14 @@ import { createWorkerLog } from "./worker-log.js";
 export function createEndpointPage(endpointId, { notify, changed }) {
   const form = createJobForm(endpointId, notify);
   const log = createWorkerLog();
-  /** @type {import("./connection.js").Metrics | undefined} */
+  /** @type {import("./connection.mjs").Metrics | undefined} */
   let metrics;
   /** The newest page, which is live, and the older one that is shown in its place. @type {JobPage | undefined} */
   let newest;
   /** @type {JobPage | undefined} */
   let older;
   let pageNumber = 1;
-  /** @type {Map<string, import("./job-list.js").JobDetail>} */
+  /** @type {Map<string, import("./job-list.mjs").JobDetail>} */
   const details = new Map();
 
   /** Reads what a job was given and made. @param {string} id */

@@ -1,9 +1,9 @@
-import { listen } from "./connection.js";
-import { byId, h, morphChildren } from "./dom.js";
-import { endpointList } from "./endpoint-list.js";
-import { createEndpointPage } from "./endpoint-page.js";
-import { forgetOthers } from "./remembered-input.js";
-import { resourceLists } from "./resource-lists.js";
+import { listen } from "./connection.mjs";
+import { byId, h, morphChildren } from "./dom.mjs";
+import { endpointList } from "./endpoint-list.mjs";
+import { createEndpointPage } from "./endpoint-page.mjs";
+import { forgetOthers } from "./remembered-input.mjs";
+import { resourceLists } from "./resource-lists.mjs";
 
 const main = byId("main");
 const connection = byId("connection");
@@ -14,9 +14,9 @@ const noticeTime = 6000;
 /** How often ages and running times are drawn anew, ms. */
 const tick = 1000;
 
-/** @type {import("./connection.js").Endpoint[] | undefined} */
+/** @type {import("./connection.mjs").Endpoint[] | undefined} */
 let endpoints;
-/** @type {import("./connection.js").Resources | undefined} */
+/** @type {import("./connection.mjs").Resources | undefined} */
 let resources;
 /** @type {ReturnType<typeof createEndpointPage> | undefined} */
 let page;
@@ -62,7 +62,7 @@ const signIn = () =>
     h("p", { class: "quiet" }, "Add --data <dir> when the service was started with one."),
   );
 
-/** @param {import("./connection.js").ConnectionState} state */
+/** @param {import("./connection.mjs").ConnectionState} state */
 function connectionChanged(state) {
   signedOut = state === "signedOut";
   connection.className = `connection ${state}`;

@@ -1,4 +1,4 @@
-import { h } from "./dom.js";
+import { h } from "./dom.mjs";
 
 /** Lines that are kept. */
 const mostLines = 1000;

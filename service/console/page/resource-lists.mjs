@@ -1,6 +1,6 @@
-import { h } from "./dom.js";
+import { h } from "./dom.mjs";
 
-/** @typedef {import("./connection.js").Resources} Resources */
+/** @typedef {import("./connection.mjs").Resources} Resources */
 
 /**
  * One kind of resources as a table; `empty` says what makes the first one.

@@ -1,7 +1,7 @@
-import { call } from "./connection.js";
-import { h, morphChildren } from "./dom.js";
-import { curlOf, isOver, pretty, toneOf } from "./format.js";
-import { rememberedInput, rememberInput } from "./remembered-input.js";
+import { call } from "./connection.mjs";
+import { h, morphChildren } from "./dom.mjs";
+import { curlOf, isOver, pretty, toneOf } from "./format.mjs";
+import { rememberedInput, rememberInput } from "./remembered-input.mjs";
 
 /** @typedef {{ id?: string, status: string, output?: string, error?: string, chunks?: string[] }} Result */
 

@@ -1,7 +1,7 @@
-import { h } from "./dom.js";
-import { duration } from "./format.js";
+import { h } from "./dom.mjs";
+import { duration } from "./format.mjs";
 
-/** @typedef {import("./connection.js").Metrics} Metrics */
+/** @typedef {import("./connection.mjs").Metrics} Metrics */
 
 /** Height of a chart in the units of its drawing; a slot is one wide. */
 const height = 40;

@@ -1,6 +1,6 @@
-import { h } from "./dom.js";
+import { h } from "./dom.mjs";
 
-/** @typedef {import("./connection.js").Endpoint} Endpoint */
+/** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
 /**
  * A number with what it counts.

@@ -1,7 +1,7 @@
-import { h } from "./dom.js";
-import { age, duration, isOver, pretty, toneOf } from "./format.js";
+import { h } from "./dom.mjs";
+import { age, duration, isOver, pretty, toneOf } from "./format.mjs";
 
-/** @typedef {import("./connection.js").JobRow} JobRow */
+/** @typedef {import("./connection.mjs").JobRow} JobRow */
 /** @typedef {{ input?: string, output?: string, error?: string, fault?: string }} JobDetail */
 
 /** Characters of an input or output that are shown; all of it is copied. */
