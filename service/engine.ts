@@ -263,7 +263,9 @@ export function createJobEngine({
     restartWorkers(endpointId, why) {
       log.info({ endpoint: endpointId }, why);
       logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${why}`);
-      pool.restart(endpointId);
+      pool.replaceAll(endpointId);
+      // What runs has changed under them: unlike after a change of the endpoint, the old ones take no more jobs.
+      for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
     view: { ...createJobView({ jobs, records, store }), health, waiting: live.waiting, events },
 
