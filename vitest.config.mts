@@ -151,6 +151,16 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "console",
+          include: ["test/console/**/*.test.ts"],
+          globalSetup: ["test/console/setup.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "docker",
           include: ["test/docker/**/*.test.ts"],
           globalSetup: ["test/engine/setup.ts", "test/docker/setup.ts"],

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { findChromium } from "./chromium.mjs";
 import { isOlder } from "./cli/folder.mjs";
 import { engineMissing } from "./docker-engine.mjs";
 
@@ -22,6 +23,7 @@ const conditions = {
   "no gofmt": () => !starts("gofmt", "-h"),
   "no Python": () => printedBy("python3", "-c", "import ensurepip, venv; print(1)") === "",
   "no Java compiler": () => printedBy("javac", "-version") === "",
+  "no Chromium": () => findChromium() === undefined,
   "no Docker Engine": () => engineMissing() !== undefined,
   "no Linux": () => process.platform !== "linux",
   "no /proc": () => !existsSync("/proc/self"),

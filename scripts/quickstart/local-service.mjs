@@ -21,6 +21,7 @@ import { startProcess } from "./service-process.mjs";
  * @typedef {object} RunningService
  * @property {ServiceAddresses} addresses
  * @property {string} apiKey
+ * @property {string} consoleUrl A link that opens the service's console once. It is noted nowhere.
  * @property {boolean} moved Whether it had other addresses the last time, which the stack's state then still has.
  * @property {Promise<string>} ended Resolves when it has ended, with the last lines it wrote.
  * @property {() => Promise<void>} stop Stops it in order.
@@ -69,12 +70,13 @@ export async function startService(plan) {
   const { line, ended, stop } = running;
   if (line === undefined) throw new Error(`The local service did not start.\n${await ended}`);
 
-  const told = toAddresses(JSON.parse(line));
+  const started = JSON.parse(line);
+  const told = toAddresses(started);
   const addresses = { ...told, apiKeyFile: resolve(folder, told.apiKeyFile) };
   await writeFile(addressFile, JSON.stringify(addresses));
   const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
   const moved = earlier !== undefined && earlier.serverlessUrl !== addresses.serverlessUrl;
-  return { addresses, apiKey, moved, ended, stop };
+  return { addresses, apiKey, consoleUrl: String(started.consoleUrl), moved, ended, stop };
 }
 
 /**

@@ -53,6 +53,8 @@ async function open(once) {
   });
   try {
     say(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
+    // Nobody is there to open it where the run ends by itself, and what such a run prints is kept in logs.
+    if (stays) say(`Console: open ${service.consoleUrl} (the link works once)`);
     const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, say);
     await stack.open();
     say(`Deploying examples/quickstart with Pulumi ${cli.version}:\n`);

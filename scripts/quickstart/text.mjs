@@ -52,6 +52,8 @@ export function showNext(addresses, outputs) {
   const width = Math.max(...rows.map(([command = ""]) => command.length));
   say("\nThe service stays open until Ctrl-C. Try next, in another terminal:");
   for (const [command = "", what] of rows) say(`  ${command.padEnd(width)}   ${what}`);
+  say("\nSee it in the console; this prints another link to it:");
+  say(`  node service/bin/serverless-compute-local.js open --data ${data}`);
   say("\nOr ask the endpoint yourself:");
   say(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);
   say(`  curl ${outputs["url"] ?? addresses.serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);

@@ -96,6 +96,7 @@ export function createEndpointPage(endpointId, { notify, changed }) {
       jobs: (data) => {
         const before = new Map((newest?.rows ?? []).map((row) => [row.id, row.status]));
         newest = data;
+        form.update(data.rows);
         // What is open and went on has another output.
         for (const { id, status } of data.rows) if (details.has(id) && before.get(id) !== status) void readDetail(id);
         changed();

@@ -50,8 +50,10 @@ export function createJobForm(endpointId, notify) {
       ),
     )
   );
-  /** The job whose result is shown; a later one takes its place. */
+  /** Counts what is shown: a later job takes the place of an earlier one. */
   let shown = 0;
+  /** @type {Result | undefined} */
+  let current;
 
   const way = () => String(new FormData(form).get("way"));
 
@@ -72,7 +74,9 @@ export function createJobForm(endpointId, notify) {
   }
 
   /** @param {Result} one */
-  function show({ id, status, output, error, chunks }) {
+  function show(one) {
+    current = one;
+    const { id, status, output, error, chunks } = one;
     const known = id !== undefined;
     const action = { "data-job": id, type: "button" };
     morphChildren(result, [
@@ -176,6 +180,15 @@ export function createJobForm(endpointId, notify) {
      * @param {string} id
      */
     follow: (id) => void told(follow(id, false)),
+    /**
+     * Shows how far the job has come: its record is sent when it is over.
+     * @param {{ id: string, status: string }[]} rows
+     */
+    update(rows) {
+      const row = rows.find(({ id }) => id === current?.id);
+      if (!row || !current || isOver(current.status) || isOver(row.status)) return;
+      if (row.status !== current.status) show({ ...current, status: row.status });
+    },
     /** @param {string} text */
     fill(text) {
       input.value = pretty(text);

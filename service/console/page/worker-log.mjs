@@ -5,7 +5,7 @@ const mostLines = 1000;
 
 /** The live output of an endpoint's workers. It keeps its own elements, and follows the end unless somebody scrolled up. */
 export function createWorkerLog() {
-  const list = h("ol", {
+  const list = h("div", {
     class: "log",
     tabindex: 0,
     role: "log",
@@ -32,7 +32,7 @@ export function createWorkerLog() {
   function item(line) {
     const [, time = "", worker = "", text = line] = /^\S+T(\S+?)(?:\.\d+)?Z (local-\w+)? ?(.*)$/s.exec(line) ?? [];
     return h(
-      "li",
+      "p",
       {},
       time && h("time", {}, time),
       worker && h("span", { class: "worker", title: worker }, worker.slice(-4)),

@@ -51,7 +51,10 @@ test("a started service is found by its address file, with its key, and is empty
   expect(service).toMatchObject({ moved: false, apiKey: readFileSync(service.addresses.apiKeyFile, "utf8").trim() });
   expect(await findService(options.addressFile)).toEqual({ addresses: service.addresses, apiKey: service.apiKey });
   expect(await holdings(service)).toEqual([]);
-  expect(readFileSync(options.addressFile, "utf8")).not.toContain(service.apiKey);
+  const noted = readFileSync(options.addressFile, "utf8");
+  expect(noted).not.toContain(service.apiKey);
+  expect(service.consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
+  expect(noted).not.toContain(new URL(service.consoleUrl).searchParams.get("t"));
 });
 
 test("what a service holds is listed by kind and name", async () => {

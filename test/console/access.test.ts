@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { Page } from "playwright-core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { at, send } from "../support/raw-http";
+import { resultIs, shows, submit, useConsole } from "./rig";
+
+describe("the link", () => {
+  test("opens the console once, and leaves neither address nor history nor anything that a script can read", async (context) => {
+    const rig = await useConsole(context);
+    await rig.endpoint("greeter");
+    const { consoleUrl = "", serverlessUrl, apiKey } = rig.service;
+    const page = await rig.visit(consoleUrl);
+    await page.getByRole("link", { name: /greeter/ }).waitFor();
+    expect(page.url()).toBe(`${serverlessUrl}/`);
+    await page.goBack().catch(() => null);
+    expect(page.url()).not.toContain("t=");
+    await page.goto(serverlessUrl);
+    expect(await page.evaluate("document.cookie")).toBe("");
+    const [cookie] = await page.context().cookies(`${serverlessUrl}/console/api/session`);
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/console" });
+    expect(cookie?.value).not.toContain(apiKey);
+
+    const other = await rig.visit(consoleUrl);
+    await other.getByRole("heading", { name: "This browser has no session" }).waitFor();
+    await shows(other, "pre", "npx serverless-compute-local open");
+    expect(await other.getByRole("link", { name: /greeter/ }).count()).toBe(0);
+  });
+});
+
+test("a restart of the service is survived: the page connects again, in the same session", async (context) => {
+  const rig = await useConsole(context);
+  const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
+  await submit(page, { name: "before", say: "said before" });
+  await resultIs(page, "COMPLETED");
+  await rig.restart(() => page.getByText("Reconnecting…").waitFor());
+  await page.getByText("Live", { exact: true }).waitFor();
+  await submit(page, { name: "after", say: "said after" });
+  await resultIs(page, "COMPLETED");
+  await shows(page, "#result pre", "Hello, after!");
+  await shows(page, ".log p", "said after");
+  expect(await page.locator(".log p").filter({ hasText: "said before" }).count(), "lines are not doubled").toBe(1);
+});
+
+/** What a page of others tries, with all that browsers allow: each attempt says how it went. */
+const attempts = (root: string, id: string): string => `(async () => {
+  const root = ${JSON.stringify(root)};
+  const run = root + "/console/v2/${id}/run";
+  const tried = {};
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 2000));
+  const attempt = async (name, work) => {
+    tried[name] = await Promise.race([
+      work().then((result) => "worked: " + result, () => "refused"),
+      new Promise((resolve) => setTimeout(resolve, 5000, "no response")),
+    ]);
+  };
+  const post = (headers, mode) => fetch(run, { method: "POST", mode, credentials: "include", headers, body: '{"input":{}}' });
+  await attempt("post JSON", async () => (await post({ "content-type": "application/json" }, "cors")).status);
+  await attempt("post with the page's header", async () => (await post({ "x-serverless-compute-console": "1" }, "cors")).status);
+  await attempt("read", async () => (await fetch(root + "/console/v2/${id}/requests", { credentials: "include" })).status);
+  await attempt("read the page", async () => (await fetch(root + "/", { credentials: "include" })).status);
+  await attempt("listen", () => new Promise((resolve, reject) => {
+    const source = new EventSource(root + "/console/api/events", { withCredentials: true });
+    source.onmessage = resolve;
+    source.onopen = resolve;
+    source.onerror = () => reject(source.close());
+  }));
+  await attempt("load code", () => import(root + "/console/main.mjs"));
+  await attempt("load an image", () => new Promise((resolve, reject) => {
+    const image = new Image();
+    image.onload = resolve;
+    image.onerror = reject;
+    image.src = root + "/console/icon.svg";
+  }));
+  await post({ "content-type": "text/plain" }, "no-cors").catch(() => undefined);
+  for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+    const frame = document.body.appendChild(document.createElement("iframe"));
+    frame.name = type.replace(/\\W/g, "");
+    const form = document.body.appendChild(document.createElement("form"));
+    Object.assign(form, { method: "post", action: run, enctype: type, target: frame.name });
+    const field = form.appendChild(document.createElement("input"));
+    Object.assign(field, { name: '{"input":{"a":"', value: '"}}' });
+    const loaded = new Promise((resolve) => (frame.onload = resolve));
+    form.submit();
+    await Promise.race([loaded, pause()]);
+  }
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  const shown = new Promise((resolve) => (frame.onload = resolve));
+  frame.src = root + "/";
+  await Promise.race([shown, pause()]);
+  return tried;
+})()`;
+
+test("a page of another origin can do nothing, although the browser has a session", async (context) => {
+  const rig = await useConsole(context);
+  const id = await rig.endpoint("greeter");
+  const { serverlessUrl, apiKey } = rig.service;
+  const page = await rig.open();
+  const stranger = createServer((_request, response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>stranger</title><body>"),
+  ).listen(0, "127.0.0.1");
+  await once(stranger, "listening");
+  onTestFinished(() => void stranger.close());
+  const address = stranger.address();
+  const port = address instanceof Object ? address.port : 0;
+
+  // Another port of the same host is the same site, so the browser sends the cookie; another name is another site.
+  for (const origin of [`http://127.0.0.1:${port}`, `http://localhost:${port}`]) {
+    await page.goto(origin);
+    const tried = await page.evaluate(attempts(serverlessUrl, id));
+    expect(tried, origin).toEqual({
+      "post JSON": "refused",
+      "post with the page's header": "refused",
+      read: "refused",
+      "read the page": "refused",
+      listen: "refused",
+      "load code": "refused",
+      "load an image": "refused",
+    });
+    const texts = await Promise.all(page.frames().map((frame) => frame.content().catch(() => "")));
+    expect(texts.join("")).not.toContain("Serverless Compute");
+  }
+  const jobs = await send("GET", `${serverlessUrl}/v2/${id}/requests`, { key: apiKey });
+  expect(at(jobs.json, "requests")).toEqual([]);
+  // The session itself is as good as before.
+  await openAgain(page, serverlessUrl);
+});
+
+async function openAgain(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.getByRole("link", { name: /greeter/ }).waitFor();
+}

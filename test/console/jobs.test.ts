@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { at, send } from "../support/raw-http";
+import { resultIs, shows, submit, useConsole } from "./rig";
+
+describe("a job that the console runs", () => {
+  test("is seen waiting for its worker, running and over, with its input and output on demand", async (context) => {
+    const rig = await useConsole(context);
+    const id = await rig.endpoint("greeter");
+    const page = await rig.open();
+    await page.getByRole("link", { name: /greeter/ }).click();
+    await submit(page, { ms: 1500, name: "you" });
+    await resultIs(page, "IN_PROGRESS");
+    await shows(page, ".jobs .state", "IN_PROGRESS");
+    await resultIs(page, "COMPLETED");
+    await shows(page, "#result pre", '"text": "Hello, you!"');
+    await shows(page, ".jobs .state", "COMPLETED");
+    await page.locator(".jobs .id").click();
+    await shows(page, ".detail", '"name": "you"');
+    await shows(page, ".detail", "Hello, you!");
+    expect(page.url()).toBe(`${rig.service.serverlessUrl}/#/endpoints/${id}`);
+  });
+
+  test("is cancelled while it runs, and retried after it has failed", async (context) => {
+    const rig = await useConsole(context);
+    const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
+    await submit(page, { ms: 60_000 });
+    await resultIs(page, "IN_PROGRESS");
+    await page.locator("#result").getByRole("button", { name: "Cancel" }).click();
+    await resultIs(page, "CANCELLED");
+    await shows(page, ".jobs .state", "CANCELLED");
+
+    await submit(page, { fail: "the model is not there" });
+    await resultIs(page, "FAILED");
+    await shows(page, "#result .bad", "the model is not there");
+    await page.locator(".jobs").getByRole("button", { name: "Retry" }).click();
+    await page.locator(".jobs .id").first().click();
+    await shows(page, ".detail", "queued again 1×");
+    await shows(page, ".detail .bad", "the model is not there");
+    await resultIs(page, "FAILED");
+  });
+
+  test("streams what its handler yields as it comes, and writes its log line at once", async (context) => {
+    const rig = await useConsole(context);
+    const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
+    const file = join(rig.dataFolder, "go-on");
+    await submit(page, { until: file, say: "a line of the log" }, "stream");
+    await shows(page, ".chunks li", "first");
+    await resultIs(page, "IN_PROGRESS");
+    await shows(page, ".log p", "a line of the log");
+    expect(await page.locator(".chunks li").count()).toBe(1);
+    await writeFile(file, "");
+    await shows(page, ".chunks li", "second");
+    await resultIs(page, "COMPLETED");
+  });
+
+  test("answers runsync in one request; an input that is not a JSON object is not sent", async (context) => {
+    const rig = await useConsole(context);
+    const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
+    await submit(page, { name: "sync" }, "runsync");
+    await resultIs(page, "COMPLETED");
+    await shows(page, "#result pre", "Hello, sync!");
+    await shows(page, "#result code", /^sync-/);
+    for (const [text, fault] of [
+      ["{", "is not JSON"],
+      ["[1]", "must be a JSON object"],
+    ] as const) {
+      await page.getByLabel("Input (JSON)").fill(text);
+      await page.getByRole("button", { name: "Run job" }).click();
+      await shows(page, "#input-fault", fault);
+    }
+    expect(await page.locator(".jobs tbody tr").count()).toBe(1);
+  });
+});
+
+test("an endpoint's last input is remembered without its secrets, and copied as a curl command without the key, which runs", async (context) => {
+  const rig = await useConsole(context);
+  const { serverlessUrl, apiKey } = rig.service;
+  const id = await rig.endpoint("greeter");
+  const page = await rig.open(`#/endpoints/${id}`, { permissions: ["clipboard-read", "clipboard-write"] });
+  await submit(page, { name: "it's me", hub: { token: "not-for-storage" } });
+  await resultIs(page, "COMPLETED");
+  await page.getByRole("button", { name: "Copy as curl" }).first().click();
+  const command = String(await page.evaluate("navigator.clipboard.readText()"));
+  expect(command).toContain('"Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY"');
+  expect(command).not.toContain(apiKey);
+  const env = { PATH: process.env["PATH"], SERVERLESS_COMPUTE_API_KEY: apiKey };
+  const ran = spawnSync("sh", ["-c", `${command} --silent`], { encoding: "utf8", env });
+  const job = String(at(JSON.parse(ran.stdout), "id"));
+  const record = await send("GET", `${serverlessUrl}/v2/${id}/status-sync/${job}`, { key: apiKey });
+  expect(at(record.json, "output", "text")).toBe("Hello, it's me!");
+
+  await page.reload();
+  const input = page.getByLabel("Input (JSON)");
+  await input.waitFor();
+  expect(JSON.parse(await input.inputValue())).toEqual({ name: "it's me", hub: { token: "" } });
+  const stored = String(
+    await page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"),
+  );
+  expect(stored).not.toMatch(new RegExp(`${apiKey}|not-for-storage|serverless-compute-console`));
+  expect(await page.content()).not.toContain(apiKey);
+});

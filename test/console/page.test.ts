@@ -1,0 +1,195 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { openDatabase } from "../../service/store/database";
+import { send } from "../support/raw-http";
+import { openJobs } from "../unit/service/jobs/support/jobs-rig";
+import { type ConsoleRig, expectNoOverflow, resultIs, shows, submit, useConsole } from "./rig";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const found = z.array(z.object({ id: z.string(), impact: z.string(), nodes: z.array(z.string()) }));
+
+/** Problems of a page that keep somebody from using it, by axe-core's rules; each with its elements. */
+async function seriousProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const problems = found.parse(
+    await page.evaluate(`axe.run().then(({ violations }) => violations
+      .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 150)) })))`),
+  );
+  return problems
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.join("; ")}`);
+}
+
+/** A service with something of everything to show. */
+async function furnish(rig: ConsoleRig): Promise<string> {
+  const { baseUrl, graphqlUrl, apiKey: key } = rig.service;
+  await send("POST", `${baseUrl}/networkvolumes`, {
+    key,
+    json: { name: "models", size: 100, dataCenterId: "EU-RO-1" },
+  });
+  const query = `mutation { secretCreate(input: { name: "hub-token", value: "hf_not-to-be-shown" }) { id } }`;
+  expect((await send("POST", graphqlUrl, { key, json: { query } })).text).not.toContain("errors");
+  const auth = { name: "ghcr", username: "somebody", password: "pass-not-to-be-shown" };
+  await send("POST", `${baseUrl}/containerregistryauth`, { key, json: auth });
+  const lost = await rig.endpoint("chat", {}, "ghcr.io/acme/chat:1.4.2");
+  await rig.run(lost, { prompt: "waits for ever" });
+  return rig.endpoint("greeter");
+}
+
+describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
+  test("there is no serious problem of accessibility, and nothing is wider than 400 or 1280 pixels", async (context) => {
+    const rig = await useConsole(context);
+    const greeter = await furnish(rig);
+    const page = await rig.open("", { colorScheme });
+    const look = async (place: string): Promise<void> => {
+      for (const width of [1280, 400]) {
+        await page.setViewportSize({ width, height: 900 });
+        await expectNoOverflow(page);
+        expect(await seriousProblems(page), `${place} at ${width} px`).toEqual([]);
+      }
+    };
+    await shows(page, ".card .warning", "ghcr.io/acme/chat:1.4.2");
+    await look("endpoints");
+    await page.goto(`${rig.service.serverlessUrl}/#/endpoints/${greeter}`);
+    await submit(page, { fail: "the model is not there", say: "loading the model" });
+    await resultIs(page, "FAILED");
+    await submit(page, { name: "you" });
+    await resultIs(page, "COMPLETED");
+    await page.locator(".jobs .id").last().click();
+    await shows(page, ".detail .bad", "the model is not there");
+    await look("an endpoint");
+    await page.goto(`${rig.service.serverlessUrl}/#/resources`);
+    for (const name of ["models", "hub-token", "ghcr", "GREETING"]) await shows(page, "td", name);
+    expect(await page.content()).not.toMatch(/not-to-be-shown|somebody/);
+    await look("resources");
+  });
+});
+
+test("without anything the page says what to do next", async (context) => {
+  const rig = await useConsole(context);
+  const page = await rig.open();
+  await shows(page, ".empty", "There is no endpoint yet");
+  await shows(page, ".empty pre", "npm run quickstart");
+  expect(await seriousProblems(page)).toEqual([]);
+  const id = await rig.endpoint("greeter");
+  await page.getByRole("link", { name: /greeter/ }).click();
+  await shows(page, ".panel", "No jobs yet: run one with the form above");
+  expect(page.url()).toContain(id);
+  await page.goto(`${rig.service.serverlessUrl}/#/resources`);
+  await shows(page, ".panel", "new Secret(…) makes one");
+});
+
+test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps its place while the page goes on", async (context) => {
+  const rig = await useConsole(context);
+  const id = await rig.endpoint("greeter");
+  const page = await rig.open();
+  await page.getByRole("link", { name: /greeter/ }).waitFor();
+  const focused = () =>
+    page.evaluate(`(({ tagName, textContent, id }) => /^(A|BUTTON|TEXTAREA)$/.test(tagName) ? textContent + id : "")
+      (document.activeElement)`);
+  const tabTo = async (text: string): Promise<void> => {
+    for (let presses = 0; presses < 40; presses++) {
+      if (String(await focused()).includes(text)) return;
+      await page.keyboard.press("Tab");
+    }
+    throw new Error(`no Tab leads to ${text}, but to ${await focused()}`);
+  };
+  await tabTo("greeter");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Input (JSON)").waitFor();
+  await tabTo("input");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type('{"name": "keys"}');
+  await page.keyboard.press("Control+Enter");
+  await resultIs(page, "COMPLETED");
+  await page.locator(".jobs .id").waitFor();
+  await tabTo(String(await page.locator(".jobs .id").textContent()));
+  await page.keyboard.press("Enter");
+  await shows(page, ".detail", "Hello, keys!");
+  await rig.run(id, { name: "other" });
+  await page.locator(".jobs .id").nth(1).waitFor();
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-expanded')")).toBe("true");
+});
+
+test("a handler that is saved is said in the log, and the next job runs the new one", async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), "handler-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "own.mjs");
+  await writeFile(file, 'export default () => "one";');
+  const rig = await useConsole(context, { "acme/own": file });
+  const page = await rig.open(`#/endpoints/${await rig.endpoint("own", {}, "acme/own:1")}`);
+  await submit(page, {});
+  await shows(page, "#result pre", "one");
+  await writeFile(file, 'export default () => "two";');
+  await shows(page, ".log p", "own.mjs was saved: its workers restart after their jobs");
+  await submit(page, {});
+  await shows(page, "#result pre", "two");
+});
+
+const isFull = Boolean(process.env["FULL"]);
+
+/** Puts waiting jobs into the store of a service that is stopped. */
+async function queueJobs(dataFolder: string, endpointId: string, count: number): Promise<void> {
+  const database = openDatabase(dataFolder);
+  const now = Date.now();
+  const same = { endpointId, operation: "run", lowPriority: false, executionTimeout: undefined } as const;
+  const times = { createdAt: now, expiresAt: now + 3600_000, webhook: undefined, s3Config: undefined };
+  const { jobs } = openJobs(database);
+  await Promise.all(
+    Array.from({ length: count }, (_, at) =>
+      jobs.submit({ ...same, ...times, id: `${String(at).padStart(8, "0")}-job`, input: `{"name":"job ${at}"}` }),
+    ),
+  );
+  await jobs.writeDeferred();
+  database.close();
+}
+
+/** Times between the page's frames while `work` is done, ms, the longest first. */
+async function framesDuring(page: Page, work: () => Promise<unknown>): Promise<number[]> {
+  await page.evaluate(`{
+    window.gaps = [];
+    let last = performance.now();
+    const frame = (now) => { window.gaps.push(now - last); last = now; requestAnimationFrame(frame); };
+    requestAnimationFrame(frame);
+  }`);
+  await work();
+  const gaps = z.array(z.number()).parse(await page.evaluate("window.gaps"));
+  return gaps.sort((one, other) => other - one);
+}
+
+test("10,000 jobs stay fluid: painted within a second, in pages of 50, live while they run", async (context) => {
+  const rig = await useConsole(context);
+  const id = await rig.endpoint("greeter", { workersMax: 0 });
+  const page = await rig.open(`#/endpoints/${id}`);
+  await rig.restart(() => queueJobs(rig.dataFolder, id, 10_000));
+  await shows(page, ".count", /^in queue10000$/);
+  const { baseUrl, apiKey: key } = rig.service;
+  const gaps = await framesDuring(page, async () => {
+    await send("PATCH", `${baseUrl}/endpoints/${id}`, { key, json: { workersMax: 1 } });
+    // All of them take half a minute on a busy machine.
+    await shows(page, ".count", isFull ? /^completed10000$/ : /^completed[1-9]\d{2,}$/);
+  });
+  const median = gaps[Math.floor(gaps.length / 2)] ?? Number.POSITIVE_INFINITY;
+  expect(median, "ms between two frames, mostly").toBeLessThanOrEqual(50);
+  const paints: number[] = [];
+  for (let load = 0; load < 3; load++) {
+    await page.reload();
+    await page.locator(".jobs tbody tr").first().waitFor();
+    paints.push(Number(await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")));
+  }
+  expect(Math.min(...paints), `first paints after ${paints.join(", ")} ms`).toBeLessThanOrEqual(1000);
+  expect(await page.locator(".jobs tbody tr").count()).toBe(50);
+  const first = await page.locator(".jobs .id").first().getAttribute("title");
+  await page.getByRole("button", { name: "Older" }).click();
+  await shows(page, ".pages", "Page 2");
+  expect(await page.locator(".jobs .id").first().getAttribute("title")).not.toBe(first);
+  await page.getByRole("button", { name: "Newest" }).click();
+  await shows(page, ".pages", "Page 1, live");
+  expect(await page.locator(".jobs .id").first().getAttribute("title")).toBe(first);
+});

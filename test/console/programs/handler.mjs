@@ -1,0 +1,18 @@
+import { existsSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Yields a word, waits for a file, and yields another one. */
+async function* words(file) {
+  yield "first";
+  while (!existsSync(file)) await pause(20);
+  yield "second";
+}
+
+/** Does what a test asks for: says something, fails, streams, takes its time. */
+export default async function handler({ input, signal }) {
+  if (input.say) console.log(input.say);
+  if (input.fail) throw new Error(input.fail);
+  if (input.until) return words(input.until);
+  if (input.ms) await pause(input.ms, undefined, { signal });
+  return { text: `Hello, ${input.name ?? "world"}!` };
+}
