@@ -71,6 +71,7 @@ describe("a job that the console runs", () => {
       await page.getByRole("button", { name: "Run job" }).click();
       await shows(page, "#input-fault", fault);
     }
+    await shows(page, ".jobs .state", "COMPLETED");
     expect(await page.locator(".jobs tbody tr").count()).toBe(1);
   });
 });
