@@ -79,7 +79,7 @@ export interface JobEngine {
   workers(endpointId: string): WorkerState[];
   /** Workers that wait for the end of a back-off before they are started. */
   throttled(endpointId: string): number;
-  /** Replaces the endpoint's workers, busy ones after their jobs; `why` is said in the logs of the service and of the workers. */
+  /** Replaces the endpoint's workers, which take no more jobs; `why` is said in the logs of the service and of the workers. */
   restartWorkers(endpointId: string, why: string): void;
   /** What the console reads. */
   view: JobView & {
@@ -264,7 +264,6 @@ export function createJobEngine({
       log.info({ endpoint: endpointId }, why);
       logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${why}`);
       pool.replaceAll(endpointId);
-      // What runs has changed under them: unlike after a change of the endpoint, the old ones take no more jobs.
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
     view: { ...createJobView({ jobs, records, store }), health, waiting: live.waiting, events },
