@@ -1,46 +1,31 @@
-import { mkdir, symlink } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
-import { type CleanRoom, createCleanRoom } from "../packages/support/clean-room";
+import type { CleanRoom } from "../packages/support/clean-room";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { followPage } from "../support/page-run";
 import { noteSecret } from "../support/secret-scan";
-import { repository } from "./support/sdk";
+import { roomWithPackages } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
+const echo = fileURLToPath(new URL("../conformance/handlers/echo.mjs", import.meta.url));
 
-/** The guides whose commands are run as they stand, and what their readers have before they begin. */
-const guides: Record<
-  string,
-  { before?: string; env?: Record<string, string>; after?(service: EngineService): Promise<void> }
-> = {
-  "docs/guides/secrets.md": {
-    before: "pulumi stack init dev && pulumi config set --secret hubToken sesame-61b0-old && pulumi up",
-    env: { NEW_TOKEN: "sesame-61b0-new" },
-    after: async (service) => expect((await service.holdings()).secrets).toHaveLength(1),
-  },
-};
-
-/** A project in YAML whose stack has a secret, a template, an endpoint and a smoke test of it. */
-const program = `name: chat
+/** A project in YAML whose stack has a template, an endpoint and a smoke test of it. */
+const project = `name: chat
 runtime: yaml
 plugins:
   providers:
     - name: serverless-compute
       path: node_modules/pulumi-serverless-compute/bin
       version: 0.1.0
-configuration:
-  hubToken: { type: string, secret: true }
 resources:
-  token:
-    type: serverless-compute:Secret
-    properties: { value: "\${hubToken}" }
   template:
     type: serverless-compute:Template
-    properties: { imageName: acme/echo:1, env: { HUB_TOKEN: "\${token.reference}" } }
+    properties: { imageName: acme/echo:1, env: {} }
   chat:
     type: serverless-compute:ServerlessEndpoint
     properties: { templateId: "\${template.id}", workersMax: 1 }
@@ -51,49 +36,112 @@ outputs:
   url: \${chat.url}
 `;
 
+/** The same with a secret of the stack's config, which the workers are given. */
+const projectWithSecret = project
+  .replace("resources:\n", "configuration:\n  hubToken: { type: string, secret: true }\nresources:\n")
+  .replace("env: {}", `env: { HUB_TOKEN: "\${token.reference}" }`)
+  .replace(
+    "  template:\n",
+    `  token:\n    type: serverless-compute:Secret\n    properties: { value: "\${hubToken}" }\n  template:\n`,
+  );
+
+interface Guide {
+  /** Whether it is followed with FULL=1 only: programs in TypeScript, deployed several times. */
+  onlyFull?: true;
+  program?: string;
+  /** What the reader has done before, in bash. */
+  before?: string;
+  /** What somebody has made by hand before. */
+  objects?(service: EngineService): Promise<void>;
+  env?: Record<string, string>;
+  after?(service: EngineService, room: CleanRoom, again: (commands: string) => Promise<string>): Promise<void>;
+}
+
+/** The guides whose commands are run as they stand, and what their readers have before they begin. */
+const guides: Record<string, Guide> = {
+  "docs/guides/secrets.md": {
+    program: projectWithSecret,
+    before: "pulumi stack init dev && pulumi config set --secret hubToken sesame-61b0-old && pulumi up",
+    env: { NEW_TOKEN: "sesame-61b0-new" },
+    after: async (service) => expect((await service.holdings()).secrets).toHaveLength(1),
+  },
+  "docs/guides/pull-requests.md": {
+    before: `pulumi stack init dev && pulumi up &&
+      sed -i "s/echo:1/echo:2/; s/workersMax: 1/workersMax: 3/" Pulumi.yaml`,
+    after: async (service, room, again) => {
+      // The page deployed the change at its end: another one, previewed twice of the same state.
+      await again(
+        "sed -i 's/echo:2/echo:3/' Pulumi.yaml && sh preview.sh dev && cp comment.md first.md && sh preview.sh dev",
+      );
+      const [first, second] = await Promise.all(
+        ["first.md", "comment.md"].map((name) => readFile(join(room.folder, name))),
+      );
+      expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
+      expect(second?.toString().split("\n").length).toBeLessThanOrEqual(26);
+      expect(second?.toString()).toContain('imageName: "acme/echo:2" => "acme/echo:3"');
+      const [endpoint] = (await service.holdings()).endpoints;
+      await service.rest("PATCH", `/endpoints/${endpoint?.id}`, { workersMax: 2 });
+      const drift = await again("if sh drift.sh dev; then exit 1; fi");
+      expect(drift).toMatch(/~ workersMax: 3 => 2/);
+      // It wrote nothing: the state still has what was deployed.
+      expect(await again("pulumi stack export")).toContain('"workersMax": 3');
+      const failed = await again(
+        "sed -i 's/workersMax: 3/workersMax: -3/' Pulumi.yaml; sh preview.sh dev || cat comment.md; exit 0",
+      );
+      expect(failed).toMatch(/### Preview of `dev` failed[\s\S]*workersMax: is -3/);
+      await again("sed -i 's/workersMax: -3/workersMax: 3/' Pulumi.yaml");
+    },
+  },
+  "docs/guides/adopt-and-import.md": {
+    objects: async (service) => {
+      const made = async (path: string, body: object): Promise<string> =>
+        z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
+      const networkVolumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+      const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true };
+      const templateId = await made("/templates", { name: "chat-template", ...image });
+      const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
+      await made("/endpoints", { name: "chat", templateId, networkVolumeId, ...workers });
+    },
+    after: async (service) => expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]),
+  },
+  "docs/guides/stages.md": {
+    onlyFull: true,
+    after: async (service, _room, again) => {
+      expect((await service.holdings()).endpoints).toHaveLength(1);
+      await again("pulumi destroy --stack dev");
+    },
+  },
+  "docs/guides/blue-green.md": {
+    onlyFull: true,
+    after: async (service) => expect((await service.holdings()).endpoints).toHaveLength(2),
+  },
+  "docs/guides/integration-tests.md": { onlyFull: true, before: "pulumi stack init dev" },
+};
+
+const followed = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull || process.env["FULL"]);
+
 if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
-    let service: EngineService;
-    beforeAll(async () => {
-      service = await useEngineService();
-    });
-
-    /** A room with the packages as they are installed, and the rest of what npm would have put beside them. */
-    const roomWithPackages = async (): Promise<CleanRoom> => {
-      const room = await createCleanRoom(process.execPath);
-      onTestFinished(room.remove);
-      const modules = join(room.folder, "node_modules");
-      await mkdir(modules);
-      for (const name of ["pulumi-serverless-compute", "serverless-compute-api"])
-        await symlink(join(inject("packed"), "node_modules", name), join(modules, name));
-      for (const name of ["@pulumi", "typescript", "@types"])
-        await symlink(join(repository, "node_modules", name), join(modules, name));
-      await symlink(
-        fileURLToPath(new URL("../../service", import.meta.url)),
-        join(modules, "serverless-compute-local"),
-      );
-      await room.write("Pulumi.yaml", program);
-      return room;
-    };
-
-    it.each(Object.keys(guides))("%s", async (page) => {
-      const { before, env: own = {}, after } = guides[page] ?? {};
+    it.each(followed)("%s", async (page, { program = project, before, objects, env: own = {}, after }) => {
       for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
+      const service = await useEngineService({ images: { "acme/echo": echo } });
       const room = await roomWithPackages();
+      await room.write("Pulumi.yaml", program);
       const path = [yaml.path, room.env["PATH"]].join(delimiter);
-      const env = { ...room.env, ...service.environment, ...own, PATH: path, PULUMI_SKIP_CONFIRMATIONS: "true" };
-      if (before) {
-        const { code, stdout, stderr } = await run("bash", ["-ec", before], {
-          cwd: room.folder,
-          env,
-          timeout: 120_000,
-        });
+      const env = { ...room.env, ...service.environment, ...own, PATH: path };
+      const again = async (commands: string): Promise<string> => {
+        // What the test does itself is answered with yes; what only looks is asked nothing.
+        const answers = commands.includes("drift") ? {} : { PULUMI_SKIP_CONFIRMATIONS: "true" };
+        const options = { cwd: room.folder, env: { ...env, ...answers }, timeout: 120_000 };
+        const { code, stdout, stderr } = await run("bash", ["-ec", commands], options);
         expect(code, stdout + stderr).toBe(0);
-      }
+        return stdout + stderr;
+      };
+      await objects?.(service);
+      if (before) await again(before);
       const ran = await followPage(page, { folder: room.folder, env });
       expect(ran.length).toBeGreaterThan(0);
-      await after?.(service);
-      const destroyed = await run("pulumi", ["destroy"], { cwd: room.folder, env, timeout: 120_000 });
-      expect(destroyed.code, destroyed.stdout + destroyed.stderr).toBe(0);
+      await after?.(service, room, again);
+      await again("pulumi destroy");
     });
   });

@@ -30,6 +30,7 @@ export interface PageOptions {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const startsService = /^npx serverless-compute-local start\b(?!.*&\s*$)/m;
+const asksNothing = /--preview-only|drift\.sh/;
 /** The addresses in pages have the port that the service takes by itself. */
 const ownPort = "7337";
 
@@ -81,8 +82,6 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
     SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v1`,
     SERVERLESS_COMPUTE_GRAPHQL_URL: `http://127.0.0.1:${port}/graphql`,
     SERVERLESS_COMPUTE_SERVERLESS_URL: `http://127.0.0.1:${port}`,
-    // What a person answers to "Do you want to perform this update?".
-    PULUMI_SKIP_CONFIRMATIONS: "true",
     // A service that runs already goes before one that the page starts.
     ...env,
   };
@@ -96,8 +95,11 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
         .replaceAll(`127.0.0.1:${ownPort}`, `127.0.0.1:${port}`)
         .replaceAll("serverless-compute-local start", `serverless-compute-local start --port ${port}`);
       const script = [
-        "set -eo pipefail",
+        // A variable of one block is there in the next, as in one terminal.
+        "set -aeo pipefail",
         `[ ! -f ${shell}/env ] || { . ${shell}/env; cd "$(cat ${shell}/cwd)"; }`,
+        // What a person answers to "Do you want to perform this update?". What only looks asks nothing, and refuses an answer.
+        asksNothing.test(block.text) ? "unset PULUMI_SKIP_CONFIRMATIONS" : "export PULUMI_SKIP_CONFIRMATIONS=true",
         commands,
         `export -p >${shell}/env; pwd >${shell}/cwd`,
       ].join("\n");

@@ -1,0 +1,37 @@
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { readPages } from "../scripts/docs/pages.mjs";
+
+const pages = readPages(fileURLToPath(new URL("..", import.meta.url)));
+
+/** What strangers ask first, and the heading that answers. */
+const questions: [question: string, page: string, heading: string][] = [
+  ["how do I smoke-test", "docs/guides/smoke-tests.md", "smoke-test-an-endpoint-after-each-deployment"],
+  [
+    "what happens when I destroy a used template",
+    "docs/guides/templates-in-use.md",
+    "delete-a-template-that-something-still-uses",
+  ],
+  ["how do I preview in a pull request", "docs/guides/pull-requests.md", "the-preview-as-a-comment"],
+  ["how do I use my own image locally", "docs/guides/local-development.md", "use-your-own-image"],
+  ["what does it cost to leave this running", "docs/guides/costs.md", "what-it-costs-to-leave-this-running"],
+];
+
+/** The pages that one click leads to. */
+function linkedFrom(path: string): string[] {
+  const links = pages.find((page) => page.path === path)?.links ?? [];
+  return links
+    .map(({ target }) => target.split("#")[0] ?? "")
+    .filter((file) => file !== "" && !file.includes(":"))
+    .map((file) => posix.normalize(posix.join(posix.dirname(path), file)));
+}
+
+describe.each(["README.md", "docs/guides/README.md"])("from %s", (start) => {
+  test.each(questions)("two clicks answer: %s", (_question, page, heading) => {
+    const once = linkedFrom(start);
+    const twice = once.flatMap(linkedFrom);
+    expect([...once, ...twice]).toContain(page);
+    expect([...(pages.find(({ path }) => path === page)?.anchors ?? [])]).toContain(heading);
+  });
+});

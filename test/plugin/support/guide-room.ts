@@ -1,0 +1,25 @@
+import { mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { inject, onTestFinished } from "vitest";
+import { type CleanRoom, createCleanRoom } from "../../packages/support/clean-room";
+import { repository } from "./sdk";
+
+/**
+ * An empty folder, removed after the test, with the packages as they are installed, and beside them the rest of what npm would
+ * have put there: linked, for an installation takes longer than all that a page does.
+ */
+export async function roomWithPackages(): Promise<CleanRoom> {
+  const room = await createCleanRoom(process.execPath);
+  onTestFinished(room.remove);
+  const modules = join(room.folder, "node_modules");
+  await mkdir(join(modules, ".bin"), { recursive: true });
+  for (const name of ["pulumi-serverless-compute", "serverless-compute-api"])
+    await symlink(join(inject("packed"), "node_modules", name), join(modules, name));
+  for (const name of ["@pulumi", "typescript", "@types", "vitest"])
+    await symlink(join(repository, "node_modules", name), join(modules, name));
+  await symlink(join(repository, "service"), join(modules, "serverless-compute-local"));
+  const command = join(repository, "service", "bin", "serverless-compute-local.js");
+  await symlink(command, join(modules, ".bin", "serverless-compute-local"));
+  await room.write("package.json", '{ "private": true }\n');
+  return room;
+}
