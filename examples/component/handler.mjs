@@ -1,0 +1,2 @@
+/** Stands for the image. */
+export default ({ input }) => ({ text: `${process.env.GREETING}, ${input.name}!` });

@@ -1,0 +1,37 @@
+import { cp, mkdir, symlink } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { describe, expect, inject, it } from "vitest";
+import { followPage } from "../support/page-run";
+import { roomWithPackages } from "./support/guide-room";
+import { repository } from "./support/sdk";
+import { findYaml } from "./support/yaml";
+
+const yaml = await findYaml();
+
+/** The examples whose README is followed from a copy of their folder; the rest with FULL=1. */
+const examples = [
+  { page: "examples/minimal/README.md", onlyFull: true },
+  { page: "examples/streaming/README.md", onlyFull: false },
+  { page: "examples/private-registry/README.md", onlyFull: true },
+  { page: "examples/two-accounts/README.md", onlyFull: true },
+  ...(yaml.missing === undefined ? [{ page: "examples/yaml/README.md", onlyFull: true }] : []),
+  { page: "examples/component/README.md", onlyFull: false },
+];
+const isFull = Boolean(process.env["FULL"]);
+
+describe("a reader who follows the README of an example", () => {
+  it.each(examples.filter(({ onlyFull }) => isFull || !onlyFull))("$page", async ({ page }) => {
+    const room = await roomWithPackages();
+    // As in a clone, whose provider an example may link to.
+    const folder = join(room.folder, dirname(page));
+    await mkdir(dirname(folder));
+    await cp(join(repository, dirname(page)), folder, {
+      recursive: true,
+      filter: (path) => !path.endsWith("node_modules"),
+    });
+    await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
+    const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
+    const ran = await followPage(page, { folder, env });
+    expect(ran.length).toBeGreaterThan(1);
+  });
+});
