@@ -1,0 +1,80 @@
+import { defineConfig } from "vitepress";
+import { slugOf } from "../../scripts/docs/pages.mjs";
+
+const page = (text: string, link: string) => ({ text, link });
+
+/** The site of the pages in docs. Dead links fail the build; those to files of the repository outside docs are left as they are. */
+export default defineConfig({
+  title: "Serverless Compute for Pulumi",
+  description:
+    "Infrastructure as code for serverless GPU endpoints, with a local service that runs all of it on one machine",
+  cleanUrls: true,
+  rewrites: { "README.md": "index.md", "start/README.md": "start/index.md", "guides/README.md": "guides/index.md" },
+  ignoreDeadLinks: [
+    /^(\.\/)?(\.\.\/)+(README|CONTRIBUTING|SECURITY|CHANGELOG|index|api|provider|service|examples|test|scripts|schema)\b/,
+  ],
+  markdown: {
+    // The anchors that code hosts make, so that a link works in both places.
+    anchor: { slugify: slugOf },
+    config: (md) => {
+      // `<name>` in a sentence is a word and no element; the marks of code blocks are comments and stay hidden.
+      md.disable("html_inline");
+      // Braces are no expression of Vue, in code and in sentences.
+      const textOf = (content = "") => md.utils.escapeHtml(content).replaceAll("{{", "&#123;&#123;");
+      md.renderer.rules.text = (tokens, index) => textOf(tokens[index]?.content);
+      md.renderer.rules.code_inline = (tokens, index) => `<code>${textOf(tokens[index]?.content)}</code>`;
+    },
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    nav: [
+      page("Start", "/start/"),
+      page("Guides", "/guides/"),
+      page("Resources", "/resources"),
+      page("Local service", "/service"),
+    ],
+    sidebar: [
+      {
+        text: "Start",
+        items: ["typescript", "yaml", "python", "go"].map((name) => page(name, `/start/${name}`)),
+      },
+      { text: "Concepts", items: [page("Concepts", "/concepts"), page("GPU types and data centres", "/catalog")] },
+      {
+        text: "Guides",
+        items: [
+          page("Smoke tests", "/guides/smoke-tests"),
+          page("Local development", "/guides/local-development"),
+          page("Pull requests and GitOps", "/guides/pull-requests"),
+          page("Costs", "/guides/costs"),
+          page("Templates in use", "/guides/templates-in-use"),
+          page("Secrets and keys", "/guides/secrets"),
+          page("Private images", "/guides/private-images"),
+          page("Model cache", "/guides/model-cache"),
+          page("Several stages", "/guides/stages"),
+          page("Two accounts", "/guides/two-accounts"),
+          page("Adopt and import", "/guides/adopt-and-import"),
+          page("Blue/green", "/guides/blue-green"),
+          page("Integration tests", "/guides/integration-tests"),
+          page("Outgrowing one machine", "/guides/outgrow-one-machine"),
+          page("Migrate", "/guides/migrate"),
+          page("Troubleshooting", "/guides/troubleshooting"),
+          page("Security model", "/guides/security"),
+        ],
+      },
+      {
+        text: "Reference",
+        items: [
+          page("Resources", "/resources"),
+          page("The plugin", "/plugin"),
+          page("The local service", "/service"),
+          page("The hosted service", "/hosted-service"),
+          page("Drift, faults and adoption", "/drift-and-faults"),
+          page("Clients", "/clients"),
+          page("Performance", "/performance"),
+          page("Architecture", "/architecture"),
+          page("Conformance", "/conformance"),
+        ],
+      },
+    ],
+  },
+});
