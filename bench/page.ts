@@ -1,12 +1,13 @@
 import type { BurstRow } from "./burst";
 import type { ColdStart } from "./cold-start";
 import { type DeployRow, steps } from "./deploy";
+import type { FirstJobRow } from "./first-job";
 import type { JobRow } from "./jobs";
 import type { MemoryRow } from "./memory";
 import type { QueueResult } from "./queue";
 
 /** What can be measured, each by itself. */
-export const parts = ["jobs", "burst", "queue", "memory", "start", "deploy"] as const;
+export const parts = ["jobs", "burst", "queue", "memory", "start", "first-job", "deploy"] as const;
 export type Part = (typeof parts)[number];
 
 /** Everything that a run measured; a part that was not asked for is absent. */
@@ -17,6 +18,7 @@ export interface Results {
   queue?: QueueResult;
   memory?: MemoryRow[];
   start?: ColdStart;
+  firstJob?: FirstJobRow[];
   deploy?: DeployRow[];
 }
 
@@ -85,6 +87,12 @@ const startTable = ({ addresses, firstResponse, memory, idleMemory }: ColdStart)
     [[addresses, firstResponse, memory, idleMemory].map(whole)],
   );
 
+const firstJobTable = (rows: FirstJobRow[]): string =>
+  table(
+    ["runtime", "worker", "/runsync ms", "delayTime ms"],
+    rows.map(({ runtime, worker, wall, delay }) => [runtime, worker, whole(wall), whole(delay)]),
+  );
+
 function deployTable(rows: DeployRow[]): string {
   const each = (text: (step: (typeof steps)[number]) => string): string => steps.map(text).join(" / ");
   const cells = rows.map(({ by, resources, seconds, ratio, usage }) => [
@@ -99,8 +107,9 @@ function deployTable(rows: DeployRow[]): string {
 }
 
 /** The tables that a run measured, as Markdown, by part. */
-export function tablesOf({ machine, jobs, burst, queue, memory, start, deploy }: Results): Map<Part, string> {
-  const { node, cores, load } = machine;
+export function tablesOf(results: Results): Map<Part, string> {
+  const { jobs, burst, queue, memory, start, firstJob, deploy } = results;
+  const { node, cores, load } = results.machine;
   const of = `Measured on ${cores} cores, Node ${node}, load average (1 min) before the start ${load.toFixed(1)}.`;
   const tables: [Part, string | undefined][] = [
     ["jobs", jobs && jobTable(jobs)],
@@ -108,6 +117,7 @@ export function tablesOf({ machine, jobs, burst, queue, memory, start, deploy }:
     ["queue", queue && queueTable(queue)],
     ["memory", memory && memoryTable(memory)],
     ["start", start && startTable(start)],
+    ["first-job", firstJob && firstJobTable(firstJob)],
     ["deploy", deploy && deployTable(deploy)],
   ];
   return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${of}\n\n${text}`]])));

@@ -6,6 +6,7 @@ import { measureBurst } from "./burst";
 import { measureColdStart } from "./cold-start";
 import { measureDeploy } from "./deploy";
 import type { Peer } from "./deploy-programs";
+import { measureFirstJob } from "./first-job";
 import { measureJobs } from "./jobs";
 import { measureMemory } from "./memory";
 import { type Part, parts, type Results, tablesOf } from "./page";
@@ -34,6 +35,7 @@ async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployCh
     if (part === "queue") results.queue = await measureQueue(quick ? [1000, 5000] : [1000, 100_000, 1_000_000]);
     if (part === "memory") results.memory = quick ? await measureMemory(1, 2000) : await measureMemory(3, 100_000);
     if (part === "deploy") results.deploy = await measureDeploy(quick ? { ...deploy, sizes: [3], rounds: 0 } : deploy);
+    if (part === "first-job") results.firstJob = await measureFirstJob(quick ? 1 : 9, !quick);
     if (part === "start") results.start = quick ? await measureColdStart(1, 0) : await measureColdStart(9, 45);
   }
   return results;

@@ -6,26 +6,32 @@ import { StartError } from "./errors";
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
 
+/** Whether a text can be an API key. */
+export const isApiKey = (text: string): boolean => /^[\x21-\x7e]{16,}$/.test(text);
+
 /** The API key of a data folder; undefined if no service has been started there yet. */
 export function readApiKey(dataFolder: string): string | undefined {
   const file = apiKeyFileOf(dataFolder);
   if (!existsSync(file)) return undefined;
   const key = readFileSync(file, "utf8").trim();
-  if (/^[\x21-\x7e]{16,}$/.test(key)) return key;
+  if (isApiKey(key)) return key;
   throw new StartError(
     `${file} does not contain an API key of 16 or more printable characters; delete the file to get a new key`,
   );
 }
 
-/** The API key of a data folder, created from 32 random bytes at the first start. The folder must exist and be locked. */
-export function ensureApiKey(dataFolder: string): string {
+/**
+ * The API key of a data folder: from now on the `given` one, else its own, which is made of 32 random bytes at the first start. The
+ * folder must exist and be locked.
+ */
+export function ensureApiKey(dataFolder: string, given: string | undefined): string {
   const file = apiKeyFileOf(dataFolder);
   const known = readApiKey(dataFolder);
-  if (known !== undefined) {
+  if (known !== undefined && (given === undefined || given === known)) {
     chmodSync(file, 0o600);
     return known;
   }
-  const key = randomBytes(32).toString("hex");
+  const key = given ?? randomBytes(32).toString("hex");
   // In two steps, so that a kill never leaves half a key.
   writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);

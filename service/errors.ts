@@ -10,6 +10,8 @@ const statusOf = {
   /** An operation that answers with a job's output, and there is none: /openai. */
   jobCancelled: 410,
   tooLarge: 413,
+  /** A request for a host that is not this service. */
+  misdirected: 421,
   /** A body that does not have the shape that REST v2 describes; a rule that it breaks is `invalid`. */
   unprocessable: 422,
   tooManyRequests: 429,

@@ -6,6 +6,7 @@ import { apiKeyFileOf, ensureApiKey } from "./api-key";
 import { createConsole } from "./console";
 import { createJobEngine } from "./engine";
 import { StartError } from "./errors";
+import { rootOf } from "./listening";
 import { openLog } from "./log";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoints";
@@ -48,8 +49,8 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 }
 
 async function startService(settings: ServiceSettings, database: Database): Promise<Service> {
-  const { clock, dataFolder, templateRelease, deleteNeedsScaleDown } = settings;
-  const apiKey = ensureApiKey(dataFolder);
+  const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening } = settings;
+  const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
   const auth = createAuth(apiKey);
   const resources = createResources({ database, clock, templateRelease });
@@ -88,6 +89,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     },
     jobs: engine,
     console,
+    listening,
     log,
     requestLimit: settings.timings.requestLimit,
   });
@@ -119,17 +121,13 @@ async function startService(settings: ServiceSettings, database: Database): Prom
 
   try {
     const port = await server.listen(settings.port);
-    root = `http://127.0.0.1:${port}`;
+    root = rootOf(listening.host, port);
     await engine.start();
     noteServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
-    log.info({ port, pid: process.pid }, "started");
+    log.info({ host: listening.host, port, pid: process.pid }, "started");
   } catch (error) {
     await stop(0);
-    throw portTaken(error)
-      ? new StartError(
-          `port ${settings.port} on 127.0.0.1 is taken: stop what uses it or choose another one with --port (0 takes a free one)`,
-        )
-      : error;
+    throw notListening(error, settings) ?? error;
   }
 
   let stopped: Promise<void> | undefined;
@@ -148,4 +146,10 @@ async function startService(settings: ServiceSettings, database: Database): Prom
   };
 }
 
-const portTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+/** Why the address cannot be listened on, where that is what went wrong. */
+function notListening(error: unknown, { port, listening: { host } }: ServiceSettings): StartError | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
+  const way = "stop what uses it or choose another one with --port (0 takes a free one)";
+  return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${way}`) : undefined;
+}

@@ -1,15 +1,23 @@
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
+import { isApiKey } from "./api-key";
 import { StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
+import { checkListening, defaultHost, type Listening } from "./listening";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
 
 /** What `createService` and the command line take; everything has a default. Times in milliseconds. */
 export interface ServiceOptions {
-  /** Port on 127.0.0.1; 0 takes a free one. Default 7337. */
+  /** Port; 0 takes a free one. Default 7337. */
   port?: number;
+  /** Address of this machine to listen on. Default 127.0.0.1; one that other machines can reach needs `allowHosts`. */
+  host?: string;
+  /** Names by which clients may reach the service, beside those of loopback: other Host headers are refused with 421. */
+  allowHosts?: readonly string[];
+  /** The API key. Default: the data folder's own, which is made at its first start. */
+  apiKey?: string | undefined;
   /** Folder that holds the database, the key file and the logs. Default `.serverless-compute/service`. */
   dataFolder?: string;
   /** Image name → what runs here for it: a command line, or the path of a .mjs, .js or .ts handler file. */
@@ -44,7 +52,9 @@ export interface ServiceOptions {
   logLevel?: "silent" | "error" | "warn" | "info" | "debug";
 }
 
-export type ServiceSettings = Required<Omit<ServiceOptions, "timings">> & {
+export type ServiceSettings = Required<Omit<ServiceOptions, "timings" | "apiKey" | keyof Listening>> & {
+  listening: Listening;
+  apiKey: string | undefined;
   timings: JobTimings;
   /** Where the Docker Engine is; throws an Error that says why that is unknown. */
   engine(): EngineAddress;
@@ -77,7 +87,15 @@ function checkOptions(options: ServiceOptions): void {
   check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
   oneOf("logLevel", logLevel, levels);
+  if (options.apiKey !== undefined && !isApiKey(options.apiKey))
+    throw new StartError(`${apiKeyVariable}: must be 16 or more printable characters without spaces`);
 }
+
+/** The variable with the API key that a service is to have. */
+export const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
+
+/** The API key that the environment gives the service; undefined where it gives none. */
+export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;
 
 /** Where the Docker Engine of this machine is; throws an Error that says why that is unknown. */
 export const findLocalEngine = (): EngineAddress => findEngine(process.env);
@@ -87,6 +105,8 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
   checkOptions(options);
   return {
     port: options.port ?? defaultPort,
+    listening: checkListening({ host: options.host ?? defaultHost, allowHosts: options.allowHosts ?? [] }),
+    apiKey: options.apiKey,
     dataFolder: resolve(options.dataFolder ?? defaultDataFolder()),
     images: options.images ?? {},
     runtime: options.runtime ?? "auto",

@@ -121,6 +121,7 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
   missing: ["invalid_request_error", "not_found"],
   missingOnDelete: ["invalid_request_error", "not_found"],
   tooLarge: ["invalid_request_error", "request_too_large"],
+  misdirected: ["invalid_request_error", "misdirected"],
   unprocessable: ["invalid_request_error", "invalid_request"],
   unsupported: ["invalid_request_error", "unsupported"],
   unauthorized: ["authentication_error", "invalid_api_key"],

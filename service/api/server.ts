@@ -10,6 +10,7 @@ import type { Logger } from "pino";
 import { type RestOptions, registerRestRoutes } from "../api/rest";
 import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
+import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { readAway } from "./request-body";
@@ -32,6 +33,8 @@ export interface ServerDeps {
   };
   /** The console's routes, which check their callers themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
+  /** Where users reach it. */
+  listening: Listening;
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;
@@ -39,7 +42,7 @@ export interface ServerDeps {
 
 /** The HTTP side of the service. */
 export interface Server {
-  /** Listens on 127.0.0.1; resolves with the port. */
+  /** Listens for users; resolves with the port. */
   listen(port: number): Promise<number>;
   /** Listens on another address of this machine too, for workers' calls and nothing else; resolves with the port. */
   listenForWorkers(address: string): Promise<number>;
@@ -64,7 +67,8 @@ const noSchemas = (): never => {
   throw new Error("routes must not have schemas");
 };
 
-export function createServer({ auth, resources, rest, restV2, jobs, log, requestLimit, ...deps }: ServerDeps): Server {
+export function createServer(deps: ServerDeps): Server {
+  const { auth, resources, rest, restV2, jobs, listening, log, requestLimit } = deps;
   let requests = 0;
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
@@ -114,6 +118,8 @@ export function createServer({ auth, resources, rest, restV2, jobs, log, request
     });
 
   // The way of a request, in order.
+  const checkHost = createHostCheck(listening);
+  if (listening.allowHosts.length > 0) app.addHook("onRequest", async ({ headers }) => checkHost(headers.host));
   acceptEmptyJson(app);
   app.register(
     async (scope) => {
@@ -180,7 +186,7 @@ export function createServer({ auth, resources, rest, restV2, jobs, log, request
   }
 
   return {
-    listen: (port) => listen(app, port, "127.0.0.1"),
+    listen: (port) => listen(app, port, listening.host),
     listenForWorkers: (address) => ofWorkers.get(address)?.port ?? openForWorkers(address),
     requestCount: () => requests,
     refuseUsers: () => {

@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { defaultHost } from "../listening";
 import { defaultDataFolder, defaultPort, findLocalEngine } from "../settings";
 import type { LogsFlags } from "./logs";
 import { complain, exitCodes, type Output } from "./output";
@@ -44,7 +45,14 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
   program
     .command("start")
     .description("start the service; Ctrl-C stops it")
-    .option("--port <n>", "port on 127.0.0.1, 0 takes a free one", readPort, defaultPort)
+    .option("--port <n>", "port, 0 takes a free one", readPort, defaultPort)
+    .option("--host <address>", "address to listen on; one that others can reach needs --allow-host", defaultHost)
+    .option(
+      "--allow-host <host>",
+      "name by which clients may reach the service, beside those of loopback; repeatable",
+      (host: string, hosts: string[]) => [...hosts, host],
+      [],
+    )
     .option(...dataFlag)
     .option(
       "--image <name=command>",

@@ -1,15 +1,16 @@
 import { createService, type Service } from "../index";
-import type { ServiceOptions } from "../settings";
+import { apiKeyOfEnvironment, type ServiceOptions } from "../settings";
 import { complain, exitCodes, type Output } from "./output";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
 export interface StartFlags
   extends Pick<
     ServiceOptions,
-    "console" | "gpus" | "port" | "rateLimits" | "runtime" | "stream" | "templateRelease" | "watch"
+    "console" | "gpus" | "host" | "port" | "rateLimits" | "runtime" | "stream" | "templateRelease" | "watch"
   > {
   data: string;
   image: Record<string, string>;
+  allowHost: string[];
   deleteNeedsScaleDown: boolean;
   json: boolean;
 }
@@ -18,8 +19,9 @@ export interface StartFlags
 const stopDeadline = 5000;
 
 /** Starts the service, which a signal stops, and prints its addresses; resolves when it listens. */
-export async function start({ data, image, json, ...flags }: StartFlags, output: Output): Promise<void> {
-  const service = await createService({ ...flags, dataFolder: data, images: image, logLevel: "info" });
+export async function start({ data, image, allowHost, json, ...flags }: StartFlags, output: Output): Promise<void> {
+  const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey: apiKeyOfEnvironment() };
+  const service = await createService({ ...flags, ...given, logLevel: "info" });
   // Before anything is printed: whoever reads the first line may stop the service at once.
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);

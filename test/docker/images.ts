@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -15,11 +16,19 @@ found = {"executable": os.path.realpath(sys.executable), "stdlib": paths["stdlib
 print(json.dumps({**found, "version": version}))
 `;
 
-/** Makes an image of this Node, the libraries that it is linked with, and the programs of this folder. */
+/** What a base of images has to have beside Node (service/Dockerfile). */
+const tools = ["/bin/sh", "/usr/bin/grep", "/usr/bin/sleep", "/usr/bin/rm"];
+
+/** Makes an image of this Node, the few commands of a small system, and the programs of this folder. */
 export const importNode = (host: string, image: string): Promise<void> =>
   inFolder(async (root) => {
     await copyTo(root, process.execPath, "/usr/bin/node");
-    await copyLinked(root, [process.execPath]);
+    const there = tools.map((path) => realpathSync(existsSync(path) ? path : path.replace("/usr", "")));
+    for (const [index, path] of tools.entries()) await copyTo(root, there[index] ?? path, path);
+    // The service's database, which service-image.test.ts puts onto this base.
+    const database = fileURLToPath(new URL("../../node_modules/@libsql", import.meta.url));
+    const modules = (await readdir(database, { recursive: true })).filter((file) => file.endsWith("-gnu/index.node"));
+    await copyLinked(root, [process.execPath, ...there, ...modules.map((file) => join(database, file))]);
     await copyTo(root, fileURLToPath(new URL("programs", import.meta.url)), "/programs");
     const quickstart = fileURLToPath(new URL("../../examples/quickstart/handler.mjs", import.meta.url));
     await copyTo(root, quickstart, "/programs/quickstart.mjs");

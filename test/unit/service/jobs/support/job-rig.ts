@@ -104,6 +104,7 @@ export async function useJobRig({
       rest,
       restV2: { rateLimit: noUserRateLimit, serverlessUrl: () => root, clock, view },
       jobs: engine,
+      listening: settings.listening,
       log,
       requestLimit: settings.timings.requestLimit,
     });

@@ -1,0 +1,114 @@
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { run } from "../scripts/child.mjs";
+import { engineAnswers, engineMissing, startEngine } from "../scripts/docker-engine.mjs";
+import { importNode, importPython } from "../test/docker/images";
+import { sdkPython } from "./sdk-server";
+import { ended, startService } from "./service";
+import { median } from "./statistics";
+
+/** How long the first job of an endpoint takes, whose worker has to start for it; medians, ms. */
+export interface FirstJobRow {
+  runtime: "process" | "container";
+  worker: string;
+  /** From the request of /runsync to its response. */
+  wall: number;
+  /** What the job's record says of its time in the queue, the worker's start included. */
+  delay: number;
+}
+
+/** A worker to measure: its image, and the command that runs for it as a process. */
+interface Subject {
+  runtime: FirstJobRow["runtime"];
+  worker: string;
+  image: string;
+  command?: string;
+}
+
+const root = join(__dirname, "..");
+const answer = z.looseObject({ id: z.string() });
+const record = z.looseObject({ status: z.string(), delayTime: z.number() });
+
+/** Images that are made of this machine's own programs. */
+const imagesMade = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
+
+/** Measures every subject several times, each time with an endpoint of its own. */
+async function measureOn(folder: string, subjects: Subject[], rounds: number): Promise<FirstJobRow[]> {
+  const images = subjects.flatMap(({ image, command }) => (command ? ["--image", `${image}=${command}`] : []));
+  const { child, baseUrl, serverlessUrl, apiKeyFile } = await startService(join(folder, "data"), images);
+  try {
+    const authorization = `Bearer ${(await readFile(apiKeyFile, "utf8")).trim()}`;
+    const headers = { authorization, "content-type": "application/json" };
+    const call = async (method: string, url: string, body?: object): Promise<unknown> => {
+      const response = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${url} returned ${response.status} ${text}`);
+      return text === "" ? undefined : JSON.parse(text);
+    };
+    const rows: FirstJobRow[] = [];
+    for (const { runtime, worker, image } of subjects) {
+      const template = { name: `${worker} ${runtime}`, imageName: image, isServerless: true, volumeInGb: 0 };
+      const { id: templateId } = answer.parse(await call("POST", `${baseUrl}/templates`, template));
+      const times: { wall: number; delay: number }[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const endpoint = { name: `first-${round}`, templateId, workersMin: 0, workersMax: 1 };
+        const { id } = answer.parse(await call("POST", `${baseUrl}/endpoints`, endpoint));
+        const began = performance.now();
+        const job = record.parse(await call("POST", `${serverlessUrl}/v2/${id}/runsync`, { input: { do: "echo" } }));
+        const wall = performance.now() - began;
+        if (job.status !== "COMPLETED") throw new Error(`the first job of ${worker} is ${JSON.stringify(job)}`);
+        times.push({ wall, delay: job.delayTime });
+        await call("DELETE", `${baseUrl}/endpoints/${id}`);
+      }
+      const middle = (of: "wall" | "delay"): number => median(times.map((time) => time[of]));
+      rows.push({ runtime, worker, wall: middle("wall"), delay: middle("delay") });
+    }
+    return rows;
+  } finally {
+    await ended(child);
+  }
+}
+
+/** Measures workers as processes and, where there is a Docker Engine, in containers of the same programs; `withSdk` those of the Python SDK too. */
+export async function measureFirstJob(rounds: number, withSdk: boolean): Promise<FirstJobRow[]> {
+  const folder = await mkdtemp(join(tmpdir(), "bench-first-job-"));
+  const missing = engineMissing();
+  if (missing !== undefined) console.error(`No containers are measured: ${missing}`);
+  const engine = missing !== undefined || engineAnswers() ? undefined : await startEngine();
+  const before = process.env["DOCKER_HOST"];
+  if (engine) process.env["DOCKER_HOST"] = engine.host;
+  const hosts = missing === undefined ? [engine?.host ?? before ?? "unix:///var/run/docker.sock"] : [];
+  try {
+    await cp(join(root, "test", "docker", "programs", "worker.mjs"), join(folder, "worker.mjs"));
+    await cp(join(root, "examples", "quickstart", "handler.mjs"), join(folder, "quickstart.mjs"));
+    const node = { worker: "Node, over HTTP", image: imagesMade[0] };
+    const python = { worker: "public Python SDK", image: imagesMade[1] };
+    const file = { worker: "handler file", image: "bench/file:1", command: join(root, "bench", "echo.mjs") };
+    const command = `"${process.execPath}" "${join(folder, "worker.mjs")}"`;
+    const processes: Subject[] = [
+      { runtime: "process", ...file },
+      { runtime: "process", ...node, image: "bench/node:1", command },
+    ];
+    const containers: Subject[] = hosts.map(() => ({ runtime: "container", ...node }));
+    for (const host of hosts) await importNode(host, node.image);
+    if (withSdk) {
+      const found = await sdkPython();
+      const line = `"${found}" -u "${join(root, "test", "sdk", "handlers", "plain.py")}"`;
+      processes.push({ runtime: "process", ...python, image: "bench/python:1", command: line });
+      for (const host of hosts) {
+        await importPython(host, python.image, found);
+        containers.push({ runtime: "container", ...python });
+      }
+    }
+    return await measureOn(folder, [...processes, ...containers], rounds);
+  } finally {
+    // An engine that was there keeps nothing of it.
+    if (!engine) for (const host of hosts) await run("docker", ["--host", host, "rmi", "--force", ...imagesMade]);
+    await engine?.stop();
+    if (before === undefined) delete process.env["DOCKER_HOST"];
+    else process.env["DOCKER_HOST"] = before;
+    await rm(folder, { recursive: true, force: true });
+  }
+}

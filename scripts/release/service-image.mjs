@@ -1,0 +1,58 @@
+import { cp, mkdir, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { lastLines, run } from "../child.mjs";
+import { root, runScript } from "../entry.mjs";
+
+/** What npm calls the processors that images are made for. */
+const processors = ["x64", "arm64"];
+
+/** The workspaces that the image has, with what of them it needs. */
+const parts = { api: ["dist"], service: ["dist", "bin"] };
+
+/**
+ * Makes the folder that `docker build` gets for the image of the local service, of packages that are built (`npm run build`):
+ * the Dockerfile, the two packages with what they need as package-lock.json has it, and the empty folder for data.
+ * @param {string} target An empty or missing folder.
+ * @param {string} [cpu] The processor that the image is for.
+ */
+export async function makeServiceImageContext(target, cpu = process.arch) {
+  if (!processors.includes(cpu)) throw new Error(`--cpu: "${cpu}" is not allowed, must be ${processors.join(" or ")}`);
+  const app = join(target, "app");
+  await mkdir(app, { recursive: true });
+  if ((await readdir(target)).length > 1) throw new Error(`${target} is not empty: name a folder of its own`);
+  /** @param {string} file */
+  const copy = async (file) => {
+    await mkdir(dirname(join(app, file)), { recursive: true });
+    await cp(join(root, file), join(app, file), { recursive: true, filter: (path) => !path.endsWith(".tsbuildinfo") });
+  };
+  /** @type {{ workspaces: string[] }} */
+  const { workspaces } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  // npm holds the lock against the manifests of all workspaces.
+  const manifests = workspaces.map((name) => join(name, "package.json"));
+  for (const file of ["package.json", "package-lock.json", "LICENSE", ...manifests]) await copy(file);
+  for (const [name, folders] of Object.entries(parts)) for (const folder of folders) await copy(join(name, folder));
+  const platform = ["--os=linux", `--cpu=${cpu}`, "--libc=glibc"];
+  const chosen = Object.keys(parts).map((name) => `--workspace=${name}`);
+  const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"];
+  const installed = await run("npm", ["ci", "--omit=dev", ...chosen, ...platform, ...quiet], { cwd: app });
+  if (installed.code !== 0) throw new Error(`the packages could not be installed: ${lastLines(installed)}`);
+  for (const name of workspaces)
+    if (!(name in parts)) await rm(join(app, name.split("/")[0] ?? name), { recursive: true });
+  await symlink("service/bin/serverless-compute-local.js", join(app, "serverless-compute-local"));
+  await mkdir(join(target, "data"));
+  await cp(join(root, "service", "Dockerfile"), join(target, "Dockerfile"));
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await runScript(async () => {
+    const { values, positionals } = parseArgs({ options: { cpu: { type: "string" } }, allowPositionals: true });
+    const [target] = positionals;
+    if (target === undefined || positionals.length > 1)
+      throw new Error("Usage: node scripts/release/service-image.mjs <folder> [--cpu x64|arm64]");
+    await makeServiceImageContext(resolve(target), values.cpu);
+    console.log(`docker build -t serverless-compute-local ${target}`);
+    return 0;
+  });
+}

@@ -1,0 +1,115 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+import { expect, onTestFinished, type TestContext, test } from "vitest";
+import { run } from "../../scripts/child.mjs";
+import { parsePage } from "../../scripts/docs/pages.mjs";
+import { versions } from "../sdk/versions";
+import { useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+import { containersOf, usePythonImage, useTestEngine } from "./rig";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const page = "examples/docker/README.md";
+const fileOf = (name: string): Promise<string> => readFile(join(root, "examples/docker", name), "utf8");
+
+/** The lines of the page's commands that are run here, block by block. */
+async function commandBlocks(): Promise<string[][]> {
+  const { blocks } = parsePage(page, await readFile(join(root, page), "utf8"));
+  const ours = blocks.filter(({ mark }) => mark?.kind === "run" && mark.by === "test/docker/example.test.ts");
+  return ours.map(({ text }) => text.trim().split("\n"));
+}
+
+/** The Dockerfile with a Python of this machine that has the SDK in place of the two lines that fetch these. */
+async function dockerfileOn(base: string): Promise<string> {
+  const [from = "", install, ...rest] = (await fileOf("Dockerfile")).trim().split("\n");
+  expect(from).toMatch(/^FROM python:3\.\d+-slim$/);
+  expect(install, "the SDK that the tests have").toBe(`RUN pip install --no-cache-dir runpod==${versions.pythonSdk}`);
+  return [`FROM ${base}`, ...rest].join("\n");
+}
+
+/** The folder of the example, and `build`, which runs its `docker build` for a tag of the page. */
+async function useExample(context: TestContext) {
+  const { host, client } = useTestEngine(context);
+  const base = usePythonImage(context);
+  const folder = await mkdtemp(join(tmpdir(), "docker-example-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await cp(join(root, "examples/docker/handler.py"), join(folder, "handler.py"));
+  await writeFile(join(folder, "Dockerfile"), await dockerfileOn(base));
+  // The engine may be that of this machine, where the names of the page may be somebody's.
+  const imageOf = (tag: string): string => `serverless-compute-test/${process.pid}-${tag}`;
+  async function build(tag: string): Promise<void> {
+    const words = ["--host", host, "build", "-t", imageOf(tag), "."];
+    const built = await run("docker", words, { cwd: folder, env: { ...process.env, DOCKER_BUILDKIT: "0" } });
+    expect(built.code, built.stderr).toBe(0);
+    onTestFinished(
+      async () => void (await client.call("DELETE", `/images/${imageOf(tag)}`, { query: { force: "1" } })),
+    );
+  }
+  return { build, imageOf, client };
+}
+
+async function useStack(environment: Record<string, string>): Promise<Stack> {
+  const stack = await createStack(environment);
+  onTestFinished(() => stack.remove());
+  const module = ts.ModuleKind.CommonJS;
+  const text = await fileOf("index.ts");
+  await stack.program(ts.transpileModule(text, { compilerOptions: { module } }).outputText);
+  return stack;
+}
+
+test("the commands of the page build the image, deploy it and show what its container answered", async (context) => {
+  const { build, imageOf, client } = await useExample(context);
+  const [first = [], second = []] = await commandBlocks();
+  const [release] = /(?<=serverless-compute-local start --template-release )\d+(?= &$)/m.exec(first.join("\n")) ?? [];
+  const service = await useEngineService({ templateRelease: Number(release) * 1000 });
+  const stack = await useStack(service.environment);
+  await stack.command(["config", "set", "image", imageOf("greeter:1")]);
+  let shown = "";
+  async function follow(line: string): Promise<void> {
+    const [, tag] = /^docker build -t (\S+) \.$/.exec(line) ?? [];
+    if (tag !== undefined) return build(tag);
+    const [, setTo] = /^pulumi config set image (\S+)$/.exec(line) ?? [];
+    const words = setTo ? ["config", "set", "image", imageOf(setTo)] : line.split(" ").slice(1);
+    const done = line === "pulumi up --yes" ? await stack.up() : await stack.command(words);
+    expect(done.code, `${line}\n${done.output}`).toBe(0);
+    shown = done.output;
+  }
+  // What the service, its environment and the stack of a test are there for already.
+  const given =
+    /^(npx serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|npm install$|pulumi stack init)/;
+  expect(first.filter((line) => given.test(line))).toHaveLength(4);
+  for (const line of first.filter((one) => !given.test(one))) await follow(line);
+  expect(JSON.parse(shown)).toEqual({ text: "Hello, world!" });
+  expect(await readFile(join(root, page), "utf8")).toContain(`prints \`${JSON.stringify(JSON.parse(shown))}\``);
+
+  for (const line of second) await follow(line);
+  expect(shown).toMatch(/JobInvoke greeter-answers updated/);
+  await expect
+    .poll(async () => (await containersOf(client, service.dataFolder)).map(({ Image }) => Image), { timeout: 30_000 })
+    .toEqual([imageOf("greeter:2")]);
+  expect((await stack.destroy()).code).toBe(0);
+}, 300_000);
+
+test("with the settings of the hosted service the same program speaks its dialect; here a local service takes its place", async (context) => {
+  const { build, imageOf } = await useExample(context);
+  await build("greeter:1");
+  const { service } = await useEngineService();
+  const stack = await useStack({});
+  const settings = { image: imageOf("greeter:1"), "serverless-compute:target": "hosted" };
+  for (const [name, value] of Object.entries(settings)) await stack.command(["config", "set", name, value]);
+  await stack.command(["config", "set", "--secret", "serverless-compute:apiKey", service.apiKey]);
+  const preview = await stack.preview();
+  expect(preview.code, preview.output).toBe(0);
+
+  const here = { baseUrl: `${service.serverlessUrl}/v2`, graphqlUrl: service.graphqlUrl };
+  for (const [name, value] of Object.entries({ ...here, serverlessUrl: service.serverlessUrl }))
+    await stack.command(["config", "set", `serverless-compute:${name}`, value]);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  const answer = await stack.command(["stack", "output", "answer"]);
+  expect(JSON.parse(answer.output)).toEqual({ text: "Hello, world!" });
+  expect((await stack.destroy()).code).toBe(0);
+}, 300_000);
