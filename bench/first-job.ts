@@ -34,7 +34,7 @@ const record = z.looseObject({ status: z.string(), delayTime: z.number() });
 /** Images that are made of this machine's own programs. */
 const imagesMade = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
 
-/** Measures every subject several times, each time with an endpoint of its own. */
+/** Measures every subject several times, in turns, so that all meet the same machine, each time with an endpoint of its own. */
 async function measureOn(folder: string, subjects: Subject[], rounds: number): Promise<FirstJobRow[]> {
   const images = subjects.flatMap(({ image, command }) => (command ? ["--image", `${image}=${command}`] : []));
   const { child, baseUrl, serverlessUrl, apiKeyFile } = await startService(join(folder, "data"), images);
@@ -47,12 +47,15 @@ async function measureOn(folder: string, subjects: Subject[], rounds: number): P
       if (!response.ok) throw new Error(`${method} ${url} returned ${response.status} ${text}`);
       return text === "" ? undefined : JSON.parse(text);
     };
-    const rows: FirstJobRow[] = [];
-    for (const { runtime, worker, image } of subjects) {
-      const template = { name: `${worker} ${runtime}`, imageName: image, isServerless: true, volumeInGb: 0 };
+    const templates = new Map<Subject, { templateId: string; times: { wall: number; delay: number }[] }>();
+    for (const subject of subjects) {
+      const { runtime, worker, image: imageName } = subject;
+      const template = { name: `${worker} ${runtime}`, imageName, isServerless: true, volumeInGb: 0 };
       const { id: templateId } = answer.parse(await call("POST", `${baseUrl}/templates`, template));
-      const times: { wall: number; delay: number }[] = [];
-      for (let round = 0; round < rounds; round++) {
+      templates.set(subject, { templateId, times: [] });
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const [{ worker }, { templateId, times }] of templates) {
         const endpoint = { name: `first-${round}`, templateId, workersMin: 0, workersMax: 1 };
         const { id } = answer.parse(await call("POST", `${baseUrl}/endpoints`, endpoint));
         const began = performance.now();
@@ -62,10 +65,11 @@ async function measureOn(folder: string, subjects: Subject[], rounds: number): P
         times.push({ wall, delay: job.delayTime });
         await call("DELETE", `${baseUrl}/endpoints/${id}`);
       }
-      const middle = (of: "wall" | "delay"): number => median(times.map((time) => time[of]));
-      rows.push({ runtime, worker, wall: middle("wall"), delay: middle("delay") });
     }
-    return rows;
+    return [...templates].map(([{ runtime, worker }, { times }]) => {
+      const middle = (of: "wall" | "delay"): number => median(times.map((time) => time[of]));
+      return { runtime, worker, wall: middle("wall"), delay: middle("delay") };
+    });
   } finally {
     await ended(child);
   }

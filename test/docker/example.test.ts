@@ -93,7 +93,7 @@ test("the commands of the page build the image, deploy it and show what its cont
   expect((await stack.destroy()).code).toBe(0);
 }, 300_000);
 
-test("with the settings of the hosted service the same program speaks its dialect; here a local service takes its place", async (context) => {
+test("the same program previews with the settings of the hosted service, and deploys in its dialect to a local one", async (context) => {
   const { build, imageOf } = await useExample(context);
   await build("greeter:1");
   const { service } = await useEngineService();
@@ -104,8 +104,11 @@ test("with the settings of the hosted service the same program speaks its dialec
   const preview = await stack.preview();
   expect(preview.code, preview.output).toBe(0);
 
-  const here = { baseUrl: `${service.serverlessUrl}/v2`, graphqlUrl: service.graphqlUrl };
-  for (const [name, value] of Object.entries({ ...here, serverlessUrl: service.serverlessUrl }))
+  // Nothing may go to the hosted service from here: addresses of this machine, and the dialect that its target has.
+  await stack.command(["config", "rm", "serverless-compute:target"]);
+  const { graphqlUrl, serverlessUrl } = service;
+  const here = { dialect: "v2", baseUrl: `${serverlessUrl}/v2`, graphqlUrl, serverlessUrl };
+  for (const [name, value] of Object.entries(here))
     await stack.command(["config", "set", `serverless-compute:${name}`, value]);
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
