@@ -74,7 +74,8 @@ for (;;) {
         (output) => ({ output: output ?? null }),
         (error) => ({ error: String(error) }),
       );
-    const sent = { method: "POST", headers: { authorization }, body: JSON.stringify(result) };
+    const headers = { authorization, "content-type": "application/json" };
+    const sent = { method: "POST", headers, body: JSON.stringify(result) };
     await (await fetch(address("POST_OUTPUT", job), sent)).arrayBuffer();
   } catch {
     await pause(200);
