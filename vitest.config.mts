@@ -19,7 +19,7 @@ const alias = [
 const faultsInV2 = [
   ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
   ...["schedules", "previews", "two-projects", "capped-lists", "unreadable-objects", "service-additions"],
-  ...["adopt-existing", "untouched-fields", "messages"],
+  ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "rollout-requests"],
 ];
 
 /**
@@ -34,7 +34,7 @@ const waysInV2 = [
     ? [
         ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
         ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke", "faults", "kept-names"],
-        ...["key-rotation", "proxies", "template-release"],
+        ...["key-rotation", "proxies", "template-release", "rollouts"],
       ]
     : []),
 ];

@@ -23,7 +23,7 @@ export interface HeldObject {
 }
 
 /** Everything that the service holds. */
-export async function heldObjects(bench: LifecycleBench): Promise<HeldObject[]> {
+export async function heldObjects(bench: Pick<LifecycleBench, "held">): Promise<HeldObject[]> {
   const objects = lists.map(async ({ kind, held }) =>
     (await bench.held(held)).map(propertiesIn).map((told) => ({ kind, id: String(told["id"]), told })),
   );
@@ -39,7 +39,7 @@ const stopped =
  * and must not be in the state of any of `deployments`.
  */
 export async function deployAsTold(
-  bench: LifecycleBench,
+  bench: Pick<LifecycleBench, "held">,
   { project, program, run, random }: { project: string; program: Declared[]; run(): Run; random: Random },
   deployment: Deployment,
   others: readonly Deployment[] = [],

@@ -1,0 +1,146 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { dialect } from "../support/dialect";
+import { at } from "../support/raw-http";
+import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
+import { deployAsTold, heldObjects } from "./support/leftovers";
+import { randomFrom } from "./support/random";
+import { useRolloutBench } from "./support/rollout-bench";
+import { processOf, sabotage } from "./support/sabotage";
+
+const bench = await useRolloutBench();
+
+/** FAULT_SEED=n replays one schedule; FULL=1 runs 200 of REST v1. */
+const replayed = process.env["FAULT_SEED"];
+const isFull = Boolean(process.env["FULL"]);
+const count = dialect === "v1" ? (isFull ? 200 : 12) : isFull ? 40 : 3;
+const seeds = replayed ? [Number(replayed)] : Array.from({ length: count }, (_, index) => index + 1);
+
+/** What a version of the image does wrong; nothing for one that works. */
+const breakages = ["", "", "", "start", "answer", "hang", "crash"] as const;
+interface Version {
+  number: number;
+  breaks: (typeof breakages)[number];
+}
+
+/** An endpoint whose version has a template of its own, so that going back is switching back. */
+function programOf({ number, breaks }: Version, workers: object): Declared[] {
+  const template = `Template-v${number}`;
+  const env = { VERSION: String(number), ...(breaks === "" ? {} : { BREAKS: breaks }) };
+  // The time of service and lifecycles runs fast: a minute of it is 3 s.
+  const timeout = breaks === "" ? 1200 : 60;
+  const verify = { input: {}, expect: { output: { version: String(number), works: true } }, timeout };
+  return [
+    { name: template, kind: "Template", level: 1, inputs: () => ({ imageName: "versioned", env }) },
+    {
+      ...{ name: "ServerlessEndpoint-api", kind: "ServerlessEndpoint", level: 2 },
+      inputs: (of) => ({ templateId: of(template).id, idleTimeout: 3600, verify, ...workers }),
+    },
+  ];
+}
+
+const undisturbed = (): Run => processOf(bench.context(), bench.proxy);
+const outcomes: Record<string, number> = {};
+const note = (what: string): void => {
+  outcomes[what] = (outcomes[what] ?? 0) + 1;
+};
+afterAll(() => console.info(`rollout schedules ${seeds.at(0)} to ${seeds.at(-1)}: ${JSON.stringify(outcomes)}`));
+
+/** What the endpoint answers a job with now: the version that ran it. */
+async function answeredBy(endpointId: string): Promise<unknown> {
+  const { json } = await bench.job("POST", endpointId, "/runsync", { input: {} });
+  return at(json, "output");
+}
+
+/** Fails unless state and service hold the same objects, and the endpoint runs `version` with a template that is there. */
+async function expectOn(version: Version, { state }: Deployment): Promise<void> {
+  const held = await heldObjects(bench);
+  const inState = [...state.resources.values(), ...state.replaced].map(({ id }) => id);
+  expect(held.map(({ id }) => id).sort(), "objects of the service, and of the state").toEqual(inState.sort());
+  const endpoint = held.find(({ kind }) => kind === "ServerlessEndpoint");
+  const inputs = state.resources.get("ServerlessEndpoint-api")?.outputs;
+  expect(inputs?.["templateId"], "the template in state").toBe(state.resources.get(`Template-v${version.number}`)?.id);
+  expect(inputs, "a verified endpoint").not.toHaveProperty("unverified");
+  await expect
+    .poll(() => answeredBy(endpoint?.id ?? ""), { timeout: 20_000, interval: 100 })
+    .toEqual({ version: String(version.number), works: true, n: null });
+}
+
+async function schedule(seed: number): Promise<void> {
+  const random = randomFrom(seed);
+  const workers = random.pick([
+    { workersMin: 0, workersMax: 1 },
+    { workersMin: 1, workersMax: 2 },
+    { workersMin: 2, workersMax: 3 },
+  ]);
+  const deployment = createDeployment();
+  const story: string[] = [JSON.stringify(workers)];
+  let good: Version = { number: 1, breaks: "" };
+  const bring = (version: Version): Promise<string> =>
+    deployAsTold(
+      bench,
+      { project: "shop", program: programOf(version, workers), run: undisturbed, random },
+      deployment,
+    ).then(
+      () => "went well",
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+
+  try {
+    expect(await bring(good)).toBe("went well");
+    for (let change = random.int(1, 2); change > 0; change--) {
+      const next: Version = { number: good.number + 1, breaks: random.pick(breakages) };
+      const injected = sabotage(bench.proxy, random);
+      const killed = random.chance(0.2) ? delay(random.int(0, 1500)).then(bench.kill) : undefined;
+      const run = processOf(bench.context(), bench.proxy, random);
+      const end = await deployment.up(programOf(next, workers), run).then(
+        () => "went well",
+        (error: unknown) => `failed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      await killed;
+      story.push(`${JSON.stringify(next)} with ${injected.join(" ")}${killed ? " and a killed service" : ""}: ${end}`);
+      note(
+        `${next.breaks === "" ? "a good version" : "a broken version"} ${run.killed() ? "killed" : run.context.signal.aborted ? "cancelled" : end.slice(0, 6)}`,
+      );
+      if (killed) note("services killed");
+      bench.proxy.clear();
+      const again = await bring(next);
+      story.push(`again: ${again}`);
+      if (next.breaks === "") {
+        expect(again).toBe("went well");
+        good = next;
+        await expectOn(good, deployment);
+        continue;
+      }
+      expect(again).toContain("failed its verification");
+      await expectOn(good, deployment);
+      const repaired: Version = { number: next.number + 1, breaks: "" };
+      expect(await bring(repaired)).toBe("went well");
+      good = repaired;
+      await expectOn(good, deployment);
+    }
+    await deployment.destroy(undisturbed());
+    expect(await heldObjects(bench)).toEqual([]);
+  } catch (error) {
+    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    throw new Error(`schedule ${seed} (FAULT_SEED=${seed} replays it):\n${story.join("\n")}\n${told}`, {
+      cause: error,
+    });
+  }
+}
+
+// What a failed schedule left must not fail the next one.
+afterEach(async () => {
+  bench.proxy.clear();
+  const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 2, Template: 1 };
+  const { state, destroy } = createDeployment();
+  for (const { kind, id } of await heldObjects(bench))
+    state.resources.set(id, { kind, level: levels[kind] ?? 0, id, outputs: {} });
+  await destroy(undisturbed());
+});
+
+test.each(seeds)(
+  "schedule %i: one more deployment ends in the old or the new version, verified, with nothing left over",
+  schedule,
+  180_000,
+);

@@ -1,0 +1,102 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createClients } from "serverless-compute-api";
+import { afterAll } from "vitest";
+import { z } from "zod";
+import type { Context } from "../../../provider/lifecycle/contract";
+import { dialect } from "../../support/dialect";
+import type { LifecycleBench } from "../../support/lifecycle-bench";
+import { type Answer, at, expectAnswer, send } from "../../support/raw-http";
+import { type RecordingProxy, startRecordingProxy } from "../../support/recording-proxy";
+import { noteSecret } from "../../support/secret-scan";
+import { swiftClock } from "../../support/swift-clock";
+import { program, type Running, useFolder } from "../../unit/service/cli/command";
+
+/** How much faster than the machine's the time of service and lifecycles is. */
+const speed = 20;
+
+const addressLine = z.object({
+  baseUrl: z.string(),
+  graphqlUrl: z.string(),
+  serverlessUrl: z.string(),
+  apiKey: z.string(),
+});
+type Addresses = z.output<typeof addressLine>;
+
+/** A local service with real workers in a process of its own, behind a recording proxy, for lifecycles under test. */
+export interface RolloutBench extends Pick<LifecycleBench, "held"> {
+  proxy: RecordingProxy;
+  /** The time of service and lifecycles, ms since the epoch. */
+  now(): number;
+  /** A verb's context over clients of its own. */
+  context(): Context;
+  /** A call of an endpoint's job API, past the proxy. */
+  job(method: string, endpointId: string, path: string, json?: unknown): Promise<Answer>;
+  /** A REST call, past the proxy. */
+  rest(method: string, path: string, json?: unknown): Promise<Answer>;
+  /** Ends the service by kill -9 and starts another one on its data. */
+  kill(): Promise<void>;
+}
+
+/** Starts it for the tests of one file. */
+export async function useRolloutBench(): Promise<RolloutBench> {
+  const folder = await useFolder();
+  const since = Date.now();
+  const clock = swiftClock(since, speed);
+  const handler = fileURLToPath(new URL("../../support/handlers/versioned.mjs", import.meta.url));
+  const start = async (): Promise<{ running: Running; addresses: Addresses }> => {
+    const args = [join(folder, "data"), handler, String(since), String(speed)];
+    const running = program("test/faults/support/rollout-service.ts", args);
+    return { running, addresses: addressLine.parse(JSON.parse(await running.firstLine())) };
+  };
+  let { running, addresses } = await start();
+  noteSecret(addresses.apiKey, "the API key");
+  const proxy = await startRecordingProxy(addresses.serverlessUrl, clock.now);
+  const closing: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const close of closing) await close();
+    await proxy.close();
+    running.child.kill("SIGTERM");
+    await running.ended;
+  });
+
+  const call = (method: string, url: string, json?: unknown): Promise<Answer> =>
+    send(method, url, { key: addresses.apiKey, ...(json === undefined ? {} : { json }) });
+  return {
+    proxy,
+    now: clock.now,
+    context() {
+      const { apiKey } = addresses;
+      const clients = createClients({
+        ...{ apiKey, dialect, clock, baseUrl: `${proxy.origin}/${dialect}` },
+        ...{ graphqlUrl: `${proxy.origin}/graphql`, serverlessUrl: proxy.origin, random: () => 0.5 },
+      });
+      closing.push(() => clients.close());
+      const quiet = (): void => {};
+      const signal = new AbortController().signal;
+      return {
+        ...{ clients, clock, signal, progress: quiet, warn: quiet },
+        settings: { templateReleaseLimit: 150_000 },
+      };
+    },
+    job: (method, endpointId, path, json) => call(method, `${addresses.serverlessUrl}/v2/${endpointId}${path}`, json),
+    rest: (method, path, json) => call(method, `${addresses.baseUrl}${path}`, json),
+    async held(kind) {
+      const query = "{ myself { secrets { id name description } } }";
+      const answer =
+        kind === "secrets"
+          ? await call("POST", addresses.graphqlUrl, { query })
+          : await call("GET", `${addresses.baseUrl}/${kind}`);
+      expectAnswer(answer, 200);
+      return z
+        .array(z.unknown())
+        .parse(kind === "secrets" ? at(answer.json, "data", "myself", "secrets") : answer.json);
+    },
+    async kill() {
+      running.child.kill("SIGKILL");
+      await running.ended;
+      ({ running, addresses } = await start());
+      proxy.pointAt(addresses.serverlessUrl);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { createService } from "serverless-compute-local";
+import { swiftClock } from "../../support/swift-clock";
+
+/** A service of its own process, which a test can kill: data folder, handler file, the clock's beginning and its speed. */
+const [dataFolder = "", handler = "", since = "", times = ""] = process.argv.slice(2);
+
+createService({
+  port: 0,
+  dataFolder,
+  images: { versioned: handler },
+  clock: swiftClock(Number(since), Number(times)),
+  templateRelease: 2000,
+  deleteNeedsScaleDown: true,
+  rateLimits: "off",
+  logLevel: "info",
+}).then(
+  ({ baseUrl, graphqlUrl, serverlessUrl, apiKey }) =>
+    console.log(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, apiKey })),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
