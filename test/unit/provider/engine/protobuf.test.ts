@@ -2,7 +2,7 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import fc from "fast-check";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { double, map, message, nested, repeated, text } from "../../../../provider/engine/protobuf";
 import { struct } from "../../../../provider/engine/protobuf-struct";
 import { MalformedMessage } from "../../../../provider/engine/wire-format";
@@ -11,6 +11,7 @@ import { arrived, sent } from "../../../support/property-sets";
 
 /** Random messages for each comparison; 100,000 in all in the long form. */
 const numRuns = process.env["FULL"] ? 25_000 : 500;
+if (process.env["FULL"]) vi.setConfig({ testTimeout: 600_000 });
 
 /** Texts of all kinds that are text: no half of a character that takes two units. */
 const anyText = fc.string({ unit: "binary" });
