@@ -9,6 +9,7 @@ import { repository } from "../plugin/support/sdk";
 import { noteSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
 import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
+import { compilers, forms, programAs, resolutions } from "./support/consumers";
 import { findNode } from "./support/node";
 
 /** The lowest Node that the packages allow, and the next line of long-term support. */
@@ -76,7 +77,8 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       const { devDependencies } = manifestShape.parse(
         JSON.parse(await readFile(join(repository, "package.json"), "utf8")),
       );
-      const others = ["@pulumi/pulumi", "@types/node", "typescript"].map((name) => `${name}@${devDependencies[name]}`);
+      const others = ["@pulumi/pulumi", "@types/node"].map((name) => `${name}@${devDependencies[name]}`);
+      others.push(...compilers.map(({ folder, version }) => `${folder}@npm:typescript@${version}`));
       await room.write("package.json", '{ "name": "clean", "private": true }\n');
       const flags = ["--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
       await succeed(room, "npm", ["install", ...flags, ...inject("tarballs"), ...others]);
@@ -121,18 +123,34 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
     // Once, for types are the same under every Node.
     const first = rooms.find((one) => one.node !== "");
     if (version === first?.version)
-      it("compiles the programs of the READMEs", async () => {
-        await room.write("index.ts", await codeOf("README.md", "ts"));
-        await room.write("provider.ts", await codeOf("provider/README.md", "ts"));
-        await room.write("clients.mts", await codeOf("api/README.md", "ts"));
-        const compilerOptions = { strict: true, noEmit: true, module: "node20", target: "es2022", types: ["node"] };
-        const files = ["index.ts", "provider.ts", "clients.mts"];
-        await room.write("tsconfig.json", JSON.stringify({ compilerOptions, files }));
-        await succeed(room, "npx", ["--no-install", "tsc", "-p", "."]);
-      });
+      it.each(resolutions)(
+        "compiles the programs of the READMEs under every compiler, with $resolution resolution",
+        async (one) => {
+          const readme = await codeOf("README.md", "ts");
+          const files = { ...one.readme(readme), [one.provider]: await codeOf("provider/README.md", "ts") };
+          const all: Record<string, string> = { ...files, [one.clients]: await codeOf("api/README.md", "ts") };
+          for (const [name, text] of Object.entries(all)) await room.write(name, text);
+          for (const { folder, version: compiler, checksLibraries } of compilers) {
+            const config = `tsconfig-${one.resolution}-${compiler}.json`;
+            const compilerOptions = {
+              ...{ strict: true, noEmit: true, target: "es2022", types: ["node"] },
+              ...{ module: one.module, moduleResolution: one.resolution },
+              skipLibCheck: !checksLibraries || one.resolution !== "node16",
+            };
+            await room.write(config, JSON.stringify({ compilerOptions, files: Object.keys(all) }));
+            const tsc = join("node_modules", folder, "bin", "tsc");
+            expect(await succeed(room, "node", [tsc, "-v"])).toBe(`Version ${compiler}\n`);
+            await succeed(room, "node", [tsc, "-p", config]);
+          }
+        },
+      );
 
-    it("starts the service and deploys the README's program against it, to its end", async () => {
-      await room.write("index.ts", await codeOf("README.md", "ts"));
+    // Each Node deploys another form of the program first; every form is run under every Node.
+    const turn = rooms.findIndex((one) => one.version === version) % forms.length;
+    const [deployed, ...others] = [...forms.slice(turn), ...forms.slice(0, turn)];
+    it(`starts the service and deploys the README's program (${deployed?.file}) against it, to its end`, async () => {
+      const text = await codeOf("README.md", "ts");
+      for (const { file, module } of forms) await room.write(file, programAs(text, module));
       await room.write(
         "handler.mjs",
         'export default ({ input }) => ({ text: input.prompt === "ping" ? "pong" : "pardon?" });\n',
@@ -149,7 +167,8 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
           SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl,
         };
         const pulumi = (...args: string[]) => succeed(room, "pulumi", [...args, "--non-interactive"], env);
-        await room.write("Pulumi.yaml", "name: clean\nruntime: nodejs\nmain: index.ts\n");
+        const use = (file = "") => room.write("Pulumi.yaml", `name: clean\nruntime: nodejs\nmain: ${file}\n`);
+        await use(deployed?.file);
         await pulumi("stack", "init", "dev");
         await pulumi("config", "set", "--secret", "hubToken", hubToken);
         const printed = await pulumi("up", "--yes", "--skip-preview");
@@ -157,7 +176,10 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
         const { url } = JSON.parse(await pulumi("stack", "output", "--json"));
         const answer = await fetch(`${url}/runsync`, { method: "POST", headers, body: '{"input":{"prompt":"ping"}}' });
         expect(await answer.json()).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
-        expect(await pulumi("preview", "--expect-no-changes")).toContain("unchanged");
+        for (const { file } of others) {
+          await use(file);
+          expect(await pulumi("preview", "--expect-no-changes"), file).toContain("unchanged");
+        }
         await pulumi("destroy", "--yes", "--skip-preview");
         const left = await fetch(`${baseUrl}/templates`, { headers });
         expect(await left.json()).toEqual([]);

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { describe, expect, inject, it } from "vitest";
+import { type Finished, run } from "../../scripts/child.mjs";
+import { repository } from "../plugin/support/sdk";
+
+/** Runs one of the linters of packages, which have no other interface that stays. */
+const lint = (command: string[], ...args: string[]): Promise<Finished> => {
+  const [name = "", ...path] = command;
+  return run(process.execPath, [join(repository, "node_modules", ...name.split("/"), ...path), ...args], {
+    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0" },
+  });
+};
+
+describe.each(["api", "provider", "service"] as const)("the packed %s", (part) => {
+  const tarball = () => inject("tarballs")[["api", "provider", "service"].indexOf(part)] ?? "";
+
+  // Resolution as it was before Node 12 knows no `exports`, so there only the main entry has types.
+  it("has types that programs in CommonJS, in ES modules and bundlers find, for every entry", async () => {
+    const attw = await lint(
+      ["@arethetypeswrong/cli", "dist", "index.js"],
+      tarball(),
+      "--profile",
+      "node16",
+      "--format",
+      "json",
+    );
+    const { analysis, problems } = JSON.parse(attw.stdout);
+    expect(attw.code, JSON.stringify(problems)).toBe(0);
+    const kinds = ["node16-cjs", "node16-esm", "bundler"];
+    for (const [entry, { resolutions }] of Object.entries<{ resolutions: Record<string, { resolution?: object }> }>(
+      analysis.entrypoints,
+    )) {
+      for (const kind of kinds) expect(resolutions[kind]?.resolution, `${entry} by ${kind}`).toBeDefined();
+    }
+  });
+
+  it("has entries, types and commands that publint finds nothing wrong with", async () => {
+    const { code, stdout, stderr } = await lint(
+      ["publint", "src", "cli.js"],
+      "run",
+      tarball(),
+      "--pack",
+      "npm",
+      "--strict",
+    );
+    expect(code, `${stdout}${stderr}`).toBe(0);
+    expect(stdout).toContain("All good!");
+  });
+});

@@ -1,0 +1,38 @@
+import ts from "typescript";
+
+/**
+ * The compilers of programs: this line of TypeScript and the one before it, by the folder that the room has each in. Reading
+ * the types of every library takes longer than all the rest, so one of them does, once.
+ */
+export const compilers = [
+  { folder: "typescript", version: "6.0.3", checksLibraries: true },
+  { folder: "typescript-5.9", version: "5.9.3", checksLibraries: false },
+];
+
+/** How a compiler finds the types of a package, and the files that it compiles so. */
+export const resolutions = [
+  {
+    resolution: "node16",
+    module: "node16",
+    readme: (text: string) => ({ "readme.mts": text, "readme.cts": text }),
+    provider: "provider.cts",
+    clients: "clients.mts",
+  },
+  {
+    resolution: "bundler",
+    module: "esnext",
+    readme: (text: string) => ({ "readme.ts": text }),
+    provider: "provider.ts",
+    clients: "clients.ts",
+  },
+];
+
+/** The README's program as people may have it, by its file. The first is deployed; the others then change nothing. */
+export const forms = [
+  { file: "index.ts", module: undefined },
+  { file: "program.mjs", module: ts.ModuleKind.ESNext },
+  { file: "program.cjs", module: ts.ModuleKind.CommonJS },
+];
+/** The program in that form. */
+export const programAs = (text: string, module: ts.ModuleKind | undefined): string =>
+  module === undefined ? text : ts.transpile(text, { module, target: ts.ScriptTarget.ES2022 });
