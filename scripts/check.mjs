@@ -16,6 +16,7 @@ await runScript(async () => {
     ...projects().map((folder) => ({ name: `Types of ${folder}`, args: [tsc, "-p", folder, "--noEmit"] })),
     { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
     { name: "Generated files", args: [join("scripts", "generate", "generate.mjs"), "--check"] },
+    { name: "Third-party notices", args: [join("scripts", "release", "notices.mjs"), "--check"] },
   ];
   let failed = 0;
   for (const { name, args } of checks) {

@@ -36,6 +36,7 @@ export async function archivePlugin(target, platform) {
     const notices = (await readdir(join(provider, "dist"))).filter((name) => /^plugin.*\.LEGAL\.txt$/.test(name));
     for (const file of [
       "LICENSE",
+      "THIRD-PARTY-NOTICES.txt",
       "dist/plugin.js",
       "dist/plugin-rest.js",
       "dist/plugin-clients.js",

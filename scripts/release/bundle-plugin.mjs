@@ -70,17 +70,18 @@ const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
   target: "node20",
   minify: true,
   legalComments: "linked",
+  metafile: true,
+  absWorkingDir: inRepository("."),
   logLevel: "warning",
 });
 
 const restEntry = inRepository("provider/plugin/rest.ts");
 
 /**
- * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them:
- * plugin-rest.js, which requires the other by its name, and plugin-clients.js.
- * @param {string} [entry] Source of the first.
+ * What esbuild makes of the parts: plugin-clients.js, and plugin-rest.js, which requires it by its name.
+ * @param {string} entry Source of the first.
  */
-export async function bundleParts(entry = restEntry) {
+async function buildParts(entry) {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
   const { build } = require("esbuild");
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
@@ -105,24 +106,48 @@ export async function bundleParts(entry = restEntry) {
     },
     plugins: [loadLate, littleZod],
   });
-  return [...clients.outputFiles, ...rest.outputFiles].map(({ path, text }) => ({ path, text }));
+  return [clients, rest];
 }
 
 /**
- * An entry of the plugin: the early part, which opens the port.
- * @param {"node-entry" | "executable-entry"} name Of a file in provider/plugin.
- * @param {Record<string, string>} [define] Values of constants that the entry declares.
+ * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them.
+ * @param {string} [entry] Source of plugin-rest.js.
  */
-export async function bundleEntry(name, define = {}) {
+export async function bundleParts(entry = restEntry) {
+  const parts = await buildParts(entry);
+  return parts.flatMap(({ outputFiles }) => outputFiles.map(({ path, text }) => ({ path, text })));
+}
+
+/** The packages of others whose code the bundles have in them, each as its folder from the root of the repository. */
+export async function bundledPackages() {
+  const bundles = [...(await buildParts(restEntry)), await buildEntry("node-entry", {})];
+  const files = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const found = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
+  return [...new Set(found)].sort();
+}
+
+/** @typedef {"node-entry" | "executable-entry"} EntryName Of a file in provider/plugin. */
+
+/** @param {EntryName} name @param {Record<string, string>} define */
+function buildEntry(name, define) {
   const { build } = require("esbuild");
   const { version } = require("../../provider/package.json");
-  const { outputFiles } = await build({
+  return build({
     ...options,
     entryPoints: [inRepository(`provider/plugin/${name}.ts`)],
     outfile: join(folder, "plugin.js"),
     external: ["./plugin-rest.js"],
     define: { ...define, packageVersion: JSON.stringify(version) },
   });
+}
+
+/**
+ * An entry of the plugin: the early part, which opens the port.
+ * @param {EntryName} name
+ * @param {Record<string, string>} [define] Values of constants that the entry declares.
+ */
+export async function bundleEntry(name, define = {}) {
+  const { outputFiles } = await buildEntry(name, define);
   return outputFiles.map(({ path, text }) => ({ path, text }));
 }
 

@@ -75,10 +75,18 @@ export async function archiveExecutable(target, platform = presentPlatform()) {
   const draft = await mkdtemp(join(tmpdir(), "archive-executable-"));
   try {
     const files = await buildExecutable(draft, platform);
-    await copyFile(join(root, "provider", "LICENSE"), join(draft, "LICENSE"));
+    const licences = ["LICENSE", "THIRD-PARTY-NOTICES.txt"];
+    for (const file of licences) await copyFile(join(root, "provider", file), join(draft, file));
     await mkdir(target, { recursive: true });
     const archive = join(target, `${name}-v${version}-${platform.os}-${platform.arch}.tar.gz`);
-    const packed = await run("tar", ["-czf", archive, "-C", draft, "LICENSE", ...files.map((path) => basename(path))]);
+    const packed = await run("tar", [
+      "-czf",
+      archive,
+      "-C",
+      draft,
+      ...licences,
+      ...files.map((path) => basename(path)),
+    ]);
     if (packed.code !== 0) throw new Error(`the executable could not be packed: ${lastLines(packed)}`);
     return archive;
   } finally {

@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { root, runScript } from "../entry.mjs";
+import { bundledPackages } from "./bundle-plugin.mjs";
+
+const file = "provider/THIRD-PARTY-NOTICES.txt";
+
+/**
+ * The licences of the packages whose code the plugin's bundles have in them, as the licences want it: whole.
+ * @returns {Promise<string>}
+ */
+export async function noticesText() {
+  const packages = (await bundledPackages()).map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const texts = readdirSync(join(root, folder)).filter((one) => /^(licen[cs]e|notice)(\.(md|txt))?$/i.test(one));
+    if (texts.length === 0)
+      throw new Error(`${folder} has no file with its licence: find its text before it is bundled`);
+    const whole = texts.map((one) =>
+      readFileSync(join(root, folder, one), "utf8")
+        .replaceAll("\r\n", "\n")
+        .trim(),
+    );
+    return `${name} ${version} (${license})\n\n${whole.join("\n\n")}\n`;
+  });
+  const rule = `\n${"-".repeat(80)}\n\n`;
+  const head = "The files in dist whose names begin with plugin have code of these packages in them.\n";
+  return [head, ...packages].join(rule);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
+    const text = await noticesText();
+    if (!check) writeFileSync(join(root, file), text);
+    if (readFileSync(join(root, file), "utf8") === text) return 0;
+    throw new Error(`${file} is out of date. Run: npm run generate`);
+  });
+}
