@@ -6,32 +6,39 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
+import { publishedPackages } from "../generate/metadata.mjs";
 import { archivePlugin } from "./archive-plugin.mjs";
-
-/** The three packages; all have the version of the release. */
-const packages = ["api", "provider", "service"];
+import { billOfMaterials } from "./bill-of-materials.mjs";
+import { archiveExecutable } from "./executable.mjs";
+import { completeSdk, packNodeSdk } from "./sdk-packages.mjs";
 
 /** What `pulumi plugin install` asks a release for, by the machine it runs on. */
 const platforms = /** @type {const} */ (["linux", "darwin", "windows"]).flatMap((os) =>
   /** @type {const} */ (["amd64", "arm64"]).map((arch) => ({ os, arch })),
 );
 
+/** Where the archive may hold the executable that needs no Node: on others nobody has run it yet. */
+const runsExecutable = ["linux"];
+
 /** The file of checksums, as `sha256sum --check` reads it. */
-const checksums = "SHA256SUMS";
+export const checksums = "SHA256SUMS";
 
 /**
  * Makes everything that is attached to a release, of packages that are built (`npm run build`): the plugin for each
- * platform, the npm packages, the schema, the SDKs, and the checksums of all of them.
+ * platform, the npm packages with their bills of materials, the schema, the SDKs, and the checksums of all of them.
  * @param {string} target An empty or missing folder.
  * @param {object} [options]
  * @param {string} [options.tag] The release's tag, `v<version>`; another version in a package is refused.
- * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/generate/sdks.mjs), each packed to an archive.
+ * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/generate/sdks.mjs), each packed to an archive, and Node's to
+ * the npm package, too.
+ * @param {boolean} [options.executables] Whether the archives for Linux hold the executable; else they hold JavaScript, as the
+ * others do.
  * @returns {Promise<string[]>} The names of the files in it.
  */
-export async function makeReleaseAssets(target, { tag, sdks } = {}) {
+export async function makeReleaseAssets(target, { tag, sdks, executables = false } = {}) {
   const require = createRequire(import.meta.url);
   const { version } = require("../../provider/package.json");
-  for (const name of packages) {
+  for (const name of publishedPackages) {
     const own = require(`../../${name}/package.json`).version;
     const expected = tag ?? `v${version}`;
     if (expected !== `v${own}`) {
@@ -42,14 +49,22 @@ export async function makeReleaseAssets(target, { tag, sdks } = {}) {
   const there = await readdir(target);
   if (there.length > 0) throw new Error(`${target} is not empty: name a folder that only this release will be in`);
 
-  for (const platform of platforms) await archivePlugin(target, platform);
+  for (const platform of platforms) {
+    await (executables && runsExecutable.includes(platform.os) ? archiveExecutable : archivePlugin)(target, platform);
+  }
   await copyFile(join(root, "schema.json"), join(target, "schema.json"));
-  const args = ["pack", ...packages.map((name) => `./${name}`), "--silent", "--pack-destination", target];
+  const args = ["pack", ...publishedPackages.map((name) => `./${name}`), "--silent", "--pack-destination", target];
   const packed = await run("npm", args, { cwd: root });
   if (packed.code !== 0) throw new Error(`the packages could not be packed: ${lastLines(packed)}`);
+  for (const folder of publishedPackages) {
+    const { name } = require(`../../${folder}/package.json`);
+    await writeFile(join(target, `${name}-${version}.cdx.json`), await billOfMaterials(folder, name));
+  }
 
   for (const language of sdks === undefined ? [] : await readdir(sdks)) {
     const archive = join(target, `pulumi-serverless-compute-sdk-${language}-v${version}.tar.gz`);
+    await completeSdk(join(sdks ?? "", language), language);
+    if (language === "nodejs") await packNodeSdk(join(sdks ?? "", language), target);
     const { code, stderr } = await run("tar", ["-czf", archive, "-C", join(sdks ?? "", language), "."]);
     if (code !== 0) throw new Error(`the SDK for ${language} could not be packed: ${stderr}`);
   }
@@ -66,12 +81,14 @@ export async function makeReleaseAssets(target, { tag, sdks } = {}) {
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({
-      options: { tag: { type: "string" }, sdks: { type: "string" } },
+      options: { tag: { type: "string" }, sdks: { type: "string" }, executables: { type: "boolean" } },
       allowPositionals: true,
     });
     const [target] = positionals;
     if (target === undefined || positionals.length > 1) {
-      throw new Error("Usage: node scripts/release/assets.mjs <folder> [--tag v<version>] [--sdks <folder>]");
+      throw new Error(
+        "Usage: node scripts/release/assets.mjs <folder> [--tag v<version>] [--sdks <folder>] [--executables]",
+      );
     }
     for (const name of await makeReleaseAssets(resolve(target), values)) console.log(name);
     return 0;

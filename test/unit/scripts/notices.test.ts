@@ -15,11 +15,15 @@ test("the notices are those of the packages that the plugin's bundles have in th
 
 test("every one of them is named with its version and has its licence as a whole", async () => {
   const packages = await bundledPackages();
-  expect(packages).toEqual(expect.arrayContaining([expect.stringMatching(/node_modules\/undici$/), "node_modules/zod"]));
+  expect(packages).toEqual(
+    expect.arrayContaining([expect.stringMatching(/node_modules\/undici$/), "node_modules/zod"]),
+  );
   const require = createRequire(join(root, "package.json"));
   for (const folder of packages) {
     const { name, version } = require(`./${folder}/package.json`);
     const [, own = ""] = committed.split(`\n${name} ${version} (`);
-    expect(own.split("-".repeat(80))[0], name).toMatch(/Permission is hereby granted[\s\S]+WITHOUT WARRANTY OF ANY KIND/);
+    expect(own.split("-".repeat(80))[0], name).toMatch(
+      /Permission is hereby granted[\s\S]+WITHOUT WARRANTY OF ANY KIND/,
+    );
   }
 });

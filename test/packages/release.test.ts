@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { generateSdk, sdkLanguages } from "../../scripts/generate/sdks.mjs";
+import { createProgress } from "../../scripts/progress.mjs";
 import { makeReleaseAssets } from "../../scripts/release/assets.mjs";
+import { repository } from "../plugin/support/sdk";
 import { listenOnLoopback, shut } from "../support/loopback";
 
 const { version }: { version: string } = createRequire(import.meta.url)("../../provider/package.json");
@@ -14,29 +18,51 @@ const archive = (os: string, arch: string): string =>
 const platforms = ["linux", "darwin", "windows"].flatMap((os) => ["amd64", "arm64"].map((arch) => [os, arch] as const));
 
 /** The release's files, and beside them a Pulumi home for each test. */
-let folder: string;
-let assets: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(inject("packed"), "release-"));
-  assets = join(folder, "assets");
-  const sdks = join(folder, "sdks");
-  await mkdir(join(sdks, "go"), { recursive: true });
-  await writeFile(join(sdks, "go", "go.mod"), "module sdk\n");
-  await makeReleaseAssets(assets, { tag: `v${version}`, sdks });
-});
+const folder = await mkdtemp(join(tmpdir(), "release-"));
+const assets = join(folder, "assets");
+const sdks = join(folder, "sdks");
+const schema = join(repository, "schema.json");
+const generated = await Promise.all(
+  sdkLanguages.map((language) =>
+    generateSdk(language, { schema, target: sdks, cli: inject("cli"), progress: createProgress() }),
+  ),
+);
+const reason = generated.flatMap((made) => ("reason" in made ? [made.reason] : []))[0];
+if (reason !== undefined) console.warn(`The release is made without SDKs: ${reason}`);
+beforeAll(() => makeReleaseAssets(assets, { tag: `v${version}`, ...(reason === undefined ? { sdks } : {}) }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it("has the plugin for each platform, the packages, the schema and the SDKs", async () => {
+it("has the plugin for each platform, the packages with what they are made of, the schema and the SDKs", async () => {
   const packages = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];
+  const ofSdks = [
+    `pulumi-serverless-compute-sdk-${version}.tgz`,
+    ...sdkLanguages.map((language) => `pulumi-serverless-compute-sdk-${language}-v${version}.tar.gz`),
+  ];
   expect((await readdir(assets)).sort()).toEqual(
     [
       "SHA256SUMS",
       "schema.json",
-      `pulumi-serverless-compute-sdk-go-v${version}.tar.gz`,
-      ...packages.map((name) => `${name}-${version}.tgz`),
+      ...(reason === undefined ? ofSdks : []),
+      ...packages.flatMap((name) => [`${name}-${version}.tgz`, `${name}-${version}.cdx.json`]),
       ...platforms.map(([os, arch]) => archive(os, arch)),
     ].sort(),
   );
+});
+
+it("names in each bill of materials what an installation brings, and not what builds it", async () => {
+  const components = async (name: string): Promise<string[]> => {
+    const bom = JSON.parse(await readFile(join(assets, `${name}-${version}.cdx.json`), "utf8"));
+    expect(bom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
+    return bom.components.map((one: { purl: string }) => one.purl.replace(/@[^@]+$/, ""));
+  };
+  const ofProvider = await components("pulumi-serverless-compute");
+  expect(ofProvider).toEqual(
+    expect.arrayContaining(["pkg:npm/serverless-compute-api", "pkg:npm/zod", "pkg:npm/undici"]),
+  );
+  expect(await components("serverless-compute-local")).toEqual(
+    expect.arrayContaining(["pkg:npm/fastify", "pkg:npm/libsql"]),
+  );
+  expect(ofProvider.filter((one) => /typescript|vitest|esbuild|fastify/.test(one))).toEqual([]);
 });
 
 it("has the checksum of each file", async () => {
@@ -58,7 +84,13 @@ it.each(platforms)("the archive for %s on %s has what that system starts", async
   expect(code).toBe(0);
   const files = stdout.split("\n");
   expect(files).toEqual(
-    expect.arrayContaining(["pulumi-resource-serverless-compute", "dist/plugin.js", "dist/plugin-rest.js", "LICENSE"]),
+    expect.arrayContaining([
+      "pulumi-resource-serverless-compute",
+      "dist/plugin.js",
+      "dist/plugin-rest.js",
+      "LICENSE",
+      "THIRD-PARTY-NOTICES.txt",
+    ]),
   );
   expect(files.includes("pulumi-resource-serverless-compute.cmd")).toBe(os === "windows");
 });

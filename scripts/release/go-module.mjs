@@ -1,0 +1,52 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { lastLines, run } from "../child.mjs";
+import { root, runScript } from "../entry.mjs";
+
+/** Where the Go SDK is in the repository, at its own tags: a module's path and tags begin with its folder. */
+const place = "sdk/go/serverlesscompute";
+
+/**
+ * Commits the generated Go SDK on top of a release's commit and tags it as Go wants it. No branch leads there: main has no
+ * generated SDK. Who pushes the tag publishes the module.
+ * @param {string} sdk Folder of the generated SDK.
+ * @param {string} tag The release's, `v<version>`.
+ * @param {string} [repository]
+ * @returns {Promise<string>} The module's tag.
+ */
+export async function tagGoModule(sdk, tag, repository = root) {
+  const draft = await mkdtemp(join(tmpdir(), "go-module-"));
+  const tree = join(draft, "tree");
+  /** @param {string} cwd @param {...string} args */
+  const git = async (cwd, ...args) => {
+    const finished = await run("git", args, { cwd });
+    if (finished.code !== 0) throw new Error(`git ${args[0]} failed: ${lastLines(finished)}`);
+  };
+  const moduleTag = `${place}/${tag}`;
+  await git(repository, "worktree", "add", "--quiet", "--detach", tree, tag);
+  try {
+    await cp(sdk, join(tree, place), { recursive: true });
+    await git(tree, "add", "--force", place);
+    await git(tree, "commit", "--quiet", "--no-verify", "-m", `Add the generated Go SDK of ${tag}`);
+    await git(tree, "tag", moduleTag);
+  } finally {
+    await git(repository, "worktree", "remove", "--force", tree);
+    await rm(draft, { recursive: true, force: true });
+  }
+  return moduleTag;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    const { values, positionals } = parseArgs({ options: { tag: { type: "string" } }, allowPositionals: true });
+    const [sdk] = positionals;
+    if (sdk === undefined || values.tag === undefined) {
+      throw new Error("Usage: node scripts/release/go-module.mjs <folder of the Go SDK> --tag v<version>");
+    }
+    console.log(await tagGoModule(resolve(sdk), values.tag));
+    return 0;
+  });
+}

@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { lastLines, run } from "../child.mjs";
+import { runScript } from "../entry.mjs";
+import { publishedPackages } from "../generate/metadata.mjs";
+import { checksums } from "./assets.mjs";
+
+/**
+ * The npm packages of a release, those first that others need, after a look at their checksums.
+ * @param {string} folder What scripts/release/assets.mjs made.
+ * @returns {Promise<string[]>} Paths.
+ */
+export async function packagesToPublish(folder) {
+  const lines = (await readFile(join(folder, checksums), "utf8")).trimEnd().split("\n");
+  const files = lines.map((line) => line.split("  ")).filter(([, file = ""]) => file.endsWith(".tgz"));
+  for (const [sum, file = ""] of files) {
+    const found = createHash("sha256").update(await readFile(join(folder, file)));
+    if (found.digest("hex") !== sum) throw new Error(`${file} does not match ${checksums}; nothing is published`);
+  }
+  const require = createRequire(import.meta.url);
+  const order = publishedPackages.map((one) => {
+    const { name, version } = require(`../../${one}/package.json`);
+    return `${name}-${version}.tgz`;
+  });
+  const names = files.map(([, file = ""]) => file);
+  const missing = order.filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new Error(`${folder} has no ${missing.join(", ")}; nothing is published`);
+  return [...order, ...names.filter((name) => !order.includes(name))].map((name) => join(folder, name));
+}
+
+/**
+ * Publishes the npm packages of a release, in the order in which they need each other. A version that the registry has
+ * already is left alone, so that a release which stopped half way can be run again.
+ * @param {string} folder
+ * @param {object} [options]
+ * @param {string[]} [options.flags] For `npm publish`: `--provenance`, `--dry-run`.
+ * @param {NodeJS.ProcessEnv} [options.env]
+ * @returns {Promise<{ file: string, done: "published" | "there already" }[]>}
+ */
+export async function publishPackages(folder, { flags = [], env = process.env } = {}) {
+  /** @type {{ file: string, done: "published" | "there already" }[]} */
+  const results = [];
+  for (const file of await packagesToPublish(folder)) {
+    const published = await run("npm", ["publish", file, "--access", "public", ...flags], { env, cwd: folder });
+    const isThere = /cannot publish over|EPUBLISHCONFLICT/i.test(published.stderr);
+    if (published.code !== 0 && !isThere) throw new Error(`${file} was not published: ${lastLines(published, 12)}`);
+    results.push({ file, done: isThere ? "there already" : "published" });
+  }
+  return results;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    const { values, positionals } = parseArgs({
+      options: { provenance: { type: "boolean" }, "dry-run": { type: "boolean" } },
+      allowPositionals: true,
+    });
+    const [folder] = positionals;
+    if (folder === undefined) {
+      throw new Error("Usage: node scripts/release/publish.mjs <folder> [--provenance] [--dry-run]");
+    }
+    const flags = Object.keys(values).map((name) => `--${name}`);
+    for (const { file, done } of await publishPackages(resolve(folder), { flags })) console.log(`${file}: ${done}`);
+    return 0;
+  });
+}

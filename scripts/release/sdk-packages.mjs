@@ -1,0 +1,66 @@
+import { copyFile, cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lastLines, run } from "../child.mjs";
+import { root } from "../entry.mjs";
+
+/**
+ * Adds to a generated SDK what its registry shows and its licence wants.
+ * @param {string} folder The SDK's.
+ * @param {string} language
+ */
+export async function completeSdk(folder, language) {
+  await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
+  // Its pyproject.toml names the file here, the generator writes it into the module.
+  if (language === "python") {
+    await copyFile(join(folder, "pulumi_serverless_compute", "README.md"), join(folder, "README.md"));
+  }
+}
+
+/**
+ * Compiles and packs the generated Node SDK as the npm package that people install: without the script by which a generated
+ * SDK compiles itself when it is installed, and without the compiler that the script needs.
+ * @param {string} sdk Folder of the generated SDK.
+ * @param {string} target Folder for the package.
+ * @returns {Promise<string>} The name of its file.
+ */
+export async function packNodeSdk(sdk, target) {
+  const draft = await mkdtemp(join(tmpdir(), "node-sdk-"));
+  try {
+    await cp(sdk, draft, { recursive: true });
+    await completeSdk(draft, "nodejs");
+    await symlink(join(root, "node_modules"), join(draft, "node_modules"));
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    // The sources that maps lead to are not in the package.
+    const compiled = await run(process.execPath, [
+      tsc,
+      "-p",
+      draft,
+      "--sourceMap",
+      "false",
+      "--declarationMap",
+      "false",
+    ]);
+    if (compiled.code !== 0) throw new Error(`the SDK for nodejs does not compile: ${lastLines(compiled)}`);
+
+    const generated = JSON.parse(await readFile(join(draft, "package.json"), "utf8"));
+    const { name, version, description, keywords, homepage, repository, license, pulumi, dependencies } = generated;
+    const manifest = {
+      ...{ name, version, description, keywords, homepage, repository, license },
+      ...{ type: "commonjs", main: "bin/index.js", types: "bin/index.d.ts", files: ["bin"] },
+      publishConfig: { access: "public" },
+      dependencies: { "@pulumi/pulumi": dependencies["@pulumi/pulumi"] },
+      pulumi,
+    };
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    await writeFile(join(draft, "package.json"), text);
+    // The compiled files read their version beside themselves.
+    await writeFile(join(draft, "bin", "package.json"), text);
+    await rm(join(draft, "node_modules"));
+    const packed = await run("npm", ["pack", draft, "--silent", "--ignore-scripts", "--pack-destination", target]);
+    if (packed.code !== 0) throw new Error(`the SDK for nodejs could not be packed: ${lastLines(packed)}`);
+    return packed.stdout.trim();
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}

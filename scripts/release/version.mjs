@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lastLines, run } from "../child.mjs";
+import { pagePaths } from "../docs/pages.mjs";
+import { root, runScript } from "../entry.mjs";
+import { publishedPackages } from "../generate/metadata.mjs";
+
+/**
+ * Gives the packages the version that the changesets ask for, and whatever names the version with them: the lockfile, the
+ * changelog, the examples and the pages. What is generated from the version is written by `npm run generate`, after a build.
+ * @param {object} [options]
+ * @param {string} [options.folder] The repository.
+ * @param {string} [options.date] Of the release, as in 2026-11-22.
+ * @returns {Promise<{ before: string, after: string }>} The versions; the same one twice where there is no changeset.
+ */
+export async function releaseVersion({ folder = root, date = new Date().toISOString().slice(0, 10) } = {}) {
+  /** @param {string} path */
+  const read = (path) => readFileSync(join(folder, path), "utf8");
+  /** @param {string} path @param {(text: string) => string} change */
+  const rewrite = (path, change) => writeFileSync(join(folder, path), change(read(path)));
+  const versionNow = () => JSON.parse(read("api/package.json")).version;
+
+  const before = versionNow();
+  const changeset = join(folder, "node_modules", "@changesets", "cli", "bin.js");
+  const finished = await run(process.execPath, [changeset, "version"], { cwd: folder });
+  if (finished.code !== 0) throw new Error(`changeset version failed: ${lastLines(finished)}`);
+  const after = versionNow();
+  if (before === after) return { before, after };
+
+  rewrite("package-lock.json", (text) => {
+    const lock = JSON.parse(text);
+    for (const path of [...publishedPackages, "examples/quickstart"]) {
+      const { version, dependencies } = JSON.parse(read(`${path}/package.json`));
+      Object.assign(lock.packages[path], version === undefined ? {} : { version }, { dependencies });
+    }
+    return `${JSON.stringify(lock, null, 2)}\n`;
+  });
+  rewrite("CHANGELOG.md", (text) => text.replace("## Unreleased\n", `## Unreleased\n\n## ${after} - ${date}\n`));
+  const projects = readdirSync(join(folder, "examples")).map((name) => `examples/${name}/Pulumi.yaml`);
+  for (const path of [...projects.filter((one) => existsSync(join(folder, one))), ...pagePaths(folder)]) {
+    rewrite(path, (text) => withVersion(text, before, after));
+  }
+  return { before, after };
+}
+
+/**
+ * A text that names the version where a reader would copy it: in a project's file, a command, a file's name.
+ * @param {string} text
+ * @param {string} before
+ * @param {string} after
+ */
+export function withVersion(text, before, after) {
+  const old = before.replaceAll(".", "\\.");
+  return text.replace(
+    new RegExp(`(\\bversion: |serverless-compute[a-z-]*(?: |@|-v?))${old}(?![\\w]|\\.\\d)`, "g"),
+    `$1${after}`,
+  );
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await runScript(async () => {
+    const { before, after } = await releaseVersion();
+    console.log(before === after ? `There is no changeset: the version stays ${before}.` : `${before} -> ${after}`);
+    return 0;
+  });
+}

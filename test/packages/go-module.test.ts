@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { lastLines, run } from "../../scripts/child.mjs";
+import { tagGoModule } from "../../scripts/release/go-module.mjs";
+import { missingGo } from "../plugin/support/sdk";
+
+const missing = await missingGo();
+if (missing !== undefined) console.warn(`Nothing gets the tagged Go module: ${missing}.`);
+
+const host = "https://github.com/acme-gpu/compute";
+const module = "github.com/acme-gpu/compute/sdk/go/serverlesscompute";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "go-module-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function succeed(cwd: string, command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const finished = await run(command, args, { cwd, env: { ...process.env, ...env } });
+  expect(finished.code, `${command} ${args.join(" ")}\n${lastLines(finished, 20)}`).toBe(0);
+  return finished.stdout;
+}
+
+if (missing === undefined) {
+  it("a release's Go SDK is found by `go get` at its tag, and no branch has it", async () => {
+    const repository = join(folder, "repository");
+    const sdk = join(folder, "sdk");
+    await mkdir(repository);
+    await mkdir(join(sdk, "config"), { recursive: true });
+    await writeFile(join(sdk, "go.mod"), `module ${module}\n\ngo 1.25\n`);
+    await writeFile(join(sdk, "doc.go"), 'package serverlesscompute\n\nconst Version = "1.2.3"\n');
+    await writeFile(join(sdk, "config", "config.go"), "package config\n");
+    const git = (...args: string[]) => succeed(repository, "git", args);
+    await git("init", "--quiet", "--initial-branch", "main");
+    await git("config", "user.name", "Test");
+    await git("config", "user.email", "test@acme.example");
+    await git("config", "commit.gpgsign", "false");
+    await writeFile(join(repository, ".gitignore"), "sdk/\n");
+    await git("add", ".gitignore");
+    await git("commit", "--quiet", "-m", "Begin the repository");
+    await git("tag", "v1.2.3");
+
+    expect(await tagGoModule(sdk, "v1.2.3", repository)).toBe("sdk/go/serverlesscompute/v1.2.3");
+    expect(await git("branch", "--all", "--contains", "sdk/go/serverlesscompute/v1.2.3")).toBe("");
+    expect(await git("status", "--porcelain")).toBe("");
+    expect(await git("worktree", "list")).not.toContain("\n/");
+
+    const program = join(folder, "program");
+    await mkdir(program);
+    await writeFile(
+      join(program, "main.go"),
+      `package main\n\nimport sc "${module}"\n\nfunc main() { println(sc.Version) }\n`,
+    );
+    // Go asks git, and git asks the repository here where it would ask the code host.
+    const env = {
+      ...{
+        GOPROXY: "direct",
+        GONOSUMDB: "*",
+        GOPRIVATE: "*",
+        GOWORK: "off",
+        GOTOOLCHAIN: "local",
+        GOFLAGS: "-modcacherw",
+      },
+      GOMODCACHE: join(folder, "modules"),
+      ...{ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: `url.file://${repository}.insteadOf`, GIT_CONFIG_VALUE_0: host },
+    };
+    await succeed(program, "go", ["mod", "init", "program"], env);
+    await succeed(program, "go", ["get", `${module}@v1.2.3`], env);
+    const listed = await succeed(program, "go", ["list", "-f", "{{.ImportPath}}", `${module}/...`], env);
+    expect(listed.trim().split("\n")).toEqual([module, `${module}/config`]);
+    await succeed(program, "go", ["vet", "./..."], env);
+  });
+}

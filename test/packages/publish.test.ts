@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { z } from "zod";
+import { checksums } from "../../scripts/release/assets.mjs";
+import { publishPackages } from "../../scripts/release/publish.mjs";
+import { listenOnLoopback, shut } from "../support/loopback";
+
+const publicationShape = z.looseObject({
+  name: z.string(),
+  versions: z.record(z.string(), z.looseObject({ name: z.string(), version: z.string() })),
+  _attachments: z.record(z.string(), z.object({ data: z.string() })),
+});
+type Publication = z.output<typeof publicationShape>;
+
+/** What npm sent to the registry of this file, in order; the registry has nothing else. */
+const published: Publication[] = [];
+const server = createServer((request, response) => {
+  const respond = (status: number, body: object) =>
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const parts: Buffer[] = [];
+  request.on("data", (part: Buffer) => parts.push(part));
+  request.on("end", () => {
+    const name = decodeURIComponent((request.url ?? "").slice(1));
+    const there = published.find((one) => one.name === name);
+    if (request.method !== "PUT") return there ? respond(200, there) : respond(404, { error: "not found" });
+    published.push(publicationShape.parse(JSON.parse(Buffer.concat(parts).toString())));
+    return respond(201, { ok: true });
+  });
+});
+
+let folder: string;
+let env: NodeJS.ProcessEnv;
+/** A release as far as npm gets it: the packages with their checksums. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "publish-"));
+  const lines = inject("tarballs").map(async (tarball) => {
+    await cp(tarball, join(folder, basename(tarball)));
+    return `${createHash("sha256")
+      .update(await readFile(tarball))
+      .digest("hex")}  ${basename(tarball)}\n`;
+  });
+  await writeFile(join(folder, checksums), (await Promise.all(lines)).sort().join(""));
+  const origin = await listenOnLoopback(server);
+  await writeFile(
+    join(folder, "npmrc"),
+    `registry=${origin}/\n${origin.replace("http:", "")}/:_authToken=of-this-test\n`,
+  );
+  env = { ...process.env, npm_config_userconfig: join(folder, "npmrc"), npm_config_registry: `${origin}/` };
+});
+afterAll(async () => {
+  await shut(server);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const order = ["serverless-compute-api", "pulumi-serverless-compute", "serverless-compute-local"];
+const doneTo = async (flags: string[]) =>
+  (await publishPackages(folder, { flags, env })).map(({ file, done }) => [basename(file).replace(/-\d.*/, ""), done]);
+
+it("a dry run packs and checks every package, and sends none", async () => {
+  expect(await doneTo(["--dry-run"])).toEqual(order.map((name) => [name, "published"]));
+  expect(published).toEqual([]);
+});
+
+it("publishes each package after those that it needs, byte for byte as it was packed", async () => {
+  expect(await doneTo([])).toEqual(order.map((name) => [name, "published"]));
+  expect(published.map(({ name }) => name)).toEqual(order);
+  for (const { name, versions, _attachments } of published) {
+    const [version = ""] = Object.keys(versions);
+    const [attachment] = Object.values(_attachments);
+    const packed = await readFile(join(folder, `${name}-${version}.tgz`));
+    expect(Buffer.from(attachment?.data ?? "", "base64").equals(packed), name).toBe(true);
+  }
+});
+
+it("leaves versions alone that are there already: a release that stopped half way is run again", async () => {
+  expect(await doneTo([])).toEqual(order.map((name) => [name, "there already"]));
+  expect(published).toHaveLength(order.length);
+});
+
+it("publishes nothing where a package is not the one of the checksums, or is missing", async () => {
+  const other = await mkdtemp(join(tmpdir(), "publish-"));
+  try {
+    await cp(folder, other, { recursive: true });
+    const [tarball = ""] = inject("tarballs");
+    await appendFile(join(other, basename(tarball)), "more");
+    await expect(publishPackages(other, { env })).rejects.toThrow(`${basename(tarball)} does not match SHA256SUMS`);
+    await writeFile(join(other, checksums), `${"0".repeat(64)}  schema.json\n`);
+    await expect(publishPackages(other, { env })).rejects.toThrow(`has no ${basename(tarball)}`);
+    expect(published).toHaveLength(order.length);
+  } finally {
+    await rm(other, { recursive: true, force: true });
+  }
+});

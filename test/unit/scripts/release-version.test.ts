@@ -1,0 +1,71 @@
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test, vi } from "vitest";
+import { releaseVersion, withVersion } from "../../../scripts/release/version.mjs";
+import { temporaryFolder } from "./fake-cli";
+
+// It starts a process, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000 });
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const packages = ["api", "provider", "service"];
+const examples = ["yaml", "python", "typescript-plugin"].map((name) => `examples/${name}/Pulumi.yaml`);
+
+/** The repository as far as a version is named in it. */
+function repository(): string {
+  const folder = temporaryFolder();
+  const files = ["package.json", "package-lock.json", ".changeset/config.json", "CHANGELOG.md", "docs/plugin.md"];
+  const manifests = [...packages, "examples/quickstart"].map((name) => `${name}/package.json`);
+  for (const path of [...files, ...manifests, ...examples]) cpSync(join(root, path), join(folder, path));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+const manifestOf = (folder: string, name: string) =>
+  JSON.parse(readFileSync(join(folder, name, "package.json"), "utf8"));
+const { version: current } = manifestOf(root, "api");
+
+test("one changeset for one package gives all three the next version, and every file that names it", async () => {
+  const folder = repository();
+  writeFileSync(
+    join(folder, ".changeset", "new.md"),
+    '---\n"serverless-compute-local": minor\n---\n\nSomething new.\n',
+  );
+  const { before, after } = await releaseVersion({ folder, date: "2026-11-22" });
+  const [major = "", minor = ""] = current.split(".");
+  expect({ before, after }).toEqual({ before: current, after: `${major}.${Number(minor) + 1}.0` });
+
+  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
+  for (const name of packages) {
+    const { version, dependencies } = manifestOf(folder, name);
+    expect(version, name).toBe(after);
+    expect(dependencies["serverless-compute-api"] ?? after, name).toBe(after);
+    expect(lock.packages[name], name).toMatchObject({ version, dependencies });
+  }
+  const { dependencies: ofExample } = manifestOf(folder, "examples/quickstart");
+  expect(ofExample["pulumi-serverless-compute"]).toBe(after);
+  expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toMatch(
+    new RegExp(`^# Changelog\n\n## Unreleased\n\n## ${after} - 2026-11-22\n\n- `),
+  );
+  for (const path of examples) {
+    expect(readFileSync(join(folder, path), "utf8"), path).toContain(`      version: ${after}\n`);
+  }
+  const plugin = readFileSync(join(folder, "docs", "plugin.md"), "utf8");
+  expect(plugin).toContain(`pulumi-resource-serverless-compute-v${after}-linux-amd64.tar.gz`);
+  expect(plugin).not.toContain(`version: ${current}`);
+});
+
+test("without a changeset nothing changes", async () => {
+  const folder = repository();
+  expect(await releaseVersion({ folder })).toEqual({ before: current, after: current });
+  expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toBe(readFileSync(join(root, "CHANGELOG.md"), "utf8"));
+});
+
+test("a version of something else, or of the past, stays", () => {
+  const text = "The state of 0.1.0 stays; so do undici 0.1.0, serverless-compute-v0.1.01 and version: 0.1.0.1.";
+  expect(withVersion(text, "0.1.0", "0.2.0")).toBe(text);
+  expect(withVersion("serverless-compute-api@0.1.0 version: 0.1.0", "0.1.0", "0.2.0")).toBe(
+    "serverless-compute-api@0.2.0 version: 0.2.0",
+  );
+});

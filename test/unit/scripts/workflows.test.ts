@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { changesOf } from "../../../scripts/release/changelog.mjs";
+import { workflowFaults } from "../../support/workflow-check";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = join(root, ".github", "workflows");
+const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
+const uses = workflows.flatMap(({ text }) => [...text.matchAll(/\buses: (.+)$/gm)].map(([, one = ""]) => one));
+
+test("every action is named by a commit, with its version beside it, and by the same one everywhere", () => {
+  expect(uses.length).toBeGreaterThan(10);
+  expect(uses.filter((one) => !/^[\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
+  const distinct = [...new Set(uses)];
+  const actions = distinct.map((one) => one.split("@")[0]);
+  expect(distinct.filter((_, index) => actions.indexOf(actions[index]) !== index)).toEqual([]);
+});
+
+describe.each(workflows)("$name", ({ text }) => {
+  const { permissions, jobs }: { permissions: object; jobs: Record<string, { steps: { run?: string }[] }> } =
+    parse(text);
+
+  test("has the form of a workflow, reads unless a job says otherwise, and every job ends", () => {
+    expect(workflowFaults(text)).toEqual([]);
+    expect(permissions).toEqual({ contents: "read" });
+    for (const [name, job] of Object.entries(jobs)) expect(job, name).toHaveProperty("timeout-minutes");
+  });
+
+  test("runs scripts and commands that are there", () => {
+    const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = "" }) => run));
+    const files = commands.flatMap((one) =>
+      [...one.matchAll(/\b(?:node|bash) ([\w./-]+\/[\w.-]+)/g)].map(([, file = ""]) => file),
+    );
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const names = commands.flatMap((one) => [...one.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name));
+    expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+    // What somebody else chooses, a branch's name say, is never part of a command's text.
+    expect(commands.filter((one) => /\$\{\{\s*(github\.(event|head_ref|ref_name)|inputs)/.test(one))).toEqual([]);
+  });
+});
+
+describe("the notes of a release", () => {
+  const changelog =
+    "# Changelog\n\n## Unreleased\n\n- Later.\n\n## 0.2.0 - 2026-11-22\n\n- New.\n\n## 0.1.0 - 2026-01-05\n\n- First.\n";
+
+  test("are what the changelog says of its version", () => {
+    expect(changesOf(changelog, "0.2.0")).toBe("- New.\n");
+    expect(changesOf(changelog, "0.1.0")).toBe("- First.\n");
+  });
+
+  test.each(["0.3.0", "0.2", "Unreleased"])("there are none of %s", (version) => {
+    expect(() => changesOf(changelog, version)).toThrow(`no heading "## ${version} - <date>"`);
+  });
+});
