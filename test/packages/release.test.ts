@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -100,6 +100,28 @@ it.each(["api", "provider", "service"])("the package %s has its compiled code", 
   const { stdout } = await run("tar", ["-tzf", join(assets, `${full}-${version}.tgz`)]);
   expect(stdout.split("\n")).toContain("package/dist/index.js");
 });
+
+if (reason === undefined) {
+  it("the Node SDK is compiled, and installing it runs no script", async () => {
+    const place = join(folder, "node-sdk");
+    await mkdir(place);
+    await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
+    const tarball = join(assets, `pulumi-serverless-compute-sdk-${version}.tgz`);
+    expect((await run("tar", ["-xzf", tarball, "-C", place, "--strip-components=1"])).code).toBe(0);
+    const manifest = JSON.parse(await readFile(join(place, "package.json"), "utf8"));
+    expect(manifest).toMatchObject({
+      version,
+      types: "bin/index.d.ts",
+      pulumi: { name: "serverless-compute", version },
+    });
+    expect(manifest).not.toHaveProperty("scripts");
+    expect(Object.keys(manifest.dependencies)).toEqual(["@pulumi/pulumi"]);
+    const sdk: Record<string, unknown> = createRequire(join(place, "package.json"))(place);
+    const { resources } = JSON.parse(await readFile(schema, "utf8"));
+    const classes = Object.keys(resources).map((token) => token.replace(/^.*:/, ""));
+    expect(classes.filter((name) => typeof sdk[name] !== "function")).toEqual([]);
+  });
+}
 
 /** The CLI with a home of its own, which has no plugin yet. */
 async function pulumi(home: string, args: string[]) {
