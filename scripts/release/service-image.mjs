@@ -9,7 +9,7 @@ import { root, runScript } from "../entry.mjs";
 const processors = ["x64", "arm64"];
 
 /** The workspaces that the image has, with what of them it needs. */
-const parts = { api: ["dist"], service: ["dist", "bin"] };
+const parts = { api: ["dist"], service: ["dist", "bin", "console/page"] };
 
 /**
  * Makes the folder that `docker build` gets for the image of the local service, of packages that are built (`npm run build`):
