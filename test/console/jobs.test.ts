@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { run } from "../../scripts/child.mjs";
 import { at, send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
@@ -88,7 +88,7 @@ test("an endpoint's last input is remembered without its secrets, and copied as 
   expect(command).toContain('"Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY"');
   expect(command).not.toContain(apiKey);
   const env = { PATH: process.env["PATH"], SERVERLESS_COMPUTE_API_KEY: apiKey };
-  const ran = spawnSync("sh", ["-c", `${command} --silent`], { encoding: "utf8", env });
+  const ran = await run("sh", ["-c", `${command} --silent`], { env });
   const job = String(at(JSON.parse(ran.stdout), "id"));
   const record = await send("GET", `${serverlessUrl}/v2/${id}/status-sync/${job}`, { key: apiKey });
   expect(at(record.json, "output", "text")).toBe("Hello, it's me!");
