@@ -46,10 +46,13 @@ describe("a job that the console runs", () => {
     const rig = await useConsole(context);
     const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
     const file = join(rig.dataFolder, "go-on");
-    await submit(page, { until: file, say: "a line of the log" }, "stream");
+    await submit(page, { until: file, say: `${"one line\n".repeat(40)}a line of the log` }, "stream");
     await shows(page, ".chunks li", "first");
     await resultIs(page, "IN_PROGRESS");
     await shows(page, ".log p", "a line of the log");
+    const toEnd =
+      "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector('.log'))";
+    expect(Number(await page.evaluate(toEnd)), "the log follows its end").toBeLessThan(10);
     expect(await page.locator(".chunks li").count()).toBe(1);
     await writeFile(file, "");
     await shows(page, ".chunks li", "second");

@@ -105,7 +105,8 @@ test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps i
   await page.getByLabel("Input (JSON)").waitFor();
   await tabTo("input");
   await page.keyboard.press("Control+a");
-  await page.keyboard.type('{"name": "keys"}');
+  // Slowly, so that the page is drawn anew meanwhile.
+  await page.keyboard.type('{"name": "keys"}', { delay: 150 });
   await page.keyboard.press("Control+Enter");
   await resultIs(page, "COMPLETED");
   await page.locator(".jobs .id").waitFor();

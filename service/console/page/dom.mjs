@@ -27,6 +27,16 @@ export function h(name, attributes = {}, ...children) {
 }
 
 /**
+ * An element that keeps itself, for a view: itself where it is in no page yet, else a stand-in that `morph` leaves it for. To be
+ * moved would take its focus and its scroll position.
+ * @param {Element} element It has `data-own` and a `data-key`.
+ */
+export const own = (element) =>
+  element.isConnected
+    ? h(element.tagName.toLowerCase(), { "data-own": true, "data-key": element.getAttribute("data-key") })
+    : element;
+
+/**
  * What tells two children of an element apart; those of another key are other elements.
  * @param {Node | null | undefined} node
  */

@@ -1,6 +1,6 @@
 import { charts } from "./charts.mjs";
 import { CallError, call } from "./connection.mjs";
-import { h } from "./dom.mjs";
+import { h, own } from "./dom.mjs";
 import { count, workerDots } from "./endpoint-list.mjs";
 import { age, curlOf } from "./format.mjs";
 import { createJobForm, resultOf } from "./job-form.mjs";
@@ -165,7 +165,7 @@ export function createEndpointPage(endpointId, { notify, changed }) {
       h(
         "div",
         { class: "columns", "data-key": "columns" },
-        h("section", { class: "panel" }, h("h2", {}, "Run a job"), form.element),
+        h("section", { class: "panel" }, h("h2", {}, "Run a job"), own(form.element)),
         h(
           "section",
           { class: "panel" },
@@ -184,7 +184,7 @@ export function createEndpointPage(endpointId, { notify, changed }) {
             ),
           ),
           h("h3", {}, "Log"),
-          log.element,
+          own(log.element),
         ),
       ),
       jobList(older ?? newest, pageNumber, details),
