@@ -8,11 +8,10 @@ import { discardServiceFolder } from "../../../support/service-artefacts";
 
 async function useService(options: ServiceOptions) {
   const dataFolder = await mkdtemp(join(tmpdir(), "listening-"));
+  // What is done last is set up first: the folder goes after the service, and also when there is none.
+  onTestFinished(() => discardServiceFolder(dataFolder));
   const service = await createService({ port: 0, dataFolder, runtime: "none", ...options });
-  onTestFinished(async () => {
-    await service.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
+  onTestFinished(() => service.stop(0));
   return service;
 }
 
