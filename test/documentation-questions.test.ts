@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -34,4 +35,13 @@ describe.each(["README.md", "docs/guides/README.md"])("from %s", (start) => {
     expect([...once, ...twice]).toContain(page);
     expect([...(pages.find(({ path }) => path === page)?.anchors ?? [])]).toContain(heading);
   });
+});
+
+test("the site's sidebar has each page but those that others lead to", () => {
+  const config = readFileSync(new URL("../docs/.vitepress/config.mts", import.meta.url), "utf8");
+  const wanted = pages
+    .map(({ path }) => path)
+    .filter((path) => /^docs\/(?!start\/|decisions\/|code-blocks\b).*(?<!README)\.md$/.test(path));
+  expect(wanted.length).toBeGreaterThan(20);
+  expect(wanted.filter((path) => !config.includes(`"${path.slice("docs".length, -".md".length)}"`))).toEqual([]);
 });

@@ -36,13 +36,14 @@ export default defineConfig({
     sidebar: [
       {
         text: "Start",
-        items: ["typescript", "yaml", "python", "go"].map((name) => page(name, `/start/${name}`)),
+        items: ["TypeScript", "YAML", "Python", "Go"].map((name) => page(name, `/start/${name.toLowerCase()}`)),
       },
       { text: "Concepts", items: [page("Concepts", "/concepts"), page("GPU types and data centres", "/catalog")] },
       {
         text: "Guides",
         items: [
           page("Smoke tests", "/guides/smoke-tests"),
+          page("Roll out safely", "/roll-out-safely"),
           page("Local development", "/guides/local-development"),
           page("Pull requests and GitOps", "/guides/pull-requests"),
           page("Costs", "/guides/costs"),
@@ -67,12 +68,14 @@ export default defineConfig({
           page("Resources", "/resources"),
           page("The plugin", "/plugin"),
           page("The local service", "/service"),
+          page("The console", "/console"),
           page("The hosted service", "/hosted-service"),
           page("Drift, faults and adoption", "/drift-and-faults"),
           page("Clients", "/clients"),
           page("Performance", "/performance"),
           page("Architecture", "/architecture"),
           page("Conformance", "/conformance"),
+          page("Releases", "/releasing"),
         ],
       },
     ],
