@@ -167,8 +167,8 @@ export const graphqlSchema = /* GraphQL */ `
   input SecretDescriptionUpdateInput { id: ID! description: String! }
 
   input CreateNetworkVolumeInput {
-    name: String!
-    size: Int!
+    name: String
+    size: Int
     dataCenterId: String!
     storageClusterId: String
     storageType: String

@@ -120,6 +120,14 @@ describe("GraphQL API: network volumes", () => {
     const gone = await account.graphql(`mutation { deleteNetworkVolume(input: {id: "${id}"}) }`);
     expect(gone.json, gone.text).not.toHaveProperty("errors");
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 404);
+
+    const create = `mutation ($name: String, $size: Int) {
+      createNetworkVolume(input: { name: $name, size: $size, dataCenterId: "EU-RO-1" }) { id } }`;
+    for (const [variables, property] of [
+      [{ size: 10 }, "name"],
+      [{ name, size: null }, "size"],
+    ] as const)
+      expect((await account.graphql(create, variables)).text).toMatch(new RegExp(`"message":"${property}: .*must be`));
   });
 
   test("updateNetworkVolume with a smaller size answers errors and keeps the size", async () => {

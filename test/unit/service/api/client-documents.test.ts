@@ -80,6 +80,11 @@ const documents: [operation: string, document: string][] = [
       storageType: "t", isNextGenStorage: true }) { id } }`,
   ],
   [
+    "createNetworkVolume with variables of its own",
+    `mutation ($name: String, $size: Int, $dataCenterId: String!) {
+      createNetworkVolume(input: { name: $name, size: $size, dataCenterId: $dataCenterId }) { id } }`,
+  ],
+  [
     "updateNetworkVolume",
     `mutation ($input: UpdateNetworkVolumeInput!) { updateNetworkVolume(input: $input) { ${volume} } }`,
   ],
