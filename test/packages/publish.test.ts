@@ -49,7 +49,10 @@ beforeAll(async () => {
     join(folder, "npmrc"),
     `registry=${origin}/\n${origin.replace("http:", "")}/:_authToken=of-this-test\n`,
   );
-  env = { ...process.env, npm_config_userconfig: join(folder, "npmrc"), npm_config_registry: `${origin}/` };
+  // With a cache of its own: that of the machine may have responses of an earlier registry on the same port.
+  const settings = { userconfig: join(folder, "npmrc"), registry: `${origin}/`, cache: join(folder, "cache") };
+  const asVariables = Object.entries(settings).map(([key, value]) => [`npm_config_${key}`, value]);
+  env = { ...process.env, ...Object.fromEntries(asVariables) };
 });
 afterAll(async () => {
   await shut(server);
