@@ -29,12 +29,12 @@ const faultsInV2 = [
  */
 const isFull = Boolean(process.env["FULL"]);
 const waysInV2 = [
-  ...["lifecycle", "drift", "template-replacement"],
+  ...["lifecycle", "drift"],
   ...(isFull
     ? [
         ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
         ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke", "faults", "kept-names"],
-        ...["key-rotation", "proxies", "template-release", "rollouts"],
+        ...["key-rotation", "proxies", "template-release", "template-replacement", "rollouts"],
       ]
     : []),
 ];

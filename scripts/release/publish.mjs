@@ -45,7 +45,9 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
   /** @type {{ file: string, done: "published" | "there already" }[]} */
   const results = [];
   for (const file of await packagesToPublish(folder)) {
-    const published = await run("npm", ["publish", file, "--access", "public", ...flags], { env, cwd: folder });
+    // Its errors tell what is there already: a silent npm around this one must not silence it.
+    const args = ["publish", file, "--access", "public", "--loglevel", "error", ...flags];
+    const published = await run("npm", args, { env, cwd: folder });
     const isThere = /cannot publish over|EPUBLISHCONFLICT/i.test(published.stderr);
     if (published.code !== 0 && !isThere) throw new Error(`${file} was not published: ${lastLines(published, 12)}`);
     results.push({ file, done: isThere ? "there already" : "published" });

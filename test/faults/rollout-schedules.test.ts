@@ -13,7 +13,7 @@ const bench = await useRolloutBench();
 /** FAULT_SEED=n replays one schedule; FULL=1 runs 200 of REST v1. */
 const replayed = process.env["FAULT_SEED"];
 const isFull = Boolean(process.env["FULL"]);
-const count = dialect === "v1" ? (isFull ? 200 : 12) : isFull ? 40 : 3;
+const count = dialect === "v1" ? (isFull ? 200 : 6) : isFull ? 40 : 3;
 const seeds = replayed ? [Number(replayed)] : Array.from({ length: count }, (_, index) => index + 1);
 
 /** What a version of the image does wrong; nothing for one that works. */

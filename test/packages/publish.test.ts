@@ -50,7 +50,13 @@ beforeAll(async () => {
     `registry=${origin}/\n${origin.replace("http:", "")}/:_authToken=of-this-test\n`,
   );
   // With a cache of its own: that of the machine may have responses of an earlier registry on the same port.
-  const settings = { userconfig: join(folder, "npmrc"), registry: `${origin}/`, cache: join(folder, "cache") };
+  // And as within a silent npm, which CI is.
+  const settings = {
+    loglevel: "silent",
+    userconfig: join(folder, "npmrc"),
+    registry: `${origin}/`,
+    cache: join(folder, "cache"),
+  };
   const asVariables = Object.entries(settings).map(([key, value]) => [`npm_config_${key}`, value]);
   env = { ...process.env, ...Object.fromEntries(asVariables) };
 });

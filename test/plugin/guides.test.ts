@@ -102,7 +102,10 @@ const guides: Record<string, Guide> = {
       const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
       await made("/endpoints", { name: "chat", templateId, networkVolumeId, ...workers });
     },
-    after: async (service) => expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]),
+    after: async (service, _room, again) => {
+      expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]);
+      expect(await again("pulumi up")).toContain("4 unchanged");
+    },
   },
   "docs/guides/stages.md": {
     onlyFull: true,

@@ -44,11 +44,12 @@ describe("the statements of the job path", () => {
   });
 
   test.each([
-    ["a page of /requests", /ORDER BY seq DESC/, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
+    ["a page of /requests", /, output FROM .*ORDER BY seq DESC/, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
+    ["a page of the console", /has_output.*ORDER BY seq DESC/s, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
     ["what is deleted after its time", /^DELETE FROM jobs .*due_at <= \?/, "jobs_over (due_at<?)"],
     ["the time of the next deletion", /^SELECT min\(due_at\)/, "jobs_over"],
     ["a purge", /DELETE FROM jobs .*IN_QUEUE/, "jobs_live"],
-    ["the jobs of a start", /has_output/, "jobs_live"],
+    ["the jobs of a start", /has_output.*WHERE finished_at IS NULL/s, "jobs_live"],
     ["a record", /WHERE id = \?/, "(id=?)"],
     ["the endpoints that have jobs", /RECURSIVE/, "jobs_by_endpoint (endpoint_id>?)"],
   ])("%s goes by its index", (_what, pattern, index) => {
