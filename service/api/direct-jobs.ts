@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type LimitedOperation, limits } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 import type { JobCalls } from "./job-calls";
-import { sendJobError } from "./responses";
+import { sendJobError, sendJson } from "./responses";
 
 /** POST /v2/{endpoint}/run and /runsync, GET /v2/{endpoint}/status/{job}; without a query. */
 const route = /^\/v2\/([\w-]{1,100})\/(?:(run|runsync)|status\/([\w-]{1,100}))$/;
@@ -79,12 +79,4 @@ function readBody(request: IncomingMessage, done: (body: string) => void): void 
   const parts: Buffer[] = [];
   request.on("data", (part: Buffer) => parts.push(part));
   request.on("end", () => done(parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString()));
-}
-
-function sendJson(response: ServerResponse, text: string): void {
-  response.writeHead(200, {
-    "content-type": "application/json; charset=utf-8",
-    "content-length": Buffer.byteLength(text),
-  });
-  response.end(text);
 }

@@ -60,9 +60,13 @@ export function answerError(
 /** Answers an error of the job API past the framework. */
 export function sendJobError(response: ServerResponse, error: unknown): void {
   const { message, status, headers } = error instanceof ServiceError ? error : faultOfOurs();
-  const body = JSON.stringify({ error: message });
-  const type = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body) };
-  response.writeHead(status, { ...headers, ...type }).end(body);
+  sendJson(response, JSON.stringify({ error: message }), status, headers);
+}
+
+/** Sends JSON text past the framework, with the headers that the framework gives it. */
+export function sendJson(response: ServerResponse, text: string, status = 200, headers: object = {}): void {
+  const type = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(text) };
+  response.writeHead(status, { ...headers, ...type }).end(text);
 }
 
 const faultOfOurs = (): ServiceError =>
