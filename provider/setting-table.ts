@@ -122,4 +122,4 @@ export const keySources = "the config serverless-compute:apiKey (a secret) or SE
 
 /** How to get the local service's key, as the end of a sentence; empty for other services. */
 export const localKeyHint = (url: string): string =>
-  isLoopback(url) ? '; the local service prints its key with "npx serverless-compute-local key"' : "";
+  isLoopback(url) ? '; the local service prints its key with "npx --no serverless-compute-local key"' : "";

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { helpTitles, withHelp } from "../provider/engine/help";
+import { parsePage } from "../scripts/docs/pages.mjs";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");
 
@@ -11,4 +13,16 @@ test("the page of troubleshooting has only titles that are parts of real message
   expect(titles.length).toBeGreaterThan(15);
   const isThere = (title: string): boolean => title.split("…").every((part) => messages.includes(part.trim()));
   expect(titles.filter((title) => !isThere(title))).toEqual([]);
+});
+
+test("messages lead to titles that the page has, each by some message, and to nothing where the pages are not on the web", () => {
+  const messages = read("test/faults/messages.md");
+  const page = "docs/guides/troubleshooting.md";
+  const { anchors } = parsePage(page, read(page));
+  const links = helpTitles.map((title) => withHelp(title, "https://pages.example/docs"));
+  const prefix = `\nHelp: https://pages.example/${page}#`;
+  expect(links.filter((link) => !anchors.has(link.split(prefix)[1] ?? ""))).toEqual([]);
+  expect(helpTitles.filter((title) => !messages.includes(title))).toEqual([]);
+  expect(withHelp(`Secret "a": ${helpTitles[0]}.`, undefined)).toBe(`Secret "a": ${helpTitles[0]}.`);
+  expect(withHelp("size: cannot shrink", "https://pages.example/docs")).toBe("size: cannot shrink");
 });

@@ -9,6 +9,7 @@ import {
 } from "../lifecycle/contract";
 import { secretsAmong } from "../lifecycle/properties/secret-paths";
 import { messageOf, type PropertySet, ResourceFailure } from "./failures";
+import { withHelp } from "./help";
 import type { Host } from "./host";
 import { defaultName } from "./urn";
 
@@ -72,7 +73,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     try {
       return await act(secrets, clean);
     } catch (thrown) {
-      const message = clean(messageOf(thrown));
+      const message = withHelp(clean(messageOf(thrown)));
       if (!(thrown instanceof PartialFailure)) throw new ResourceFailure(message);
       const [inputs] = sets;
       // What was set back has values of before, so what is secret in either is secret in it.

@@ -38,7 +38,7 @@ const originOf = ({ request }: ApiError): string =>
 const said = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*/g, " ");
 
 const localStart = (url: string): string =>
-  isLoopback(url) ? ' Start the local service ("npx serverless-compute-local start"), or set' : " Set";
+  isLoopback(url) ? ' Start the local service ("npx --no serverless-compute-local start"), or set' : " Set";
 
 const faults: Record<string, (error: ApiError, origin: string) => string> = {
   connection_refused: (_, origin) =>

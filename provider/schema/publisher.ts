@@ -15,7 +15,13 @@ export interface Publisher {
 export function repositoryLinks({ repository }: Publisher) {
   if (repository === null) return undefined;
   const page = `https://github.com/${repository}`;
-  return { page, issues: `${page}/issues`, documentation: `${page}#readme`, git: `git+${page}.git` };
+  return {
+    page,
+    issues: `${page}/issues`,
+    documentation: `${page}#readme`,
+    docs: `${page}/blob/main/docs`,
+    git: `git+${page}.git`,
+  };
 }
 
 /** The part of the package schema that says who publishes it and where Pulumi gets the plugin from. */

@@ -1,6 +1,6 @@
 /**
  * Writes everything that is made from the shapes of the resources: the argument types, the package schema and the reference
- * page; the page of the catalog; from publisher.json: the addresses in each package.json, CODEOWNERS; and from all pages the count of their blocks
+ * page; the page of the catalog; from publisher.json: the addresses in each package.json and for messages, CODEOWNERS; and from all pages the count of their blocks
  * of code. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
 import { catalogPage } from "./catalog.mjs";
-import { codeOwnersText, manifestText, publishedPackages } from "./metadata.mjs";
+import { codeOwnersText, manifestText, pagesAddressText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 
 await runScript(async () => {
@@ -47,6 +47,7 @@ function generatedFiles() {
   return {
     "provider/resources/args.ts": () => argsText(kinds, traitsOf),
     "provider/resources/property-names.ts": () => propertyNamesText(kinds),
+    "provider/engine/pages-address.ts": () => pagesAddressText(publisher),
     "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": () => reference(schema),
     "docs/catalog.md": () => catalogPage(require("../../service/dist/resources/catalog.js")),

@@ -36,6 +36,19 @@ export function manifestText(text, folder, publisher) {
 }
 
 /**
+ * The module that says where messages lead to for help.
+ * @param {Publisher} publisher
+ */
+export function pagesAddressText(publisher) {
+  const { repositoryLinks } = createRequire(import.meta.url)("../../provider/dist/schema/publisher.js");
+  return `// Written by npm run generate from publisher.json: change that, not this file.
+
+/** Where the pages of docs are on the web; undefined while nobody publishes them. */
+export const pagesAddress: string | undefined = ${JSON.stringify(repositoryLinks(publisher)?.docs)};
+`;
+}
+
+/**
  * The text of CODEOWNERS: whose review a change needs.
  * @param {Publisher} publisher
  */

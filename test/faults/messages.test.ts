@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
+import { withHelp } from "../../provider/engine/help";
 import { createHost } from "../../provider/engine/host";
-import type { Context, Properties } from "../../provider/lifecycle/contract";
+import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { configCalls } from "../../provider/plugin/config-calls";
 import { kinds } from "../../provider/resources";
 import { getTemplate } from "../../provider/resources/look-ups";
@@ -256,6 +257,13 @@ const golden: [fault: string, work: () => unknown][] = [
       expect: { output: { text: "pong" } },
     }),
   ],
+  [
+    "an endpoint that fails its verification",
+    async () => {
+      const templateId = await made("/templates", { name: "verified", imageName: "a:1", isServerless: true });
+      return create("ServerlessEndpoint", { templateId, workersMax: 0, verify: { input: {} } });
+    },
+  ],
   ["a job that the service has forgotten", job(() => json({ error: "job not found" }, 404))],
 ];
 
@@ -268,6 +276,7 @@ async function messageOf(work: () => unknown): Promise<string> {
       (error: unknown) => error,
     );
   if (!(failure instanceof Error)) throw failure;
+  if (failure instanceof PartialFailure) ids.add(failure.id);
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
   // REST v2 has other paths, and its service another beginning of what it says of an absent object.
@@ -281,9 +290,11 @@ test("every message is the one in messages.md (npx vitest run -u writes it anew)
   const sections: string[] = [];
   for (const [fault, work] of golden) {
     const message = await messageOf(work);
-    expect(message.split("\n").length, fault).toBeLessThanOrEqual(fault.startsWith("a job") ? 4 : 2);
-    sections.push(`**${fault}**\n\n> ${message.replaceAll("\n", "  \n> ")}\n`);
+    const most = fault.startsWith("a job") ? 4 : fault.includes("verification") ? 3 : 2;
+    expect(message.split("\n").length, fault).toBeLessThanOrEqual(most);
+    sections.push(`**${fault}**\n\n> ${withHelp(message, "DOCS").replaceAll("\n", "  \n> ")}\n`);
   }
-  const intro = "# Messages\n\nWhat a person reads when something goes wrong; HERE is an address, ID an id.\n\n";
+  const intro =
+    "# Messages\n\nWhat a person reads when something goes wrong; HERE is an address, ID an id, DOCS the pages.\n\n";
   await expect(intro + sections.join("\n")).toMatchFileSnapshot("messages.md");
 });

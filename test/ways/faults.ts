@@ -29,7 +29,7 @@ export function faultsThrough(way: Way): void {
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
-        `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key".`,
+        `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
       ),
     ]);
     expect(up.output).not.toContain("not-the-key");
@@ -40,7 +40,7 @@ export function faultsThrough(way: Way): void {
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "" } });
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
-      `the API key of ${service.proxy.origin}${restPaths.root} is missing: set the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx serverless-compute-local key"`,
+      `the API key of ${service.proxy.origin}${restPaths.root} is missing: set the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"`,
     ]);
     expect(await stack.resources()).toEqual([]);
   });
@@ -50,7 +50,7 @@ export function faultsThrough(way: Way): void {
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
-        'Secret "token-dev": cannot connect to http://127.0.0.1:9: connection refused. Start the local service ("npx serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
+        'Secret "token-dev": cannot connect to http://127.0.0.1:9: connection refused. Start the local service ("npx --no serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
       ),
     ]);
     expect(await stack.resources()).toEqual([]);

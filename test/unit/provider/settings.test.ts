@@ -17,7 +17,7 @@ const key = { SERVERLESS_COMPUTE_API_KEY: "env-key" };
 describe("a missing key", () => {
   test("names both ways to set it and where the local service's key comes from", () => {
     expect(() => resolveSettings(lookup({}), {})).toThrow(
-      /the API key of http:\/\/127\.0\.0\.1:7337\/v1 is missing: set .*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx serverless-compute-local key/,
+      /the API key of http:\/\/127\.0\.0\.1:7337\/v1 is missing: set .*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx --no serverless-compute-local key/,
     );
   });
 

@@ -14,7 +14,7 @@ const manifests = ["api/package.json", "provider/package.json", "service/package
 /** The repository as far as a generator reads it: our scripts, what is compiled, and nothing that it writes. */
 function repository(): string {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, "provider", "resources"), { recursive: true });
+  for (const path of ["resources", "engine"]) mkdirSync(join(folder, "provider", path), { recursive: true });
   for (const path of ["api", "service", "docs", ".github"]) mkdirSync(join(folder, path));
   for (const path of ["scripts", "publisher.json", ...manifests]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -40,6 +40,7 @@ describe("generate --check", () => {
     expect(paths).toEqual([
       "provider/resources/args.ts",
       "provider/resources/property-names.ts",
+      "provider/engine/pages-address.ts",
       "schema.json",
       "docs/resources.md",
       "docs/catalog.md",

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { packageSchema } from "../../../provider/schema/package-schema";
-import { codeOwnersText, manifestText, publishedPackages } from "../../../scripts/generate/metadata.mjs";
+import {
+  codeOwnersText,
+  manifestText,
+  pagesAddressText,
+  publishedPackages,
+} from "../../../scripts/generate/metadata.mjs";
 import { readPublisher } from "../../../scripts/publisher.mjs";
 import { temporaryFolder } from "./fake-cli";
 
@@ -75,6 +80,10 @@ describe("what follows from the publisher", () => {
     expect(JSON.parse(manifestText(JSON.stringify(after), folder, nobody))).not.toHaveProperty("repository");
   });
 
+  test("messages lead to its pages", () => {
+    expect(pagesAddressText(acme)).toContain('= "https://github.com/acme-gpu/compute/blob/main/docs";');
+  });
+
   test("its owner reviews every change", () => {
     expect(codeOwnersText(acme)).toMatch(/^\* @acme-gpu$/m);
   });
@@ -87,6 +96,7 @@ describe("what follows from the publisher", () => {
     expect(schema.language).toMatchObject({
       go: { importBasePath: expect.stringMatching(/^serverless-compute\.example\//) },
     });
+    expect(pagesAddressText(nobody)).not.toContain("http");
     expect(codeOwnersText(nobody)).not.toMatch(/^\*/m);
   });
 });
@@ -95,6 +105,7 @@ test("no other file names the publisher: those that npm run generate writes have
   const generated = [
     "schema.json",
     "docs/resources.md",
+    "provider/engine/pages-address.ts",
     ".github/CODEOWNERS",
     ...publishedPackages.map((one) => `${one}/package.json`),
   ];

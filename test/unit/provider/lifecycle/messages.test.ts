@@ -43,7 +43,7 @@ test("a wrong key is one clear line: who refused it, where it comes from, where 
   for (const verb of [() => NetworkVolume.create(volume, context), () => Template.create(template, context)]) {
     const failure = await failureOf(verb());
     expect(failure.message).toMatch(
-      /^(NetworkVolume|Template) "models-dev": http:\/\/127\.0\.0\.1:\d+ refused the API key.*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx serverless-compute-local key"\.$/,
+      /^(NetworkVolume|Template) "models-dev": http:\/\/127\.0\.0\.1:\d+ refused the API key.*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx --no serverless-compute-local key"\.$/,
     );
     expectShort(failure);
   }
@@ -78,7 +78,7 @@ test("a service that is down: its address and how to start the local one", async
     NetworkVolume.create(volume, bench.context({ clients: clientsOf(`http://127.0.0.1:${port}`) })),
   );
   expect(failure.message).toMatch(
-    /^NetworkVolume "models-dev": cannot connect to http:\/\/127\.0\.0\.1:\d+: connection refused\. Start the local service \("npx serverless-compute-local start"\), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl/,
+    /^NetworkVolume "models-dev": cannot connect to http:\/\/127\.0\.0\.1:\d+: connection refused\. Start the local service \("npx --no serverless-compute-local start"\), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl/,
   );
   expectShort(failure);
 });

@@ -1,0 +1,30 @@
+import { pagesAddress } from "./pages-address";
+
+/**
+ * Titles of docs/guides/troubleshooting.md that are worth a link, each a part of the messages that it helps with. The first
+ * that fits counts.
+ */
+export const helpTitles = [
+  "failed its verification",
+  "refused the API key, or the key lacks permission",
+  "connection refused",
+  "cannot resolve the host of",
+  "the account's limit is reached",
+  "the name is already taken in this account",
+  "an object with this name exists",
+  "adoptExisting takes over one object",
+  "which cannot change in place",
+  "still uses it and is not being deleted here",
+  "no endpoint uses it, perhaps a pod does",
+] as const;
+
+/** A message with the address of what helps, where there is help and the pages are on the web. */
+export function withHelp(message: string, pages = pagesAddress): string {
+  const title = helpTitles.find((one) => message.includes(one));
+  if (pages === undefined || title === undefined) return message;
+  const anchor = title
+    .toLowerCase()
+    .replace(/[^a-z0-9 ]/g, "")
+    .replaceAll(" ", "-");
+  return `${message}\nHelp: ${pages}/guides/troubleshooting.md#${anchor}`;
+}
