@@ -17,7 +17,7 @@ const at = ({ page, line }: Block): string => `${page}:${line}`;
 
 /** What is wrong with a block that says which test runs it: there has to be one, which reads the page or has its lines. */
 function runFaults(block: Block): string[] {
-  if (block.mark?.kind !== "run") return [];
+  if (block.mark === undefined || block.mark.kind === "not run") return [];
   const { by } = block.mark;
   if (!existsSync(join(root, by))) return [`${at(block)}: there is no ${by}`];
   const test = readFileSync(join(root, by), "utf8");
@@ -62,6 +62,8 @@ function linkFaults(page: Page, all: Page[], isThere: (path: string) => boolean)
     const where = `${page.path}:${line}: ${target}`;
     if (/^\w+:/.test(target) || path.startsWith("..")) return [`${where} is no address of a page`];
     if (!isThere(path)) return [`${where}: there is no ${path}`];
+    const isInSite = page.path.startsWith("docs/") && path.startsWith("docs/");
+    if (isInSite && posix.extname(path) === "") return [`${where} is a folder, which has no page on the site`];
     const linked = all.find((one) => one.path === path);
     return anchor === undefined || linked?.anchors.has(anchor) ? [] : [`${where}: ${path} has no heading ${anchor}`];
   });
@@ -159,14 +161,21 @@ describe("what is wrong with a page is found", () => {
   });
 
   test("a link to a file or a heading that is not there", () => {
-    const links = ["[a](nowhere.md)", "[b](#nothing)", "[c](#a-title)", "[d](../README.md#nothing)", "[e](../../x.md)"];
+    const links = [
+      "[a](nowhere.md)",
+      "[b](#nothing)",
+      "[c](#a-title)",
+      "[d](../README.md#nothing)",
+      "[e](../../x.md)",
+      "[f](guides)",
+    ];
     const one = page("# A `title`!", ...links);
     const found = linkFaults(
       one,
       [one, ...(first ? pages : [])],
       (path) => existsSync(join(root, path)) || path === one.path,
     );
-    expect(found.map((fault) => fault.split(": ")[0])).toEqual([2, 3, 5, 6].map((line) => `docs/page.md:${line}`));
+    expect(found.map((fault) => fault.split(": ")[0])).toEqual([2, 3, 5, 6, 7].map((line) => `docs/page.md:${line}`));
     expect(slugOf("REST v2: objects made by 'GraphQL' (`a_b`)")).toBe("rest-v2-objects-made-by-graphql-a_b");
   });
 });

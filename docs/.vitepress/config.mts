@@ -1,24 +1,56 @@
+import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { slugOf } from "../../scripts/docs/pages.mjs";
+import { readPublisher } from "../../scripts/publisher.mjs";
 
 const page = (text: string, link: string) => ({ text, link });
 
-/** The site of the pages in docs. Dead links fail the build; those to files of the repository outside docs are left as they are. */
+const docs = fileURLToPath(new URL("..", import.meta.url));
+const { repository } = readPublisher();
+
+/** Where a link of a page leads on the site; undefined for a file outside docs while no repository publishes it. */
+function addressOf(page: string, href: string): string | undefined {
+  if (/^(\w+:|#)/.test(href)) return href;
+  const path = posix.join("docs", posix.dirname(posix.relative(docs, page)), href);
+  // As `rewrites` names these pages.
+  if (path.startsWith("docs/")) return href.replace(/\bREADME\.md\b/, "index.md");
+  return repository === null ? undefined : `https://github.com/${repository}/blob/main/${path}`;
+}
+
+/** The site of the pages in docs. Dead links fail the build; files of the repository outside docs are linked where they are published. */
 export default defineConfig({
   title: "Serverless Compute for Pulumi",
   description:
     "Infrastructure as code for serverless GPU endpoints, with a local service that runs all of it on one machine",
   cleanUrls: true,
   rewrites: { "README.md": "index.md", "start/README.md": "start/index.md", "guides/README.md": "guides/index.md" },
-  ignoreDeadLinks: [
-    /^(\.\/)?(\.\.\/)+(README|CONTRIBUTING|SECURITY|CHANGELOG|index|api|provider|service|examples|test|scripts|schema)\b/,
-  ],
   markdown: {
     // The anchors that code hosts make, so that a link works in both places.
     anchor: { slugify: slugOf },
     config: (md) => {
       // `<name>` in a sentence is a word and no element; the marks of code blocks are comments and stay hidden.
       md.disable("html_inline");
+      // On a code host languages after the first are folded.
+      md.core.ruler.before("block", "tabs", (state) => {
+        state.src = state.src.replace(
+          /^<!-- tabs -->$([\s\S]*?)^<!-- \/tabs -->$/gm,
+          (_, blocks: string) => `::: code-group\n${blocks.replace(/^<\/?details>.*$/gm, "")}\n:::`,
+        );
+      });
+      md.core.ruler.after("inline", "addresses", ({ tokens, env }) => {
+        for (const { children } of tokens) {
+          let address: string | undefined;
+          for (const token of children ?? []) {
+            if (token.type === "link_open") {
+              address = addressOf(env.path, token.attrGet("href") ?? "");
+              token.attrSet("href", address ?? "");
+            }
+            // Nothing to link to: its words stay.
+            if (token.type.startsWith("link_") && address === undefined) token.type = "text";
+          }
+        }
+      });
       // Braces are no expression of Vue, in code and in sentences.
       const textOf = (content = "") => md.utils.escapeHtml(content).replaceAll("{{", "&#123;&#123;");
       md.renderer.rules.text = (tokens, index) => textOf(tokens[index]?.content);

@@ -51,7 +51,7 @@ function recipesFor(version) {
 
 /**
  * Language hosts that only some programs need, by the `runtime` of a project.
- * @type {Record<"yaml" | "python", Recipe>}
+ * @type {Record<"yaml" | "python" | "go", Recipe>}
  */
 const moreHosts = {
   yaml: {
@@ -66,6 +66,12 @@ const moreHosts = {
     version: "v3.70.0",
     package: "python/cmd/pulumi-language-python",
     beside: "python/cmd/pulumi-language-python-exec",
+  },
+  go: {
+    executable: "pulumi-language-go",
+    module: "github.com/pulumi/pulumi/sdk/v3",
+    version: "v3.54.0",
+    package: "go/pulumi-language-go",
   },
 };
 

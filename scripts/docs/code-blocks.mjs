@@ -13,7 +13,15 @@ const checkedLanguages = /** @type {const} */ ({
 });
 
 /** The ways, in the order of the table. */
-export const ways = /** @type {const} */ (["run", "compiled", "against schema", "parsed", "not run", "unmarked"]);
+export const ways = /** @type {const} */ ([
+  "run",
+  "compiled",
+  "against schema",
+  "checked",
+  "parsed",
+  "not run",
+  "unmarked",
+]);
 
 /** @typedef {typeof ways[number]} Way */
 
@@ -23,8 +31,9 @@ export const ways = /** @type {const} */ (["run", "compiled", "against schema", 
  * @returns {Way}
  */
 export function wayOf({ language, text, mark }) {
-  if (mark) return mark.kind;
+  if (mark && mark.kind !== "checked") return mark.kind;
   if (language === "yaml" && isProgram(text)) return "against schema";
+  if (mark) return mark.kind;
   return language in checkedLanguages
     ? checkedLanguages[/** @type {keyof typeof checkedLanguages} */ (language)]
     : "unmarked";
@@ -59,6 +68,8 @@ Written by \`npm run generate\`; do not edit. Every block in the README, in \`do
 - **run**: a test takes it from the page, or has the same lines, and runs it;
 - **compiled**: a TypeScript program, or part of one, that the compiler checks against the packages;
 - **against schema**: a Pulumi program in YAML whose resources, properties and references \`schema.json\` has;
+- **checked**: an example of the reference in a language other than YAML. \`schema.json\` has the same, made from one source; tests
+  compile it in TypeScript and Go against the generated SDKs, parse it in Python and Java, and have nothing that reads C#;
 - **parsed**: data, or a part of a file, that its language reads without an error;
 - **not run**: for the reason below.
 

@@ -15,7 +15,7 @@ import { join } from "node:path";
 
 /**
  * What a comment before a block, or one for its whole page, says of how the block is checked.
- * @typedef {{ kind: "run", by: string } | { kind: "not run", reason: string }} Mark
+ * @typedef {{ kind: "run" | "checked", by: string } | { kind: "not run", reason: string }} Mark
  */
 
 /**
@@ -75,10 +75,11 @@ const comment = /^\s*<!--\s*(.*?)\s*-->\s*$/;
  * @returns {{ mark: Mark, wholePage: boolean } | "malformed" | undefined}
  */
 export function parseMark(text) {
-  const [, page, run, by, reason] = /^(page )?(?:(run) by ((?:test|\.ci)\/\S+)|not run: (\S.{7,}))$/.exec(text) ?? [];
-  if (run && by) return { mark: { kind: "run", by }, wholePage: Boolean(page) };
+  const [, page, kind, by, reason] =
+    /^(page )?(?:(run|checked) by ((?:test|\.ci)\/\S+)|not run: (\S.{7,}))$/.exec(text) ?? [];
+  if ((kind === "run" || kind === "checked") && by) return { mark: { kind, by }, wholePage: Boolean(page) };
   if (reason) return { mark: { kind: "not run", reason }, wholePage: Boolean(page) };
-  return /^(page )?(not )?run\b/.test(text) ? "malformed" : undefined;
+  return /^(page )?((not )?run|checked)\b/.test(text) ? "malformed" : undefined;
 }
 
 /**

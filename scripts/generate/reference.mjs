@@ -15,14 +15,45 @@ const nameOf = (token) => token.slice(token.lastIndexOf(":") + 1);
  */
 const prose = (description) => description.split("\n\n{{% examples %}}")[0] ?? "";
 
+/** The languages of the examples, as people write them. @type {Record<string, string>} */
+const languageNames = {
+  typescript: "TypeScript",
+  python: "Python",
+  go: "Go",
+  csharp: "C#",
+  java: "Java",
+  yaml: "YAML",
+};
+
 /**
- * The examples of a description as YAML.
+ * The examples of a description. On the site each is a row of tabs; a code host shows the first language, and the others
+ * folded.
  * @param {string} description
  */
 function examples(description) {
-  const found = description.matchAll(/^### (.+)$[\s\S]*?^(```yaml\n[\s\S]*?\n```)$/gm);
-  return [...found].map(([, title, fence]) => `\n\n${title}:\n\n${fence}`).join("");
+  return description
+    .split("{{% example %}}\n### ")
+    .slice(1)
+    .map((part) => {
+      const [title = ""] = part.split("\n", 1);
+      const blocks = [...part.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)].map(([, language = "", text], index) => {
+        const name = languageNames[language] ?? language;
+        const fence = `\`\`\`${language} [${name}]\n${text}\n\`\`\``;
+        return index === 0 ? fence : `<details><summary>${name}</summary>\n\n${fence}\n\n</details>`;
+      });
+      return `\n\n${title}:\n\n<!-- tabs -->\n\n${blocks.join("\n")}\n\n<!-- /tabs -->`;
+    })
+    .join("");
 }
+
+/**
+ * How an object that exists comes into the state.
+ * @param {string} token
+ */
+const importOf = (token) =>
+  nameOf(token) === "JobInvoke"
+    ? "It is a run and no object, so it cannot be imported; a change runs the job again."
+    : `Import: \`pulumi import ${token} <name> <id>\`, with the id that the service shows.`;
 
 /** @param {Property | undefined} property @returns {string} */
 function typeText(property) {
@@ -62,7 +93,7 @@ export function reference(schema) {
       Object.keys(computed).length > 0
         ? `\n\nOutputs, beside \`id\` and the inputs:\n\n${table(computed, [], "")}`
         : "";
-    return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}${examples(resource.description)}`;
+    return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}\n\n${importOf(token)}${examples(resource.description)}`;
   });
   const functions = Object.entries(schema.functions).map(
     ([token, { description, inputs, outputs }]) =>
@@ -78,7 +109,19 @@ export function reference(schema) {
   );
   return [
     "# Resources",
-    "Made from the shapes by `npm run generate`; do not edit. `name` may be left out everywhere: a new\nresource is then called `<resource name>-<stack>-<fingerprint>`, the same in every preview and run and no other resource's\nname ([drift and faults](drift-and-faults.md#names)), and a deployed one keeps the name it has. The examples are programs\nfor the plugin in YAML; `schema.json`, and so every generated SDK, has them in TypeScript, Python, Go, C# and Java too.",
+    "<!-- page checked by test/unit/provider/schema/examples.test.ts -->",
+    `Made from the shapes by \`npm run generate\`; do not edit.
+
+\`name\` may be left out everywhere: a new resource is then called \`<resource name>-<stack>-<fingerprint>\`, the same in every
+preview and run and no other resource's name ([drift and faults](drift-and-faults.md#names)), and a deployed one keeps the name it has.
+
+The examples are programs for the plugin. One in TypeScript that uses dynamic resources imports \`pulumi-serverless-compute\`
+instead: its resources and their properties are the same, its look-ups are promises (\`await getTemplate({ name })\`).
+
+**Import** is the plugin's ([what comes with it](plugin.md#take-over-what-was-made-by-hand), [whole accounts](guides/adopt-and-import.md)).
+**Time-outs**: the resource option \`customTimeouts\` bounds a create, update or delete of any resource as a whole
+([how](drift-and-faults.md#when-an-answer-gets-lost)). Without it each call may take \`callLimit\` and the delete of a template
+\`templateReleaseLimit\` ([settings](#settings)); a job and a verification have \`timeout\`.`,
     ...resources,
     "## Look-ups",
     "For objects that exist already, made by hand or by another stack.",

@@ -3,6 +3,7 @@ import { copyFile, mkdir, rm } from "node:fs/promises";
 import { basename, delimiter, join } from "node:path";
 import { afterAll, describe, expect, inject, it, onTestFinished } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
+import type { MoreHosts } from "../../scripts/cli/build.mjs";
 import { findHost } from "../../scripts/cli/hosts.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
 import { missingGo, repository } from "../plugin/support/sdk";
@@ -10,12 +11,12 @@ import { followPage } from "../support/page-run";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
 /** The pages, and what each needs beside Node, npm and the CLI. */
-const pages: { page: string; sdk?: SdkLanguage; host?: "yaml" | "python"; onlyFull?: boolean }[] = [
+const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; onlyFull?: boolean }[] = [
   { page: "docs/start/typescript.md" },
   { page: "docs/start/yaml.md", host: "yaml" },
   // They generate SDKs and fetch Pulumi's own; from nothing, that for Go compiles for minutes.
   { page: "docs/start/python.md", host: "python", sdk: "python", onlyFull: true },
-  { page: "docs/start/go.md", sdk: "go", onlyFull: true },
+  { page: "docs/start/go.md", host: "go", sdk: "go", onlyFull: true },
 ];
 
 /** What a machine lacks for a page is no failure: the page's test is not there, and the reason is printed. */

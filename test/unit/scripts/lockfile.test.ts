@@ -13,14 +13,17 @@ test("the root overrides no version: whoever installs the packages would get ano
   expect(manifest).not.toHaveProperty("overrides");
 });
 
-test("the lockfile names every platform's packages, or `npm ci` would refuse it in a clean clone", () => {
-  const text = readFileSync(join(root, "package-lock.json"), "utf8");
-  const { packages }: { packages: Record<string, LockedPackage> } = JSON.parse(text);
-  const paths = Object.keys(packages);
-  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies)
-      .filter((name) => !paths.some((known) => known.endsWith(`node_modules/${name}`)))
-      .map((name) => `${name}, of ${path}`),
-  );
-  expect(missing).toEqual([]);
-});
+test.each(["package-lock.json", "docs/package-lock.json"])(
+  "%s names every platform's packages, or `npm ci` would refuse it in a clean clone",
+  (path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    const { packages }: { packages: Record<string, LockedPackage> } = JSON.parse(text);
+    const paths = Object.keys(packages);
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !paths.some((known) => known.endsWith(`node_modules/${name}`)))
+        .map((name) => `${name}, of ${path}`),
+    );
+    expect(missing).toEqual([]);
+  },
+);

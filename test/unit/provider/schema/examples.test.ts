@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { typedProgram } from "../../../../provider/schema/examples/typed-program";
 import { packageSchema } from "../../../../provider/schema/package-schema";
+import { parsePage } from "../../../../scripts/docs/pages.mjs";
 import { readPublisher } from "../../../../scripts/publisher.mjs";
 import { type ExampleText, exampleTexts } from "../../../support/example-texts";
 
@@ -52,6 +54,17 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
       expect(found.length, token).toBeGreaterThan(0);
       expect(found, token).toEqual(Array.from({ length: found.length / 6 }, () => languages).flat());
     }
+  });
+
+  it("are what the reference shows, in every language", () => {
+    const page = "docs/resources.md";
+    const { blocks } = parsePage(
+      page,
+      readFileSync(fileURLToPath(new URL(`../../../../${page}`, import.meta.url)), "utf8"),
+    );
+    expect(blocks.map(({ language, text }) => ({ language, text }))).toEqual(
+      texts.map(({ language, text }) => ({ language, text: `${text}\n` })),
+    );
   });
 
   it("are in the frame that Pulumi's documentation and SDKs look for", () => {
