@@ -1,16 +1,23 @@
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
+import { run } from "../../scripts/child.mjs";
 import { followPage } from "../support/page-run";
 import { roomWithPackages } from "./support/guide-room";
 import { repository } from "./support/sdk";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
+const hasPython = await run("python3", ["-m", "venv", "--help"]).then(
+  ({ code }) => code === 0,
+  () => false,
+);
+if (!hasPython) console.warn("The README of examples/python-worker is not followed: there is no Python with venv.");
 
 /** The examples whose README is followed from a copy of their folder; the rest with FULL=1. */
 const examples = [
   { page: "examples/minimal/README.md", onlyFull: true },
+  ...(hasPython ? [{ page: "examples/python-worker/README.md", onlyFull: true }] : []),
   { page: "examples/streaming/README.md", onlyFull: false },
   { page: "examples/private-registry/README.md", onlyFull: true },
   { page: "examples/two-accounts/README.md", onlyFull: true },
