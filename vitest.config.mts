@@ -19,7 +19,7 @@ const alias = [
 const faultsInV2 = [
   ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
   ...["schedules", "previews", "two-projects", "capped-lists", "unreadable-objects", "service-additions"],
-  ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "rollout-requests"],
+  ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "rollout-requests", "rollout-creates"],
 ];
 
 /**

@@ -1,3 +1,4 @@
+import { asReason } from "../engine/failures";
 import type { Wire } from "../engine/values";
 
 /**
@@ -33,7 +34,6 @@ export class UnfinishedFailure extends VerbFailure {
     readonly properties: Wire,
   ) {
     super(subject, message);
-    // The engine lists reasons as "\t* reason".
-    this.reasons = [message.replaceAll("\n", "\n\t  ")];
+    this.reasons = [asReason(message)];
   }
 }

@@ -24,6 +24,9 @@ export class ResourceFailure extends Error {
   }
 }
 
+/** A message as a reason why something is unfinished: the engine lists reasons as "\t* reason", and further lines stand below the first. */
+export const asReason = (message: string): string => message.replaceAll("\n", "\n\t  ");
+
 /** Text of whatever was thrown: an Error, a string, null. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof AggregateError && !thrown.message) return thrown.errors.map(messageOf).join("\n");

@@ -1,4 +1,4 @@
-import { messageOf, ResourceFailure } from "../engine/failures";
+import { asReason, messageOf, ResourceFailure } from "../engine/failures";
 import { CallFailure, status } from "../engine/grpc";
 import type { Host } from "../engine/host";
 import type { Message } from "../engine/protobuf";
@@ -53,7 +53,7 @@ function failure(thrown: unknown): CallFailure {
   const unfinished = thrown instanceof ResourceFailure ? thrown.unfinished : undefined;
   if (!unfinished) return new CallFailure(status.unknown, message);
   const { id, outputs, inputs } = unfinished;
-  const kept = messages.initFailed.encode({ id, inputs, properties: outputs, reasons: [message] });
+  const kept = messages.initFailed.encode({ id, inputs, properties: outputs, reasons: [asReason(message)] });
   const details = [{ typeUrl: "type.googleapis.com/pulumirpc.ErrorResourceInitFailed", value: kept }];
   return new CallFailure(
     status.unknown,

@@ -71,4 +71,44 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(failure.outputs).toMatchObject({ templateId: good });
     expect(await templateNow()).toBe(good);
   });
+
+  /** The change that names the new template: the one that switches. */
+  const switching = { method: "PATCH", body: new RegExp(broken) };
+
+  test("a switch that was made though no response arrived is unverified: taking it back sends the old template", async () => {
+    bench.proxy.inject(switching, { kind: "dropAfterAnswer" }, 100);
+    const unsure = await fail(deployed);
+    expect(unsure.message).toMatch(/may or may not have been updated\n[\s\S]*sends what the program says then/);
+    expect(unsure.outputs).toEqual({ ...deployed, unverified: { before: { templateId: good } } });
+    expect(await templateNow()).toBe(broken);
+    bench.proxy.clear();
+    const outputs = await ServerlessEndpoint.update(id, unsure.outputs, inputsOf(good), context());
+    expect(outputs).not.toHaveProperty("unverified");
+    expect(bench.proxy.requests.filter(({ path }) => path.endsWith("/run"))).toHaveLength(1);
+    expect(await templateNow()).toBe(good);
+  });
+
+  test("a switch that never arrived is made by the next deployment, and set back when that fails", async () => {
+    bench.proxy.inject(switching, { kind: "dropBeforeSend" }, 100);
+    const unsure = await fail(deployed);
+    expect(await templateNow()).toBe(good);
+    bench.proxy.clear();
+    const failure = await fail(unsure.outputs);
+    expect(failure.message).toMatch(/failed its verification; the version before is back/);
+    expect(failure.outputs).toMatchObject({ templateId: good });
+    expect(await templateNow()).toBe(good);
+  });
+
+  test("a Ctrl-C while the switch is on its way waits for its response, so the state says what runs", async () => {
+    const stop = new AbortController();
+    bench.proxy.inject(switching, { kind: "delay", ms: 40 });
+    const cancelled = { ...context(), signal: stop.signal };
+    const running = ServerlessEndpoint.update(id, deployed, inputsOf(broken), cancelled);
+    await expect.poll(() => bench.proxy.pendingFaults(), { interval: 2 }).toBe(0);
+    stop.abort(new Error("the deployment was cancelled"));
+    const failure: unknown = await running.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(PartialFailure);
+    expect(failure).toMatchObject({ outputs: { templateId: broken, unverified: { before: { templateId: good } } } });
+    expect(await templateNow()).toBe(broken);
+  });
 });

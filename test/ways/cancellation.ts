@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { dialect } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
-import type { Run, Stack } from "../support/pulumi";
+import { interruptAfter } from "../support/interruption";
+import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
 /** One Ctrl-C while something waits. */
@@ -14,28 +15,6 @@ export function cancellationThrough(way: Way): void {
   });
   afterAll(() => stack.remove());
 
-  /** Waits until the proxy saw a request that fits, then aborts; fails with what was printed when the run ends before. */
-  async function interruptAfter(
-    controller: AbortController,
-    running: Promise<Run>,
-    method: string,
-    path: RegExp,
-  ): Promise<number> {
-    let over: Run | undefined;
-    running.then(
-      (ended) => {
-        over = ended;
-      },
-      () => {},
-    );
-    while (!service.proxy.requests.some((one) => one.method === method && path.test(one.path) && one.status)) {
-      if (over) throw new Error(`it ended before ${method} ${path}:\n${over.output}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    controller.abort();
-    return Date.now();
-  }
-
   const program = (job: string): string => `
   const { JobInvoke, ServerlessEndpoint, Template } = require("${way.module}");
   const template = new Template("slow", { imageName: "${image("slow")}" });
@@ -47,12 +26,9 @@ export function cancellationThrough(way: Way): void {
     await stack.program(
       program('new JobInvoke("long", { endpointId: endpoint.id, input: { ms: 120000 }, timeout: 300 });'),
     );
-    const controller = new AbortController();
-    const running = stack.up({ interrupt: controller.signal });
-    const interrupted = await interruptAfter(controller, running, "GET", /\/status\//);
-    const up = await running;
+    const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
-    expect(up.ended - interrupted, up.output).toBeLessThan(1000);
+    expect(up.ended - up.interrupted, up.output).toBeLessThan(1000);
     const [endpoint] = (await service.holdings()).endpoints;
     const jobId = service.proxy.requests
       .find(({ path }) => path.includes("/status/"))
@@ -76,13 +52,10 @@ export function cancellationThrough(way: Way): void {
   if (dialect === "v1")
     it("one Ctrl-C during a template's release ends within a second and keeps the template in state", async () => {
       service.proxy.clear();
-      const controller = new AbortController();
-      const running = stack.destroy({ interrupt: controller.signal });
       // Endpoints go by REST: the first GraphQL call is the template's delete, and the service answers that it is in use.
-      const interrupted = await interruptAfter(controller, running, "POST", /\/graphql$/);
-      const destroy = await running;
+      const destroy = await interruptAfter(service.proxy, stack.destroy, "POST", /\/graphql$/);
       expect(destroy.code, destroy.output).not.toBe(0);
-      expect(destroy.ended - interrupted, destroy.output).toBeLessThan(1000);
+      expect(destroy.ended - destroy.interrupted, destroy.output).toBeLessThan(1000);
       expect(await stack.resources()).toMatchObject([{ type: expect.stringContaining(":Template") }]);
     });
 }

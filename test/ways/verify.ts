@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { interruptAfter } from "../support/interruption";
 import type { Run, Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
@@ -13,20 +14,26 @@ export function verifyThrough(way: Way): void {
     stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
+  /** Id of the template whose version was verified last. */
+  let verified = "";
 
-  /** Deploys the endpoint with this template; the handler "echo" does its job well, "fail" does not. */
-  async function deploy(template: object, command: "up" | "preview" = "up"): Promise<Run> {
+  /** Writes the program with this template; the handler "echo" does the endpoint's job well, "fail" does not, "slow" never. */
+  async function write(template: object): Promise<void> {
     await stack.program(`
     const { ServerlessEndpoint, Template } = require("${way.module}");
     const worker = new Template("worker", { ...${JSON.stringify(template)}, replaceOnChange: true });
-    const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 60 };
+    const verify = { input: { text: "pong", ms: 120000 }, expect: { output: { text: "pong" } }, timeout: 60 };
     new ServerlessEndpoint("api", { templateId: worker.id, workersMax: 1, verify });
   `);
     service.proxy.clear();
+  }
+  async function deploy(template: object, command: "up" | "preview" = "up"): Promise<Run> {
+    await write(template);
     return stack[command]();
   }
   const good = { imageName: image("echo") };
   const broken = { imageName: image("fail") };
+  const slow = { imageName: image("slow") };
   const bound = z.looseObject({ id: z.string(), name: z.string(), templateId: z.string() });
   const held = async () => {
     const { endpoints, templates } = await service.holdings();
@@ -42,37 +49,53 @@ export function verifyThrough(way: Way): void {
     const up = await deploy(good);
     expect(up.code, up.output).toBe(0);
     expect(submissions()).toBe(1);
+    verified = (await held()).endpoint.templateId;
   });
 
-  it("a broken one fails the deployment, the old one is back and answers, and a preview shows the change again", async () => {
-    const before = await held();
+  it("a Ctrl-C while a new one is verified cancels the job, and leaves the endpoint unverified with both templates", async () => {
+    await write(slow);
+    const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
+    expect(up.code).not.toBe(0);
+    expect(up.output).toContain("was updated, but its verification was cut short");
+    expect(up.ended - up.interrupted, up.output).toBeLessThan(5000);
+    const after = await held();
+    expect(after.templates).toHaveLength(2);
+    expect(after.templates).toContain(verified);
+    expect((await state("ServerlessEndpoint"))[0]?.outputs).toMatchObject({
+      unverified: { before: { templateId: verified } },
+    });
+    const submitted = service.proxy.requests
+      .find(({ path }) => path.includes("/status/"))
+      ?.path.split("/")
+      .at(-1);
+    expect(await service.job("GET", after.endpoint.id, `/status/${submitted}`)).toMatchObject({ status: "CANCELLED" });
+  });
+
+  it("a broken one fails the deployment, the verified one is back and answers, and a preview shows the change again", async () => {
     const up = await deploy(broken);
     expect(up.code).not.toBe(0);
     const errors = up.diagnostics.filter(
       ({ about, severity }) => about.endsWith("Endpoint api") && severity === "error",
     );
     expect(errors.map(({ message }) => message).join("\n")).toMatch(
-      /version 2 failed its verification; version 1 is back \(as version 3\), with templateId[^\n]*\n[^\n]*job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
+      /version 3 failed its verification; the version before is back \(as version 4\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
     );
-    const after = await held();
-    expect(after.templates).toHaveLength(2);
-    expect((await state("ServerlessEndpoint"))[0]?.outputs).toMatchObject({
-      templateId: before.templates[0],
-      version: 3,
-    });
+    expect((await held()).templates).toHaveLength(3);
+    const [endpoint] = await state("ServerlessEndpoint");
+    expect(endpoint?.outputs).toMatchObject({ templateId: verified, version: 4 });
+    expect(endpoint?.outputs).not.toHaveProperty("unverified");
     expect(await answer()).toMatchObject({ status: "COMPLETED", output: { text: "still there" } });
     const preview = await deploy(broken, "preview");
     expect(preview.code, preview.output).toBe(0);
     expect(preview.operations["ServerlessEndpoint api"]).toEqual(["update"]);
   });
 
-  it("taking the change back takes the template of before into use again and deletes the other one", async () => {
-    const { templates } = await held();
+  it("taking the change back takes the template of before into use again and deletes the others", async () => {
     const up = await deploy(good);
     expect(up.code, up.output).toBe(0);
     expect(submissions()).toBe(0);
-    expect((await held()).templates).toEqual([templates[0]]);
-    expect((await state("Template")).map(({ id }) => id)).toEqual([templates[0]]);
+    expect((await held()).templates).toEqual([verified]);
+    expect((await state("Template")).map(({ id }) => id)).toEqual([verified]);
     expect((await deploy(good, "preview")).operations).toEqual({
       "Template worker": ["same"],
       "ServerlessEndpoint api": ["same"],

@@ -27,7 +27,7 @@ interface FailedUpdate {
   said: string;
   verify: Verify;
   apply: Apply;
-  /** Version that was there before. */
+  /** Version that it goes back to, where that is known. */
   from: number | undefined;
 }
 

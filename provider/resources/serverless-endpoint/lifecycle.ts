@@ -7,7 +7,7 @@ import {
 } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { limits } from "serverless-compute-api/shapes";
-import { callOptions } from "../../lifecycle/calls";
+import { callOptions, making } from "../../lifecycle/calls";
 import type { Context, Failure, Properties, Value } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
@@ -185,7 +185,8 @@ async function change(id: string, { olds, news, changed }: Update<Inputs>, conte
   const changes = changesIn(settings, (key) => changed(key) || (key === "flashboot" && changed("flashbootType")));
   const record =
     Object.keys(changes).length > 0
-      ? await management.updateEndpoint(id, changes, { ...callOptions(context), settings: whole })
+      ? // A cancellation must not leave it unknown which template its workers run.
+        await making(context, (options) => management.updateEndpoint(id, changes, { ...options, settings: whole }))
       : undefined;
   const before = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);

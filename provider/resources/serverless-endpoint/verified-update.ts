@@ -1,4 +1,4 @@
-import type { EndpointWorkers } from "serverless-compute-api";
+import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import { type Context, PartialFailure } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
@@ -7,7 +7,7 @@ import { pollTurn } from "../../lifecycle/poll-turns";
 import { toProperties } from "../../lifecycle/properties/values";
 import { type Apply, goBack } from "./going-back";
 import type { Inputs, Outputs } from "./inputs";
-import { settingsBefore, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
+import { inputsIn, settingsBefore, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
 import { verifyEndpoint } from "./verification";
 
 /** What a failure says, for a person. */
@@ -40,28 +40,41 @@ export async function verifyCreated(
  */
 export async function updateVerified(
   id: string,
-  update: Update<Inputs>,
+  asked: Update<Inputs>,
   context: Context,
   apply: Apply,
 ): Promise<Outputs> {
-  const { news, changed } = update;
+  const { news } = asked;
   const { verify, workersMax } = news;
-  const olds = toProperties(update.olds);
+  const olds = toProperties(asked.olds);
   const pending = unverifiedIn(olds);
-  const isSwitch = changed("templateId");
-  if (!verify || !(isSwitch || pending || triggersChanged(olds, verify))) return apply(id, update, context);
-  const workers = isSwitch ? await workersBefore(id, context) : undefined;
-  const outputs = await apply(id, update, context);
+  if (!verify || !(asked.changed("templateId") || pending || triggersChanged(olds, verify)))
+    return apply(id, asked, context);
+  // Of what was left unverified nobody knows for sure what arrived, so it is sent again.
+  const changed = (key: string): boolean => asked.changed(key) || Object.hasOwn(pending?.before ?? {}, key);
+  const update = { ...asked, changed };
+  const never = pending !== undefined && pending.before === undefined;
+  const before = { ...settingsBefore(olds, changed, context.secrets), ...pending?.before };
+  const unverified = { [unverifiedKey]: never ? {} : { before } };
+  const workers = changed("templateId") ? await workersBefore(id, context) : undefined;
+  const outputs = await apply(id, update, context).catch((error: unknown) => {
+    // What may be tried again had no answer that counts: one of the tries may have arrived.
+    if (!context.signal.aborted && !(isApiError(error) && error.retryable)) throw error;
+    const message =
+      `endpoint "${news.name}" (${id}) may or may not have been updated\n${saidBy(error, news)}\n` +
+      'The next "pulumi up" sends what the program says then, and verifies it.';
+    throw new PartialFailure(message, id, { ...olds, ...unverified }, { inputs: inputsIn(olds) });
+  });
   // Where the service counted no change there is none: an interrupted deployment had made it.
   const isSame = context.clients.dialect === "v1" && workers?.version === outputs.version;
+  // An unverified version is none to go back to.
+  const from = isSame || pending ? undefined : workers?.version;
   try {
     const rollout = await verifyEndpoint(id, { verify, workersMax }, isSame ? undefined : workers, context);
     return { ...outputs, version: rollout.version() ?? outputs.version };
   } catch (error) {
     const said = saidBy(error, news);
-    const never = pending !== undefined && pending.before === undefined;
-    const before = { ...settingsBefore(olds, changed, context.secrets), ...pending?.before };
-    const left = { ...toProperties(outputs), [unverifiedKey]: never ? {} : { before } };
+    const left = { ...toProperties(outputs), ...unverified };
     if (context.signal.aborted)
       throw new PartialFailure(
         `endpoint "${news.name}" (${id}) was updated, but its verification was cut short\n${said}\n` +
@@ -76,10 +89,7 @@ export async function updateVerified(
         id,
         left,
       );
-    throw await goBack(
-      { id, update, pending, outputs, left, said, verify, apply, from: isSame ? undefined : workers?.version },
-      context,
-    );
+    throw await goBack({ id, update, pending, outputs, left, said, verify, apply, from }, context);
   }
 }
 

@@ -1,0 +1,36 @@
+import type { Run, RunOptions } from "./pulumi";
+import type { RecordedRequest, RecordingProxy } from "./recording-proxy";
+
+/** Waits until the proxy saw a request answered that fits; fails with what was printed when the run ends before. */
+export async function untilAnswered(
+  proxy: RecordingProxy,
+  running: Promise<Run>,
+  fits: (request: RecordedRequest) => boolean,
+): Promise<void> {
+  let over: Run | undefined;
+  running.then(
+    (ended) => {
+      over = ended;
+    },
+    () => {},
+  );
+  while (!proxy.requests.some((one) => one.status && fits(one))) {
+    if (over) throw new Error(`it ended before the request came:\n${over.output}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Runs a command and presses Ctrl-C once the proxy saw a request answered that fits; `interrupted` is when, by Date.now(). */
+export async function interruptAfter(
+  proxy: RecordingProxy,
+  command: (options: RunOptions) => Promise<Run>,
+  method: string,
+  path: RegExp,
+): Promise<Run & { interrupted: number }> {
+  const controller = new AbortController();
+  const running = command({ interrupt: controller.signal });
+  await untilAnswered(proxy, running, (one) => one.method === method && path.test(one.path));
+  controller.abort();
+  const interrupted = Date.now();
+  return { ...(await running), interrupted };
+}
