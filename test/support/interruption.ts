@@ -1,11 +1,12 @@
 import type { Run, RunOptions } from "./pulumi";
-import type { RecordedRequest, RecordingProxy } from "./recording-proxy";
+import type { RecordingProxy } from "./recording-proxy";
 
 /** Waits until the proxy saw a request answered that fits; fails with what was printed when the run ends before. */
 export async function untilAnswered(
   proxy: RecordingProxy,
   running: Promise<Run>,
-  fits: (request: RecordedRequest) => boolean,
+  method: string,
+  path: RegExp,
 ): Promise<void> {
   let over: Run | undefined;
   running.then(
@@ -14,8 +15,8 @@ export async function untilAnswered(
     },
     () => {},
   );
-  while (!proxy.requests.some((one) => one.status && fits(one))) {
-    if (over) throw new Error(`it ended before the request came:\n${over.output}`);
+  while (!proxy.requests.some((one) => one.method === method && path.test(one.path) && one.status)) {
+    if (over) throw new Error(`it ended before ${method} ${path}:\n${over.output}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -29,7 +30,7 @@ export async function interruptAfter(
 ): Promise<Run & { interrupted: number }> {
   const controller = new AbortController();
   const running = command({ interrupt: controller.signal });
-  await untilAnswered(proxy, running, (one) => one.method === method && path.test(one.path));
+  await untilAnswered(proxy, running, method, path);
   controller.abort();
   const interrupted = Date.now();
   return { ...(await running), interrupted };

@@ -1,8 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
+import { interruptAfter, untilAnswered } from "../support/interruption";
 import type { Run, Stack } from "../support/pulumi";
 import { at, send } from "../support/raw-http";
+import { stackProcesses } from "../support/stack-processes";
 import { type SteadyLoad, startLoad, tally } from "../support/steady-load";
 import type { Way } from "./way";
 
@@ -84,6 +86,40 @@ export function rolloutsThrough(way: Way, inShort: Breakage): void {
       expect(await answers()).toEqual(good(version + 1));
     });
   });
+
+  /** Rolls out a version in a run that `cutOff` ends once the endpoint was switched; the next run has to end the rollout. */
+  async function rollOutInTwoRuns(version: number, cutOff: () => Promise<void>): Promise<void> {
+    await stack.program(program(version));
+    service.proxy.clear();
+    await cutOff();
+    expect((await service.holdings()).templates).toHaveLength(2);
+    const next = await stack.up();
+    expect(next.code, next.output).toBe(0);
+    expect(await answers()).toEqual(good(version));
+    const { endpoints, templates } = await service.holdings();
+    expect([endpoints.length, templates.length]).toEqual([1, 1]);
+    expect((await stack.resources()).filter(({ outputs = {} }) => "unverified" in outputs)).toEqual([]);
+  }
+  const switching = ["PATCH", /^\/v[12]\/(endpoints|serverless)\//] as const;
+
+  if (process.env["FULL"]) {
+    it("a rollout that a Ctrl-C cuts off is ended by the next deployment", () =>
+      rollOutInTwoRuns(20, async () => {
+        const up = await interruptAfter(service.proxy, stack.up, ...switching);
+        expect(up.code, up.output).not.toBe(0);
+        expect(up.output).toContain("its verification was cut short");
+      }));
+
+    it("and so is one that a kill -9 of everything that the deployment started cuts off", () =>
+      rollOutInTwoRuns(21, async () => {
+        const running = stack.up();
+        await untilAnswered(service.proxy, running, ...switching);
+        for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
+        expect((await running).code).not.toBe(0);
+        const unlocked = await stack.command(["cancel", "--yes"]);
+        expect(unlocked.code, unlocked.output).toBe(0);
+      }));
+  }
 
   it("no job of the load failed or was lost", async () => {
     const ends = await load.stop();
