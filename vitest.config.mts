@@ -34,7 +34,7 @@ const waysInV2 = [
     ? [
         ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
         ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke", "faults", "kept-names"],
-        ...["key-rotation", "proxies", "template-release", "template-replacement", "rollouts"],
+        ...["key-rotation", "proxies", "template-release", "template-replacement", "rollouts", "verify"],
       ]
     : []),
 ];

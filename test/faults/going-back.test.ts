@@ -99,6 +99,17 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(await templateNow()).toBe(good);
   });
 
+  test("a switch whose process was killed is found by a refresh, so that it can be taken back", async () => {
+    bench.proxy.inject(switching, { kind: "clientGone", carriedOut: true });
+    await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(() => {});
+    bench.proxy.clear();
+    const reading = await ServerlessEndpoint.read(id, deployed, context());
+    expect(reading?.outputs).toMatchObject({ templateId: broken });
+    await ServerlessEndpoint.update(id, reading?.outputs ?? {}, inputsOf(good), context());
+    expect(bench.proxy.requests.filter(({ path }) => path.endsWith("/run"))).toHaveLength(1);
+    expect(await templateNow()).toBe(good);
+  });
+
   test("a Ctrl-C while the switch is on its way waits for its response, so the state says what runs", async () => {
     const stop = new AbortController();
     bench.proxy.inject(switching, { kind: "delay", ms: 40 });

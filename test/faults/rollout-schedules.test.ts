@@ -104,9 +104,8 @@ async function schedule(seed: number): Promise<void> {
       );
       if (killed) note("services killed");
       bench.proxy.clear();
-      // What a killed process did is in no state: its user asks the service first. After anything else the state says enough.
-      if (end !== "went well" && random.chance(0.3)) {
-        if (run.killed()) await deployment.refresh(undisturbed());
+      // What was cut off or failed may be taken back instead, as far as the state knows of it.
+      if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
         const back = await bring(good);
         story.push(`taken back: ${back}`);
         note("taken back");

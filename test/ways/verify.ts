@@ -49,7 +49,7 @@ export function verifyThrough(way: Way): void {
     const up = await deploy(good);
     expect(up.code, up.output).toBe(0);
     expect(submissions()).toBe(1);
-    verified = (await held()).endpoint.templateId;
+    verified = (await state("Template"))[0]?.id ?? "";
   });
 
   it("a Ctrl-C while a new one is verified cancels the job, and leaves the endpoint unverified with both templates", async () => {

@@ -74,6 +74,7 @@ export async function verifyEndpoint(
       const had = await rollout.had(job);
       if (had) {
         await holdTo(order, job, forJob);
+        context.progress(`${rollout.text()}; job ${job.id} went well`);
         return rollout;
       }
       context.progress(`${rollout.text()}; job ${job.id} ran on a worker of an old version, running it again`);
