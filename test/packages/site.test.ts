@@ -1,0 +1,67 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, posix } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { lastLines, run } from "../../scripts/child.mjs";
+import { repository } from "../plugin/support/sdk";
+
+/** What the site is built from: the pages, and the scripts that its settings use. */
+const sources = ["docs", "scripts", "publisher.json"];
+
+/** The file of the site that an address without its anchor leads to, as a server of files finds it. */
+function fileAt(site: string, path: string): string | undefined {
+  const names = [path, `${path}.html`, posix.join(path, "index.html")].map((name) => join(site, name));
+  return names.find((name) => /\.\w+$/.test(name) && existsSync(name));
+}
+
+/** Links of a page that lead to no file of the site, or to no place in it. */
+function deadLinks(site: string, page: string): string[] {
+  const text = readFileSync(join(site, page), "utf8");
+  const targets = [...text.matchAll(/<a [^>]*?href="([^"]*)"/g)].map(([, target = ""]) => target);
+  return targets.filter((target) => {
+    if (/^(https?|mailto):/.test(target)) return false;
+    const { pathname, hash } = new URL(target, `http://site/${page.replace(/(index)?\.html$/, "")}`);
+    const file = fileAt(site, pathname);
+    return file === undefined || !(hash === "" || readFileSync(file, "utf8").includes(` id="${hash.slice(1)}"`));
+  });
+}
+
+describe("the site of docs", () => {
+  it("would be found to have a link to a page or a heading that is not there", async () => {
+    const site = await mkdtemp(join(tmpdir(), "site-"));
+    onTestFinished(() => rm(site, { recursive: true, force: true }));
+    await mkdir(join(site, "guides"));
+    await writeFile(join(site, "a.html"), '<h1 id="one"></h1>');
+    const hrefs = ["../a#one", "/a", "#b", "https://example.com/x", "../a#two", "../c", "."];
+    const text = hrefs.map((href) => `<a class="x" href="${href}"></a>`).join("<h2 id=b></h2>");
+    await writeFile(join(site, "guides", "index.html"), text.replace("<h2 id=b>", '<h2 id="b">'));
+    expect(deadLinks(site, "guides/index.html")).toEqual(["../a#two", "../c"]);
+  });
+
+  // Its tools are 100 MB that only the site needs, so not in every run.
+  if (process.env["FULL"])
+    it("is built from a clean clone, and no link on it leads nowhere", { timeout: 300_000 }, async () => {
+      const folder = await mkdtemp(join(tmpdir(), "site-"));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      for (const path of sources) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        const filter = (from: string): boolean => !/node_modules|[\\/]\.vitepress[\\/](dist|cache)/.test(from);
+        await cp(join(repository, path), join(folder, path), { recursive: true, filter });
+      }
+      for (const args of [
+        ["ci", "--no-audit", "--no-fund"],
+        ["run", "build"],
+      ]) {
+        const finished = await run("npm", args, { cwd: join(folder, "docs"), timeout: 280_000 });
+        expect(finished.code, lastLines(finished, 20)).toBe(0);
+      }
+      const site = join(folder, "docs", ".vitepress", "dist");
+      const pages = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
+      expect(pages.length).toBeGreaterThan(35);
+      // The page for what is not there has its links made in the browser.
+      const dead = pages.filter((name) => name !== "404.html").map((name) => [name, deadLinks(site, name)] as const);
+      expect(dead.filter(([, links]) => links.length > 0)).toEqual([]);
+      expect(readFileSync(join(site, "resources.html"), "utf8")).toContain("vp-code-group");
+    });
+});
