@@ -74,22 +74,28 @@ const documents = {
   dataCenters: "query dataCenters { dataCenters { id name region } }",
 } as const;
 
-const gpuCatalog = z.looseObject({
-  gpuTypes: z.array(
-    z.looseObject({
-      id: z.string(),
-      displayName: z.string().nullish(),
-      manufacturer: z.string().nullish(),
-      memoryInGb: z.number().nullish(),
-      lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
-    }),
-  ),
-  serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
-});
-const boundEndpoint = z.looseObject({ id: z.string(), name: z.string(), templateId: z.string().nullish() });
-const dataCenterCatalog = z.looseObject({
-  dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
-});
+const gpuCatalog = z.lazy(() =>
+  z.looseObject({
+    gpuTypes: z.array(
+      z.looseObject({
+        id: z.string(),
+        displayName: z.string().nullish(),
+        manufacturer: z.string().nullish(),
+        memoryInGb: z.number().nullish(),
+        lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
+      }),
+    ),
+    serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
+  }),
+);
+const boundEndpoint = z.lazy(() =>
+  z.looseObject({ id: z.string(), name: z.string(), templateId: z.string().nullish() }),
+);
+const dataCenterCatalog = z.lazy(() =>
+  z.looseObject({
+    dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
+  }),
+);
 
 /** Shortest value of a template's environment that is kept out of errors: anything shorter would blank out plain words. */
 const shortestHidden = 8;

@@ -29,16 +29,12 @@ const patchBody = ({ vcpuCount, ...changes }: EndpointChanges): object => ({
   ...(vcpuCount === undefined ? {} : { vcpuCount: vcpuCount ?? usual.vcpuCount }),
 });
 
-// What a service says here beyond REST v1 is in words of its own.
-const endpointRecord = z.looseObject({
-  ...serverlessEndpointRecord.shape,
-  type: z
-    .unknown()
-    .optional()
-    .transform(() => undefined),
-});
-const endpointWithWorkers = endpointRecord.extend({ workers: z.array(workerRecord).nullish() });
-const endpointWithTemplate = endpointRecord.extend({ template: templateRecord.nullish() });
+const endpointWithWorkers = z.lazy(() =>
+  serverlessEndpointRecord.unwrap().extend({ workers: z.array(workerRecord).nullish() }),
+);
+const endpointWithTemplate = z.lazy(() =>
+  serverlessEndpointRecord.unwrap().extend({ template: templateRecord.nullish() }),
+);
 
 /** An endpoint that REST v2 made has a template of its own, a copy that names the template which it was made from. */
 function copyIn({ template, ...endpoint }: z.output<typeof endpointWithTemplate>): EndpointRecord {
@@ -80,7 +76,7 @@ export function createRestV1Management(
 
     createEndpoint: (settings, options) =>
       ask(
-        endpointRecord,
+        serverlessEndpointRecord,
         { method: "POST", url: endpoints, body: createBody(settings), idempotent: false, settling: freshTemplate },
         options,
       ),
@@ -94,9 +90,9 @@ export function createRestV1Management(
     },
     // A record that shows no version comes from a service that has none.
     readEndpointVersion: async () => undefined,
-    listEndpoints: (options) => list(endpointRecord, endpoints, options),
+    listEndpoints: (options) => list(serverlessEndpointRecord, endpoints, options),
     async listBound(templateId, options) {
-      const records = await list(endpointRecord, endpoints, options);
+      const records = await list(serverlessEndpointRecord, endpoints, options);
       return records.filter((endpoint) => endpoint.templateId === templateId);
     },
     async listCopies(templateId, options) {
@@ -112,7 +108,7 @@ export function createRestV1Management(
       const url = endpointUrl("PATCH", id);
       const settling = changes.templateId === undefined ? [] : freshTemplate;
       const body = patchBody(changes);
-      return ask(endpointRecord, { method: "PATCH", url, body, idempotent: true, settling }, options);
+      return ask(serverlessEndpointRecord, { method: "PATCH", url, body, idempotent: true, settling }, options);
     },
     async readWorkers(id, options) {
       const url = `${endpointUrl("GET", id)}?includeWorkers=true`;

@@ -34,70 +34,78 @@ export type JobPolicy = z.output<typeof jobPolicy>;
 export const jobInput = z.record(z.string(), z.unknown());
 
 /** Body of /run and /runsync. */
-export const jobSubmission = z.looseObject({
-  input: jobInput,
-  webhook: z.url({ protocol: /^https?$/ }).optional(),
-  policy: jobPolicy.optional(),
-  // Clients send more than the interface lists, such as an object path: the worker's code reads it, not the service.
-  s3Config: z
-    .looseObject({
-      accessId: z.string(),
-      accessSecret: z.string(),
-      bucketName: z.string(),
-      endpointUrl: z.string(),
-    })
-    .partial()
-    .optional(),
-});
+export const jobSubmission = z.lazy(() =>
+  z.looseObject({
+    input: jobInput,
+    webhook: z.url({ protocol: /^https?$/ }).optional(),
+    policy: jobPolicy.optional(),
+    // Clients send more than the interface lists, such as an object path: the worker's code reads it, not the service.
+    s3Config: z
+      .looseObject({
+        accessId: z.string(),
+        accessSecret: z.string(),
+        bucketName: z.string(),
+        endpointUrl: z.string(),
+      })
+      .partial()
+      .optional(),
+  }),
+);
 export type JobSubmission = z.input<typeof jobSubmission>;
 
 /** A job as /run, /runsync, /status, /cancel and /retry return it; times in milliseconds. */
-export const jobRecord = z.looseObject({
-  id: z.string(),
-  status: jobStatus,
-  delayTime: z.number().optional(),
-  executionTime: z.number().optional(),
-  /** Worker that has or had it, where the service says so. */
-  workerId: z.string().optional().catch(undefined),
-  output: z.unknown().optional(),
-  error: z.unknown().optional(),
-});
+export const jobRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    status: jobStatus,
+    delayTime: z.number().optional(),
+    executionTime: z.number().optional(),
+    /** Worker that has or had it, where the service says so. */
+    workerId: z.string().optional().catch(undefined),
+    output: z.unknown().optional(),
+    error: z.unknown().optional(),
+  }),
+);
 export type JobRecord = z.output<typeof jobRecord>;
 
 /** One element of a stream: what the handler yielded, and its metrics. */
-export const streamChunk = z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() });
+export const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() }));
 export type StreamChunk = z.output<typeof streamChunk>;
 
 /** Both shapes of /stream: the bare array of the interface, and the envelope that the SDKs read. */
-export const streamAnswer = z.union([
-  z.array(streamChunk).transform((stream) => ({ status: undefined, stream })),
-  z.looseObject({ status: jobStatus, stream: z.array(streamChunk).default([]) }),
-]);
+export const streamAnswer = z.lazy(() =>
+  z.union([
+    z.array(streamChunk).transform((stream) => ({ status: undefined, stream })),
+    z.looseObject({ status: jobStatus, stream: z.array(streamChunk).default([]) }),
+  ]),
+);
 
 /** Answer of /purge-queue. */
-export const purgeAnswer = z.looseObject({ removed: z.int(), status: z.string() });
+export const purgeAnswer = z.lazy(() => z.looseObject({ removed: z.int(), status: z.string() }));
 
 const counter = (text: string) => z.int().default(0).describe(text);
 /** Answer of /health. */
-export const endpointHealth = z.looseObject({
-  jobs: z
-    .looseObject({
-      completed: counter("Jobs that were completed."),
-      failed: counter("Jobs that failed or ran out of time."),
-      inProgress: counter("Jobs that a worker has."),
-      inQueue: counter("Jobs that wait for a worker."),
-      retried: counter("Jobs that were queued again."),
-    })
-    .describe("Jobs of the endpoint, by what became of them."),
-  workers: z
-    .looseObject({
-      idle: counter("Workers that wait for a job."),
-      running: counter("Workers that have a job."),
-      initializing: counter("Workers that start."),
-      ready: counter("Idle workers that ask for a job at this moment."),
-      throttled: counter("Workers that the service wants to start and has no room for."),
-      unhealthy: counter("Workers that did not come up or report a fault."),
-    })
-    .describe("Workers of the endpoint, by what they do."),
-});
+export const endpointHealth = z.lazy(() =>
+  z.looseObject({
+    jobs: z
+      .looseObject({
+        completed: counter("Jobs that were completed."),
+        failed: counter("Jobs that failed or ran out of time."),
+        inProgress: counter("Jobs that a worker has."),
+        inQueue: counter("Jobs that wait for a worker."),
+        retried: counter("Jobs that were queued again."),
+      })
+      .describe("Jobs of the endpoint, by what became of them."),
+    workers: z
+      .looseObject({
+        idle: counter("Workers that wait for a job."),
+        running: counter("Workers that have a job."),
+        initializing: counter("Workers that start."),
+        ready: counter("Idle workers that ask for a job at this moment."),
+        throttled: counter("Workers that the service wants to start and has no room for."),
+        unhealthy: counter("Workers that did not come up or report a fault."),
+      })
+      .describe("Workers of the endpoint, by what they do."),
+  }),
+);
 export type EndpointHealth = z.output<typeof endpointHealth>;

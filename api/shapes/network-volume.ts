@@ -8,16 +8,12 @@ export const networkVolumeFields = {
   dataCenterId: z.string().min(1).describe("Data centre that holds the volume, for example `EU-RO-1`."),
 };
 
-/** Body of POST /networkvolumes. */
-export const restNetworkVolumeCreate = z.object(networkVolumeFields);
-
-/** Body of PATCH /networkvolumes/{id}. */
-export const restNetworkVolumePatch = z.object(networkVolumeFields).omit({ dataCenterId: true }).partial();
-
 /** A network volume as the service returns it. */
-export const networkVolumeRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  size: z.number(),
-  dataCenterId: z.string(),
-});
+export const networkVolumeRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    size: z.number(),
+    dataCenterId: z.string(),
+  }),
+);

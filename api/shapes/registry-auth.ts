@@ -12,13 +12,11 @@ export const registryAuthFields = {
 };
 
 /** What saves new credentials. */
-export const registryAuthCreate = z.object(registryAuthFields);
-export type RegistryAuthCreate = z.output<typeof registryAuthCreate>;
+export type RegistryAuthCreate = Record<keyof typeof registryAuthFields, string>;
 
 /** What changes the credentials that are saved under an id. */
-export const registryAuthUpdate = registryAuthCreate.omit({ name: true }).extend({ id: z.string() });
-export type RegistryAuthUpdate = z.output<typeof registryAuthUpdate>;
+export type RegistryAuthUpdate = Omit<RegistryAuthCreate, "name"> & { id: string };
 
 /** Saved credentials as the service returns them: never with what was saved. */
-export const registryAuthRecord = z.looseObject({ id: z.string(), name: z.string() });
+export const registryAuthRecord = z.lazy(() => z.looseObject({ id: z.string(), name: z.string() }));
 export type RegistryAuthRecord = z.output<typeof registryAuthRecord>;

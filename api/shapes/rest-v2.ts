@@ -1,12 +1,10 @@
 import { z } from "zod";
-import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
-import { workerRecord } from "./serverless-endpoint";
 import { templateFields } from "./template";
 
 /**
- * REST v2 on the wire. What a client sends is strict: the service refuses unknown keys. What the service returns is loose:
- * fields are added over time. Sizes in GB; `timeout` in ms, `queueDelay` and `idleTimeout` in seconds.
+ * What clients of REST v2 send; the service refuses unknown keys. Sizes in GB; `timeout` in ms, `queueDelay` and
+ * `idleTimeout` in seconds.
  */
 
 const name = z.string().min(1).max(limits.nameLength);
@@ -94,68 +92,6 @@ export const v2EndpointCreate = v2EndpointPatch.extend({
 });
 export type V2EndpointCreate = z.input<typeof v2EndpointCreate>;
 
-const list = <Shape extends z.ZodType>(shape: Shape) =>
-  z
-    .array(shape)
-    .nullish()
-    .transform((value) => value ?? []);
-const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
-
-/** The container's settings in a record. */
-const containerRecord = {
-  image: orNothing(z.string()),
-  args: orNothing(z.string()),
-  disk: orNothing(z.number()),
-  env: orNothing(z.record(z.string(), z.string())),
-  ports: list(z.string()),
-  registry: orNothing(z.string()),
-};
-
-/** An endpoint as the service returns it. It names no template. */
-export const v2EndpointRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  type: orNothing(z.string()),
-  requestUrls: orNothing(z.record(z.string(), z.string())),
-  ...containerRecord,
-  gpu: orNothing(
-    z.looseObject({
-      pools: list(z.string()),
-      excludedTypes: list(z.string()),
-      count: orNothing(z.number()),
-      allowedCudaVersions: list(z.string()),
-      minCudaVersion: orNothing(z.string()),
-    }),
-  ),
-  cpu: orNothing(z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orNothing(z.number()) }))),
-  workers: orNothing(
-    z.looseObject({
-      min: orNothing(z.number()),
-      max: orNothing(z.number()),
-      idleTimeout: orNothing(z.number()),
-    }),
-  ),
-  scaling: orNothing(
-    z.looseObject({
-      type: z.string(),
-      queueDelay: orNothing(z.number()),
-      requestCount: orNothing(z.number()),
-    }),
-  ),
-  dataCenterIds: list(z.string()),
-  networkVolumes: list(z.string()),
-  timeout: orNothing(z.number()),
-  flashboot: orNothing(z.string()),
-  createdAt: isoTimestamp,
-});
-export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
-
-/** What GET /serverless/{id}/releases says of an endpoint, beside its releases and their roll-out. */
-export const v2ReleasesRecord = z.looseObject({ endpointVersion: orNothing(z.number()) });
-
-/** The workers of an endpoint, and the version that new ones run. */
-export const v2Workers = z.looseObject({ workers: list(workerRecord), endpointVersion: orNothing(z.number()) });
-
 /** A pod's volume; templates of serverless endpoints have none. */
 const mounts = z.strictObject({
   persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),
@@ -181,23 +117,6 @@ export type V2TemplatePatch = z.input<typeof v2TemplatePatch>;
 export const v2TemplateCreate = v2TemplatePatch.extend({ name, image: container.image });
 export type V2TemplateCreate = z.input<typeof v2TemplateCreate>;
 
-/** A template as the service returns it. */
-export const v2TemplateRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  ...containerRecord,
-  mounts: orNothing(
-    z.looseObject({ persistent: orNothing(z.looseObject({ size: z.number(), path: orNothing(z.string()) })) }),
-  ),
-  serverless: orNothing(z.boolean()),
-  public: orNothing(z.boolean()),
-  category: orNothing(z.string()),
-  startSsh: orNothing(z.boolean()),
-  startJupyter: orNothing(z.boolean()),
-  allowedCudaVersions: list(z.string()),
-});
-export type V2TemplateRecord = z.output<typeof v2TemplateRecord>;
-
 const volumeSize = z.int().min(10).max(4096);
 
 /** Body of POST /network-volumes. */
@@ -212,16 +131,6 @@ export type V2NetworkVolumeCreate = z.input<typeof v2NetworkVolumeCreate>;
 /** Body of PATCH /network-volumes/{id}. */
 export const v2NetworkVolumePatch = z.strictObject({ name, size: volumeSize }).partial();
 export type V2NetworkVolumePatch = z.input<typeof v2NetworkVolumePatch>;
-
-/** A network volume as the service returns it. */
-export const v2NetworkVolumeRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  size: z.number(),
-  dataCenter: z.string(),
-  type: orNothing(z.string()),
-});
-export type V2NetworkVolumeRecord = z.output<typeof v2NetworkVolumeRecord>;
 
 /** Body of POST /registries; there is no PATCH. */
 export const v2RegistryCreate = z.strictObject({ name, username: z.string().min(1), password: z.string().min(1) });

@@ -18,21 +18,16 @@ export const secretFields = {
 /** The text that a template's env uses for a secret; replaced by the value when a worker starts. */
 export const secretReference = (name: string): string => `{{ RUNPOD_SECRET_${name} }}`;
 
-/** Input of the GraphQL mutation secretCreate. */
-export const secretCreateInput = z.object({
-  ...secretFields,
-  description: secretFields.description.nullish(),
-});
-export type SecretCreateInput = z.output<typeof secretCreateInput>;
-
 /** A secret as the service returns it; never with its value. */
-export const secretRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  description: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? ""),
-  createdAt: isoTimestamp,
-});
+export const secretRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    description: z
+      .string()
+      .nullish()
+      .transform((value) => value ?? ""),
+    createdAt: isoTimestamp,
+  }),
+);
 export type SecretRecord = z.output<typeof secretRecord>;

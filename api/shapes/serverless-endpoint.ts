@@ -2,7 +2,8 @@ import { z } from "zod";
 import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
 
-const fields = {
+/** The fields of an endpoint: what the inputs of the resource and the bodies are made of. */
+export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
   templateId: z.string().min(1).describe("Id of the template that its workers run."),
   computeType: z.enum(["GPU", "CPU"]).describe("What its workers compute on."),
@@ -33,77 +34,78 @@ const fields = {
 /** Body of POST /endpoints, with its defaults (interface: Endpoint). */
 export const restEndpointCreate = z
   .object({
-    name: fields.name.optional(),
-    templateId: fields.templateId,
-    computeType: fields.computeType.default("GPU"),
-    gpuTypeIds: fields.gpuTypeIds.default([]),
-    gpuCount: fields.gpuCount.default(1),
-    cpuFlavorIds: fields.cpuFlavorIds.optional(),
-    vcpuCount: fields.vcpuCount.optional(),
-    minCudaVersion: fields.minCudaVersion.optional(),
-    networkVolumeId: fields.networkVolumeId.optional(),
-    executionTimeoutMs: fields.executionTimeoutMs.optional(),
-    dataCenterIds: fields.dataCenterIds.default([]),
-    allowedCudaVersions: fields.allowedCudaVersions.default([]),
-    networkVolumeIds: fields.networkVolumeIds.default([]),
-    idleTimeout: fields.idleTimeout.default(5),
-    flashboot: fields.flashboot.default(false),
-    scalerType: fields.scalerType.default("QUEUE_DELAY"),
-    scalerValue: fields.scalerValue.default(4),
-    workersMin: fields.workersMin.default(0),
-    workersMax: fields.workersMax.default(3),
+    name: endpointFields.name.optional(),
+    templateId: endpointFields.templateId,
+    computeType: endpointFields.computeType.default("GPU"),
+    gpuTypeIds: endpointFields.gpuTypeIds.default([]),
+    gpuCount: endpointFields.gpuCount.default(1),
+    cpuFlavorIds: endpointFields.cpuFlavorIds.optional(),
+    vcpuCount: endpointFields.vcpuCount.optional(),
+    minCudaVersion: endpointFields.minCudaVersion.optional(),
+    networkVolumeId: endpointFields.networkVolumeId.optional(),
+    executionTimeoutMs: endpointFields.executionTimeoutMs.optional(),
+    dataCenterIds: endpointFields.dataCenterIds.default([]),
+    allowedCudaVersions: endpointFields.allowedCudaVersions.default([]),
+    networkVolumeIds: endpointFields.networkVolumeIds.default([]),
+    idleTimeout: endpointFields.idleTimeout.default(5),
+    flashboot: endpointFields.flashboot.default(false),
+    scalerType: endpointFields.scalerType.default("QUEUE_DELAY"),
+    scalerValue: endpointFields.scalerValue.default(4),
+    workersMin: endpointFields.workersMin.default(0),
+    workersMax: endpointFields.workersMax.default(3),
   })
   .refine(({ workersMin, workersMax }) => workersMin <= workersMax, {
     path: ["workersMax"],
     error: "must not be lower than workersMin",
   });
 
-const { computeType: _never, ...patchable } = fields;
-/** Body of PATCH /endpoints/{id}: any field but computeType; null clears an optional one. */
-export const restEndpointPatch = z.object({
-  ...z.object(patchable).partial().shape,
-  networkVolumeId: fields.networkVolumeId.nullish(),
-  executionTimeoutMs: fields.executionTimeoutMs.nullish(),
-  minCudaVersion: fields.minCudaVersion.nullish(),
-});
-
-const listOrNothing = z
-  .array(z.string())
-  .nullish()
-  .transform((value) => value ?? []);
 const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
 
 /** A worker of an endpoint; not every API says what version of the endpoint it runs, or whether that is an old one. */
-export const workerRecord = z.looseObject({
-  id: z.string(),
-  status: orNothing(z.string()),
-  version: orNothing(z.number()),
-  isStale: orNothing(z.boolean()),
-});
+export const workerRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    status: orNothing(z.string()),
+    version: orNothing(z.number()),
+    isStale: orNothing(z.boolean()),
+  }),
+);
 export type WorkerRecord = z.output<typeof workerRecord>;
 
-/** An endpoint as the service returns it: what it leaves out is undefined, lists are empty. */
-export const serverlessEndpointRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  templateId: z.string(),
-  computeType: orNothing(z.string()),
-  gpuTypeIds: listOrNothing,
-  gpuCount: orNothing(z.number()),
-  cpuFlavorIds: listOrNothing,
-  vcpuCount: orNothing(z.number()),
-  dataCenterIds: listOrNothing,
-  allowedCudaVersions: listOrNothing,
-  minCudaVersion: orNothing(z.string()),
-  networkVolumeId: orNothing(z.string()),
-  networkVolumeIds: listOrNothing,
-  idleTimeout: orNothing(z.number()),
-  executionTimeoutMs: orNothing(z.number()),
-  flashboot: orNothing(z.boolean()),
-  scalerType: orNothing(z.string()),
-  scalerValue: orNothing(z.number()),
-  workersMin: orNothing(z.number()),
-  workersMax: orNothing(z.number()),
-  version: orNothing(z.number()),
-  createdAt: isoTimestamp,
+/** An endpoint as REST v1 returns it: what it leaves out is undefined, lists are empty. */
+export const serverlessEndpointRecord = z.lazy(() => {
+  const [text, count, flag] = [orNothing(z.string()), orNothing(z.number()), orNothing(z.boolean())];
+  const list = z
+    .array(z.string())
+    .nullish()
+    .transform((value) => value ?? []);
+  return z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    templateId: z.string(),
+    computeType: text,
+    gpuTypeIds: list,
+    gpuCount: count,
+    cpuFlavorIds: list,
+    vcpuCount: count,
+    dataCenterIds: list,
+    allowedCudaVersions: list,
+    minCudaVersion: text,
+    networkVolumeId: text,
+    networkVolumeIds: list,
+    idleTimeout: count,
+    executionTimeoutMs: count,
+    flashboot: flag,
+    scalerType: text,
+    scalerValue: count,
+    workersMin: count,
+    workersMax: count,
+    version: count,
+    createdAt: isoTimestamp,
+    // What a service says here beyond REST v1 is in words of its own.
+    type: z
+      .unknown()
+      .optional()
+      .transform(() => undefined),
+  });
 });

@@ -1,22 +1,15 @@
 import { z } from "zod";
 import { limits } from "./limits";
 
-/** A port from 1 to 65535 and its protocol. */
-const port = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
-const portList = new RegExp(String.raw`^${port}(?:\s*,\s*${port})*$`);
-const ports = {
-  text: z
-    .string()
-    .regex(
-      portList,
-      'a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
-    ),
-  list: z.array(
-    z
-      .string()
-      .regex(new RegExp(`^${port}$`), '<port>/http or <port>/tcp with a port from 1 to 65535, such as "8888/http"'),
-  ),
-};
+/** Pattern of a port from 1 to 65535 and its protocol. */
+export const templatePort = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
+const portList = new RegExp(String.raw`^${templatePort}(?:\s*,\s*${templatePort})*$`);
+const ports = z
+  .string()
+  .regex(
+    portList,
+    'a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
+  );
 
 /** The fields of a template: what the inputs of the resource and the bodies of both APIs are made of. */
 export const templateFields = {
@@ -28,108 +21,59 @@ export const templateFields = {
   env: z
     .record(z.string().min(1), z.string())
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
-  ports: ports.text.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
+  ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
   readme: z.string().describe("Free text about the template."),
   volumeMountPath: z.string().describe("Where volumes are mounted in the container."),
   isServerless: z.boolean().describe("True for templates of serverless endpoints, false for templates of pods."),
   containerRegistryAuthId: z.string().describe("Id of saved registry credentials, for private images."),
 };
 
-const envEntries = z.array(z.looseObject({ key: z.string(), value: z.string() }));
+const envEntries = z.lazy(() => z.array(z.looseObject({ key: z.string(), value: z.string() })));
 
 /** An environment as the REST API has it (a map) or the GraphQL API (a list of entries): always a map here. */
-export const envMap = z.union([
-  z.record(z.string(), z.string()),
-  envEntries.transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
-]);
+export const envMap = z.lazy(() =>
+  z.union([
+    z.record(z.string(), z.string()),
+    envEntries.transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
+  ]),
+);
+
+const orEmpty = z.lazy(() =>
+  z
+    .string()
+    .nullish()
+    .transform((value) => value ?? ""),
+);
+const orZero = z.lazy(() =>
+  z
+    .number()
+    .nullish()
+    .transform((value) => value ?? 0),
+);
 
 /** A template as either API returns it, brought to one form: env a map, ports one string, absent fields at their defaults. */
-export const templateRecord = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  imageName: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? ""),
-  containerDiskInGb: z
-    .number()
-    .nullish()
-    .transform((value) => value ?? 0),
-  volumeInGb: z
-    .number()
-    .nullish()
-    .transform((value) => value ?? 0),
-  dockerArgs: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? ""),
-  env: envMap.nullish().transform((value) => value ?? {}),
-  ports: z
-    .union([z.string(), z.array(z.string()).transform((ports) => ports.join(","))])
-    .nullish()
-    .transform((value) => value ?? ""),
-  readme: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? ""),
-  volumeMountPath: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? ""),
-  isServerless: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? false),
-  containerRegistryAuthId: z
-    .string()
-    .nullish()
-    .transform((value) => value || undefined),
-});
-
-/** Variables of the GraphQL mutation saveTemplate: with `id` it updates, without it creates. */
-export const saveTemplateInput = z.object({
-  id: z.string().optional(),
-  ...templateFields,
-  imageName: templateFields.imageName.optional(),
-  env: z.array(z.object({ key: z.string().min(1), value: z.string() })),
-  ports: templateFields.ports.optional(),
-  readme: templateFields.readme.optional(),
-  volumeMountPath: templateFields.volumeMountPath.optional(),
-  isServerless: templateFields.isServerless.optional(),
-  containerRegistryAuthId: templateFields.containerRegistryAuthId.optional(),
-});
-export type SaveTemplateInput = z.output<typeof saveTemplateInput>;
-
-/** Body of POST /templates of the REST API, with its own defaults. */
-export const restTemplateCreate = z.object({
-  name: templateFields.name,
-  imageName: templateFields.imageName,
-  isServerless: templateFields.isServerless.default(false),
-  isPublic: z.boolean().default(false),
-  category: z.enum(["NVIDIA", "AMD", "CPU"]).default("NVIDIA"),
-  containerDiskInGb: templateFields.containerDiskInGb.default(50),
-  volumeInGb: templateFields.volumeInGb.optional(),
-  volumeMountPath: templateFields.volumeMountPath.default("/workspace"),
-  ports: ports.list.default([]),
-  env: templateFields.env.default({}),
-  dockerEntrypoint: z.array(z.string()).default([]),
-  dockerStartCmd: z.array(z.string()).default([]),
-  readme: templateFields.readme.default(""),
-  containerRegistryAuthId: templateFields.containerRegistryAuthId.optional(),
-});
-
-/** Body of PATCH /templates/{id}: what is left out stays, null clears an optional field. */
-export const restTemplatePatch = z
-  .object({
-    ...templateFields,
-    isPublic: z.boolean(),
-    category: z.enum(["NVIDIA", "AMD", "CPU"]),
-    volumeMountPath: templateFields.volumeMountPath.nullable(),
-    ports: ports.list.nullable(),
-    env: templateFields.env.nullable(),
-    dockerEntrypoint: z.array(z.string()).nullable(),
-    dockerStartCmd: z.array(z.string()).nullable(),
-    readme: templateFields.readme.nullable(),
-    containerRegistryAuthId: templateFields.containerRegistryAuthId.nullable(),
-  })
-  .partial();
+export const templateRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    imageName: orEmpty,
+    containerDiskInGb: orZero,
+    volumeInGb: orZero,
+    dockerArgs: orEmpty,
+    env: envMap.nullish().transform((value) => value ?? {}),
+    ports: z
+      .union([z.string(), z.array(z.string()).transform((ports) => ports.join(","))])
+      .nullish()
+      .transform((value) => value ?? ""),
+    readme: orEmpty,
+    volumeMountPath: orEmpty,
+    isServerless: z
+      .boolean()
+      .nullish()
+      .transform((value) => value ?? false),
+    containerRegistryAuthId: z
+      .string()
+      .nullish()
+      .transform((value) => value || undefined),
+  }),
+);

@@ -61,7 +61,8 @@ export function lookUpCalls(host: Host) {
         throw new Error(createRedaction(secrets.values)(messageOf(thrown)));
       });
       // Responses of the service gain fields over time; programs get those that the schema names.
-      const known = Object.entries(found).filter(([key]) => key in shape.outputs.shape);
+      const outputs = shape.outputs().shape;
+      const known = Object.entries(found).filter(([key]) => key in outputs);
       return { return: { properties: Object.fromEntries(known), secretPaths: [] } };
     },
   };

@@ -4,13 +4,14 @@ import type { ResourceShapes } from "../lifecycle/define";
 import { traitsOf } from "../lifecycle/properties/traits";
 import { kinds } from "../resources";
 
-/** A function of the package: what programs hand in, all of it text, and what they get. */
+/** A function of the package, with what programs hand in, all of it text. */
 export interface FunctionShape {
   description: string;
   /** Argument → what it is. */
   args: Readonly<Record<string, string>>;
   required: readonly string[];
-  outputs: z.ZodObject;
+  /** What they get. Made when it is asked for: most processes never call a function. */
+  outputs(): z.ZodObject;
 }
 
 /** What a look-up returns of an object: id, inputs and outputs, without what is secret and what the service does not hold. */
@@ -34,26 +35,28 @@ const lookUp = (object: string, resource: ResourceShapes, remark = ""): Function
     name: `Name of ${object}; it must be the only one of this name. Give this or the id.`,
   },
   required: [],
-  outputs: found(resource),
+  outputs: () => found(resource),
 });
 
-const gpuType = z
-  .object({
-    id: z.string().describe("Id of the type, as gpuTypeIds takes it."),
-    name: z.string().describe("Short name."),
-    memoryInGb: z.number().describe("GB of memory.").optional(),
-    manufacturer: z.string().describe("Who makes it.").optional(),
-    pool: z.string().describe("Pool of serverless endpoints that has it; absent where none does.").optional(),
-    price: z.number().describe("US dollars per hour, where the service says it.").optional(),
-  })
-  .describe("A GPU type of the service.");
-const dataCenter = z
-  .object({
-    id: z.string().describe("Id of the data centre, as dataCenterIds takes it."),
-    name: z.string().describe("Name of the data centre."),
-    region: z.string().describe("Part of the world.").optional(),
-  })
-  .describe("A data centre of the service.");
+const gpuType = () =>
+  z
+    .object({
+      id: z.string().describe("Id of the type, as gpuTypeIds takes it."),
+      name: z.string().describe("Short name."),
+      memoryInGb: z.number().describe("GB of memory.").optional(),
+      manufacturer: z.string().describe("Who makes it.").optional(),
+      pool: z.string().describe("Pool of serverless endpoints that has it; absent where none does.").optional(),
+      price: z.number().describe("US dollars per hour, where the service says it.").optional(),
+    })
+    .describe("A GPU type of the service.");
+const dataCenter = () =>
+  z
+    .object({
+      id: z.string().describe("Id of the data centre, as dataCenterIds takes it."),
+      name: z.string().describe("Name of the data centre."),
+      region: z.string().describe("Part of the world.").optional(),
+    })
+    .describe("A data centre of the service.");
 
 /** Every function there is, by name. */
 export const functionShapes = {
@@ -65,19 +68,19 @@ export const functionShapes = {
     description: "Lists the GPU types of the service, cheapest first.",
     args: { pool: "Pool of serverless endpoints; types of all pools, and of none, when absent." },
     required: [],
-    outputs: z.object({ gpuTypes: z.array(gpuType).describe("The GPU types.") }),
+    outputs: () => z.object({ gpuTypes: z.array(gpuType()).describe("The GPU types.") }),
   },
   getDataCenters: {
     description: "Lists the data centres of the service.",
     args: { region: "Part of the world; all when absent." },
     required: [],
-    outputs: z.object({ dataCenters: z.array(dataCenter).describe("The data centres.") }),
+    outputs: () => z.object({ dataCenters: z.array(dataCenter()).describe("The data centres.") }),
   },
   getEndpointHealth: {
     description: "Counts the jobs and the workers of an endpoint as they are now.",
     args: { endpointId: "Id of the endpoint." },
     required: ["endpointId"],
-    outputs: endpointHealth,
+    outputs: () => endpointHealth.unwrap(),
   },
 } as const satisfies Record<string, FunctionShape>;
 

@@ -101,7 +101,7 @@ function functionSpec(
   { description, args, required, outputs }: FunctionShape,
   types: TypeSpecs,
 ): FunctionSpec {
-  const results = properties(outputs, "output", name.replace(/^get/, ""), types);
+  const results = properties(outputs(), "output", name.replace(/^get/, ""), types);
   const texts = Object.entries(args).map(([arg, text]) => [arg, { type: "string", description: text }]);
   return {
     description,

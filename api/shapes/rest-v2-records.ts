@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { isoTimestamp } from "./iso-timestamp";
+import { workerRecord } from "./serverless-endpoint";
+
+/** What the service returns by REST v2, in the units of what it takes; fields are added over time. */
+
+const list = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .array(shape)
+    .nullish()
+    .transform((value) => value ?? []);
+const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
+
+/** The container's settings in a record. */
+const containerRecord = () => ({
+  image: orNothing(z.string()),
+  args: orNothing(z.string()),
+  disk: orNothing(z.number()),
+  env: orNothing(z.record(z.string(), z.string())),
+  ports: list(z.string()),
+  registry: orNothing(z.string()),
+});
+
+/** An endpoint as the service returns it. It names no template. */
+export const v2EndpointRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    type: orNothing(z.string()),
+    requestUrls: orNothing(z.record(z.string(), z.string())),
+    ...containerRecord(),
+    gpu: orNothing(
+      z.looseObject({
+        pools: list(z.string()),
+        excludedTypes: list(z.string()),
+        count: orNothing(z.number()),
+        allowedCudaVersions: list(z.string()),
+        minCudaVersion: orNothing(z.string()),
+      }),
+    ),
+    cpu: orNothing(z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orNothing(z.number()) }))),
+    workers: orNothing(
+      z.looseObject({
+        min: orNothing(z.number()),
+        max: orNothing(z.number()),
+        idleTimeout: orNothing(z.number()),
+      }),
+    ),
+    scaling: orNothing(
+      z.looseObject({
+        type: z.string(),
+        queueDelay: orNothing(z.number()),
+        requestCount: orNothing(z.number()),
+      }),
+    ),
+    dataCenterIds: list(z.string()),
+    networkVolumes: list(z.string()),
+    timeout: orNothing(z.number()),
+    flashboot: orNothing(z.string()),
+    createdAt: isoTimestamp,
+  }),
+);
+export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
+
+/** What GET /serverless/{id}/releases says of an endpoint, beside its releases and their roll-out. */
+export const v2ReleasesRecord = z.lazy(() => z.looseObject({ endpointVersion: orNothing(z.number()) }));
+
+/** The workers of an endpoint, and the version that new ones run. */
+export const v2Workers = z.lazy(() =>
+  z.looseObject({ workers: list(workerRecord), endpointVersion: orNothing(z.number()) }),
+);
+
+/** A template as the service returns it. */
+export const v2TemplateRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    ...containerRecord(),
+    mounts: orNothing(
+      z.looseObject({ persistent: orNothing(z.looseObject({ size: z.number(), path: orNothing(z.string()) })) }),
+    ),
+    serverless: orNothing(z.boolean()),
+    public: orNothing(z.boolean()),
+    category: orNothing(z.string()),
+    startSsh: orNothing(z.boolean()),
+    startJupyter: orNothing(z.boolean()),
+    allowedCudaVersions: list(z.string()),
+  }),
+);
+export type V2TemplateRecord = z.output<typeof v2TemplateRecord>;
+
+/** A network volume as the service returns it. */
+export const v2NetworkVolumeRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: z.string(),
+    size: z.number(),
+    dataCenter: z.string(),
+    type: orNothing(z.string()),
+  }),
+);
+export type V2NetworkVolumeRecord = z.output<typeof v2NetworkVolumeRecord>;
+
+/** A GPU type of the catalog: memory in GB, price per hour; `pool` is null when no serverless endpoint can have it. */
+export const v2GpuRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: orNothing(z.string()),
+    pool: orNothing(z.string()),
+    manufacturer: orNothing(z.string()),
+    memory: orNothing(z.number()),
+    secure: orNothing(z.boolean()),
+    community: orNothing(z.boolean()),
+    price: z.unknown().optional(),
+    maxCount: z.unknown().optional(),
+    availability: z.unknown().optional(),
+    dataCenters: z.unknown().optional(),
+    cudaVersions: z.unknown().optional(),
+  }),
+);
+export type V2GpuRecord = z.output<typeof v2GpuRecord>;
+
+/** A data centre of the catalog. */
+export const v2DataCenterRecord = z.lazy(() =>
+  z.looseObject({
+    id: z.string(),
+    name: orNothing(z.string()),
+    region: orNothing(z.string()),
+    networkVolumeTypes: list(z.string()),
+    compliance: list(z.string()),
+    globalNetwork: orNothing(z.boolean()),
+  }),
+);
+export type V2DataCenterRecord = z.output<typeof v2DataCenterRecord>;
