@@ -89,6 +89,7 @@ async function buildParts(entry) {
   const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
+    inject: [inRepository("provider/plugin/web-assembly.ts")],
     outfile: join(folder, lateBundle),
   });
   const rest = await build({
