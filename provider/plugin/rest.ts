@@ -1,3 +1,6 @@
+// Before anything that makes a shape.
+import "./zod-settings";
+
 import { obeyEngine } from "../engine/cancellation";
 import { createHost } from "../engine/host";
 import { kinds } from "../resources";
