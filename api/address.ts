@@ -36,21 +36,16 @@ export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
  * Throws a TypeError that names the setting, its value (never the key or a password) and what is allowed.
  */
 export function parseAddress(setting: string, value: string, apiKey: string): string {
-  // Whatever stands before an @ may be a password, and a query may hold a key, another one than the setting's.
-  const bare = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
-  const shown = JSON.stringify(createRedaction([apiKey])(bare));
-  if (!URL.canParse(value)) {
-    throw new TypeError(`${setting} is ${shown}: it must be a URL such as http://127.0.0.1:7337`);
-  }
+  const unusable = (rule: string): TypeError => {
+    // Whatever stands before an @ may be a password, and a query may hold a key, another one than the setting's.
+    const bare = value.replace(/\/\/.*@/s, "//").replace(/([?&#][^=&#]*=)[^&#]*/g, "$1…");
+    return new TypeError(`${setting} is ${JSON.stringify(createRedaction([apiKey])(bare))}: it must ${rule}`);
+  };
+  if (!URL.canParse(value)) throw unusable("be a URL such as http://127.0.0.1:7337");
   const url = new URL(value);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new TypeError(`${setting} is ${shown}: it must start with http:// or https://`);
-  }
-  if (url.username || url.password || url.hash || url.search) {
-    throw new TypeError(
-      `${setting} is ${shown}: it must not contain a user name, a query or a fragment; the key has its own setting`,
-    );
-  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw unusable("start with http:// or https://");
+  if (url.username || url.password || url.hash || url.search)
+    throw unusable("not contain a user name, a query or a fragment; the key has its own setting");
   return url.href.replace(/\/+$/, "");
 }
 

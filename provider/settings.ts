@@ -103,15 +103,13 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
   const subject = subjectOf(name);
   const value = Number(text);
   // A key in the wrong place is a likely mistake.
-  const shown = showValue(text, createRedaction([apiKey]));
-  if (type === "number")
-    return Number.isFinite(value) && value > 0 ? undefined : `${subject} is ${shown}: must be seconds, more than 0`;
-  if (type === "integer") {
-    const fits = Number.isSafeInteger(value) && value >= 1;
-    return fits ? undefined : `${subject} is ${shown}: must be a whole number, 1 or more`;
-  }
+  const unusable = (rule: string): string =>
+    `${subject} is ${showValue(text, createRedaction([apiKey]))}: must be ${rule}`;
+  if (type === "number") return Number.isFinite(value) && value > 0 ? undefined : unusable("seconds, more than 0");
+  if (type === "integer")
+    return Number.isSafeInteger(value) && value >= 1 ? undefined : unusable("a whole number, 1 or more");
   if (secret) return undefined;
-  if (choices) return choices.includes(text) ? undefined : `${subject} is ${shown}: must be ${choices.join(" or ")}`;
+  if (choices) return choices.includes(text) ? undefined : unusable(choices.join(" or "));
   try {
     parseAddress(subject, text, apiKey);
     return undefined;
