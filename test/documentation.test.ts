@@ -90,6 +90,15 @@ describe("the pages", () => {
     expect(blocks.flatMap(textFaults)).toEqual([]);
   });
 
+  test("fetch none of our packages from a registry: that can be done once they are published", () => {
+    const fetching =
+      /(npm (i|install)|npx (-y|--yes)|pip install|go get)\b.* (pulumi-serverless-compute|serverless-compute-(api|local)|pulumi_serverless_compute)\b/;
+    const lines = pages.flatMap(({ path }) => readFileSync(join(root, path), "utf8").split("\n"));
+    const ours = lines.filter((line) => fetching.test(line));
+    expect(ours.filter((line) => !line.startsWith("Once the packages are published"))).toEqual([]);
+    expect(ours).toHaveLength(1);
+  });
+
   test("link to files and headings that are there", () => {
     const isThere = (path: string): boolean => {
       const full = join(root, path);
