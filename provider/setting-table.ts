@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
-import { clientDefaults, limits } from "serverless-compute-api/shapes";
+import { clientDefaults, limits } from "serverless-compute-api/limits";
 
 /** What one setting of the provider is: its place in the environment, its type, and what a value of it may be. */
 export interface SettingRule {

@@ -77,9 +77,3 @@ function inner(shape: z.core.$ZodType): z.core.$ZodType {
   }
   return shape instanceof z.ZodPipe ? inner(shape.def.out) : shape;
 }
-
-/** A value as a message shows it: JSON, cut after 80 characters. `redact` takes secrets out before they could be cut. */
-export function showValue(value: unknown, redact: (text: string) => string = (text) => text): string {
-  const text = redact(JSON.stringify(value) ?? "nothing");
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
-}

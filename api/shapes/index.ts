@@ -1,3 +1,4 @@
+export { showValue } from "../redaction";
 export * from "./expectation";
 export * from "./iso-timestamp";
 export * from "./job";

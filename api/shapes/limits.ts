@@ -47,3 +47,6 @@ export const clientDefaults = { attemptTimeout: 30 * second, deadline: 2 * minut
 
 /** The window that rate limits count in, ms. */
 export const rateWindow = 10 * second;
+
+/** The text that a template's env uses for a secret; replaced by the value when a worker starts. */
+export const secretReference = (name: string): string => `{{ RUNPOD_SECRET_${name} }}`;

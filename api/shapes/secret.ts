@@ -15,9 +15,6 @@ export const secretFields = {
   description: z.string().describe("What the secret is for."),
 };
 
-/** The text that a template's env uses for a secret; replaced by the value when a worker starts. */
-export const secretReference = (name: string): string => `{{ RUNPOD_SECRET_${name} }}`;
-
 /** A secret as the service returns it; never with its value. */
 export const secretRecord = z.lazy(() =>
   z.looseObject({

@@ -102,6 +102,7 @@ async function buildParts(entry) {
       "serverless-compute-api": inRepository("api/index.ts"),
       "serverless-compute-api/shapes": inRepository("api/shapes/index.ts"),
       "serverless-compute-api/address": inRepository("api/address.ts"),
+      "serverless-compute-api/limits": inRepository("api/shapes/limits.ts"),
       "serverless-compute-api/redaction": inRepository("api/redaction.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { secretReference } from "serverless-compute-api/shapes";
+import { secretReference } from "serverless-compute-api/limits";
 import { type SecretArgs, SecretOutputs } from "../args";
 import { pauseStacks, previewed, registration } from "../registration";
 
