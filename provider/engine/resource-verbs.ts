@@ -134,21 +134,22 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       news: PropertySet,
       forced: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      deployed.add(id);
+      // A refresh compares what is replaced already, too, which is deleted later or taken back into use.
+      const isRefresh = !checked.delete(urn);
+      if (!isRefresh) deployed.add(id);
       return guarded([news, olds], () => {
         const dialect = host.dialect();
         const found = lifecycle.diff(olds.properties, news.properties, dialect);
         const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
         // Twice in a preview would be once too often, and a refresh changes nothing at the service.
-        if (checked.delete(urn))
-          for (const warning of lifecycle.warnings(changes, dialect)) host.log.warning(urn, warning);
+        if (!isRefresh) for (const warning of lifecycle.warnings(changes, dialect)) host.log.warning(urn, warning);
         // Said whatever differs, for a resource option such as `replaceOnChanges` may make a replacement of any change.
         const deleteBeforeReplace = Object.entries(traits).some(
           ([key, { unique }]) => unique && olds.properties[key] === news.properties[key],
         );
         const replaces = touched(changes.filter(({ replace }) => replace));
-        if (replaces.length === 0) staying.add(id);
-        else staying.delete(id);
+        if (replaces.length > 0) staying.delete(id);
+        else if (!isRefresh) staying.add(id);
         return { changes, replaces, deleteBeforeReplace };
       });
     },

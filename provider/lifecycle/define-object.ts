@@ -72,6 +72,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
               unused: (found: Found, options: CallOptions) => leftover.unused(found, context, options, inputs),
             },
           }),
+          returns: definition.returns?.(toProperties(inputs)) ?? false,
           ...(definition.isOwnName && {
             isOwnName: (defaultName: string | undefined) => definition.isOwnName?.(inputs, defaultName) ?? false,
           }),

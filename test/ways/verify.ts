@@ -90,8 +90,9 @@ export function verifyThrough(way: Way): void {
     expect(preview.operations["ServerlessEndpoint api"]).toEqual(["update"]);
   });
 
-  it("taking the change back takes the template of before into use again and deletes the others", async () => {
-    const up = await deploy(good);
+  it("taking the change back takes the template of before into use again and deletes the others, after a refresh too", async () => {
+    await write(good);
+    const up = await stack.up({ args: ["--refresh"] });
     expect(up.code, up.output).toBe(0);
     expect(submissions()).toBe(0);
     expect((await held()).templates).toEqual([verified]);
@@ -111,7 +112,7 @@ export function verifyThrough(way: Way): void {
     expect(after.endpoint.id).toBe(before.endpoint.id);
     expect(after.templates).toHaveLength(1);
     expect(after.templates).not.toEqual(before.templates);
-    const destroy = await stack.destroy();
+    const destroy = await stack.destroy({ args: ["--refresh"] });
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toMatchObject({ endpoints: [], templates: [] });
   });

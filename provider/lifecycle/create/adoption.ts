@@ -25,8 +25,13 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   // A default name carries the fingerprint of the resource's URN: nobody else's object has it.
   const named = creation.isOwnName?.(context.defaultName) ?? inputs.name === context.defaultName;
   if (!inputs.adoptExisting && !named) return undefined;
+  // A refresh reads what was replaced, too.
+  const mayBeRead = creation.returns === true && named;
   const isFree = ({ id, name }: ExistingObject): boolean =>
-    name === inputs.name && !ledger.claimed.has(id) && !ledger.inState.has(id) && !context.inState?.has(id);
+    name === inputs.name &&
+    !ledger.claimed.has(id) &&
+    (mayBeRead || !ledger.inState.has(id)) &&
+    !context.inState?.has(id);
   const free = new Set(before.filter(isFree).map(({ id }) => id));
   if (free.size === 0) return undefined;
   // The list of before may be old, and an object may have got another name meanwhile.

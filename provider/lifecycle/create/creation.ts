@@ -37,6 +37,8 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   change(id: string, update: Update<Inputs>): Promise<Outputs>;
   /** Whether only the resource with this default name gives an object the name; by default it has to be that one. */
   isOwnName?(defaultName: string | undefined): boolean;
+  /** Whether one that was replaced, and that the state still has, may be taken back into use. */
+  returns?: boolean;
   /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
   leftover?: Leftover<Found>;
   /** Deletes a duplicate; for kinds whose names are not unique. */
