@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { withHelp } from "../../provider/engine/help";
 import { fingerprinted } from "../support/default-names";
 import { restPaths } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
@@ -29,7 +30,9 @@ export function faultsThrough(way: Way): void {
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
-        `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
+        withHelp(
+          `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
+        ),
       ),
     ]);
     expect(up.output).not.toContain("not-the-key");
@@ -50,7 +53,9 @@ export function faultsThrough(way: Way): void {
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
-        'Secret "token-dev": cannot connect to http://127.0.0.1:9: connection refused. Start the local service ("npx --no serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
+        withHelp(
+          'Secret "token-dev": cannot connect to http://127.0.0.1:9: connection refused. Start the local service ("npx --no serverless-compute-local start"), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl to where the service is.',
+        ),
       ),
     ]);
     expect(await stack.resources()).toEqual([]);
