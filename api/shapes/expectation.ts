@@ -70,8 +70,9 @@ function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefine
   return { min, max };
 }
 
-/** The shape without what only says that it may be absent, null or converted. */
+/** The shape without what only says that it may be absent, null or converted, or is made later. */
 function inner(shape: z.core.$ZodType): z.core.$ZodType {
+  if (shape instanceof z.ZodLazy) return inner(shape.unwrap());
   if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable || shape instanceof z.ZodDefault) {
     return inner(shape.def.innerType);
   }
