@@ -1,6 +1,5 @@
 export { showValue } from "../redaction";
 export * from "./expectation";
-export * from "./iso-timestamp";
 export * from "./job";
 export * from "./limits";
 export * from "./network-volume";

@@ -1,15 +1,8 @@
 import { z } from "zod";
-import { isoTimestamp } from "./iso-timestamp";
+import { isoTimestamp, listOf, orNothing } from "./record-values";
 import { workerRecord } from "./serverless-endpoint";
 
 /** What the service returns by REST v2, in the units of what it takes; fields are added over time. */
-
-const list = <Shape extends z.ZodType>(shape: Shape) =>
-  z
-    .array(shape)
-    .nullish()
-    .transform((value) => value ?? []);
-const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
 
 /** The container's settings in a record. */
 const containerRecord = () => ({
@@ -17,7 +10,7 @@ const containerRecord = () => ({
   args: orNothing(z.string()),
   disk: orNothing(z.number()),
   env: orNothing(z.record(z.string(), z.string())),
-  ports: list(z.string()),
+  ports: listOf(z.string()),
   registry: orNothing(z.string()),
 });
 
@@ -31,10 +24,10 @@ export const v2EndpointRecord = z.lazy(() =>
     ...containerRecord(),
     gpu: orNothing(
       z.looseObject({
-        pools: list(z.string()),
-        excludedTypes: list(z.string()),
+        pools: listOf(z.string()),
+        excludedTypes: listOf(z.string()),
         count: orNothing(z.number()),
-        allowedCudaVersions: list(z.string()),
+        allowedCudaVersions: listOf(z.string()),
         minCudaVersion: orNothing(z.string()),
       }),
     ),
@@ -53,8 +46,8 @@ export const v2EndpointRecord = z.lazy(() =>
         requestCount: orNothing(z.number()),
       }),
     ),
-    dataCenterIds: list(z.string()),
-    networkVolumes: list(z.string()),
+    dataCenterIds: listOf(z.string()),
+    networkVolumes: listOf(z.string()),
     timeout: orNothing(z.number()),
     flashboot: orNothing(z.string()),
     createdAt: isoTimestamp,
@@ -67,7 +60,7 @@ export const v2ReleasesRecord = z.lazy(() => z.looseObject({ endpointVersion: or
 
 /** The workers of an endpoint, and the version that new ones run. */
 export const v2Workers = z.lazy(() =>
-  z.looseObject({ workers: list(workerRecord), endpointVersion: orNothing(z.number()) }),
+  z.looseObject({ workers: listOf(workerRecord), endpointVersion: orNothing(z.number()) }),
 );
 
 /** A template as the service returns it. */
@@ -84,7 +77,7 @@ export const v2TemplateRecord = z.lazy(() =>
     category: orNothing(z.string()),
     startSsh: orNothing(z.boolean()),
     startJupyter: orNothing(z.boolean()),
-    allowedCudaVersions: list(z.string()),
+    allowedCudaVersions: listOf(z.string()),
   }),
 );
 export type V2TemplateRecord = z.output<typeof v2TemplateRecord>;
@@ -126,8 +119,8 @@ export const v2DataCenterRecord = z.lazy(() =>
     id: z.string(),
     name: orNothing(z.string()),
     region: orNothing(z.string()),
-    networkVolumeTypes: list(z.string()),
-    compliance: list(z.string()),
+    networkVolumeTypes: listOf(z.string()),
+    compliance: listOf(z.string()),
     globalNetwork: orNothing(z.boolean()),
   }),
 );

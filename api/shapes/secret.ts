@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
+import { isoTimestamp } from "./record-values";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isoTimestamp } from "./iso-timestamp";
 import { limits } from "./limits";
+import { isoTimestamp, listOf, orNothing } from "./record-values";
 
 /** The fields of an endpoint: what the inputs of the resource and the bodies are made of. */
 export const endpointFields = {
@@ -59,8 +59,6 @@ export const restEndpointCreate = z
     error: "must not be lower than workersMin",
   });
 
-const orNothing = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
-
 /** A worker of an endpoint; not every API says what version of the endpoint it runs, or whether that is an old one. */
 export const workerRecord = z.lazy(() =>
   z.looseObject({
@@ -75,10 +73,7 @@ export type WorkerRecord = z.output<typeof workerRecord>;
 /** An endpoint as REST v1 returns it: what it leaves out is undefined, lists are empty. */
 export const serverlessEndpointRecord = z.lazy(() => {
   const [text, count, flag] = [orNothing(z.string()), orNothing(z.number()), orNothing(z.boolean())];
-  const list = z
-    .array(z.string())
-    .nullish()
-    .transform((value) => value ?? []);
+  const list = listOf(z.string());
   return z.looseObject({
     id: z.string(),
     name: z.string(),
