@@ -103,6 +103,9 @@ export default defineConfig({
     reporters: ["default", here("test/support/secrecy-reporter.ts")],
     // Many tests start processes of their own, so more workers than this only wait for each other.
     maxWorkers: 2,
+    // How long a busy machine may take; a test that is in time waits no longer than it has to.
+    testTimeout: 30_000,
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     // Only the tests of test/docker use a Docker Engine, and they name one: no other may start a container where one runs.
     env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
     // A test names the reading of the interface that it rests on; a tag without its row in docs/service.md refuses the run.

@@ -73,7 +73,7 @@ describe("Job operations: /health", () => {
       jobs: { inProgress: 1, inQueue: 1, completed: 0, failed: 0 },
       workers: { running: 1, idle: 0 },
     });
-    await expect.poll(async () => at((await slow.health()).json, "jobs", "completed"), { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => at((await slow.health()).json, "jobs", "completed")).toBe(2);
     expectAnswer(await slow.health(), 200, {
       jobs: { inProgress: 0, inQueue: 0, completed: 2 },
       workers: { running: 0, idle: 1 },
@@ -140,7 +140,7 @@ describe("Queue: when jobs wait for workers", () => {
 
   test("workersMin workers are up without any job", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
-    await expect.poll(async () => at((await jobs.health()).json, "workers", "idle"), { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => at((await jobs.health()).json, "workers", "idle")).toBe(1);
   });
 
   test("deleting an endpoint removes its jobs", async () => {

@@ -125,7 +125,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
       ),
     );
     // The refusals come at once, the others are held by the service.
-    await expect.poll(() => refused, { timeout: 8000 }).toBeGreaterThan(0);
+    await expect.poll(() => refused).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 200));
     end.abort();
     await Promise.all(held);
@@ -165,7 +165,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
           uploads.push(upload);
           void upload.status.then((status) => status === 429 && refused.add(upload));
         }
-        await expect.poll(() => refused.size, { timeout: 5000 }).toBe(1);
+        await expect.poll(() => refused.size).toBe(1);
         expectThrottled(await jobs.call("POST", path, { input: {} }));
         const taken = uploads.find((upload) => !refused.has(upload));
         taken?.finish();

@@ -140,10 +140,10 @@ describe.concurrent("Time-based rules of workers in real time", () => {
       }
     };
     const jobs = await local.deafJobs(context, { workersMin: 1 }, { FILE: file });
-    await context.expect.poll(pid, { timeout: 15_000, interval: 20 }).toBeGreaterThan(0);
+    await context.expect.poll(pid).toBeGreaterThan(0);
     const since = Date.now();
     await local.account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMin: 0, workersMax: 0 });
-    await context.expect.poll(runs, { timeout: 15_000, interval: 20 }).toBe(false);
+    await context.expect.poll(runs).toBe(false);
     expectPassed(since, started.killGrace, "the end of the worker");
   });
 

@@ -18,7 +18,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     await target.pass(2_000, context);
     expect(await workers(jobs)).toBe(1);
     await target.pass(4_000, context);
-    await expect.poll(() => workers(jobs), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => workers(jobs)).toBe(0);
   });
 
   test("idleTimeout never goes below workersMin", async (context) => {
@@ -37,7 +37,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     await jobs.reaches(running, "IN_PROGRESS");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
     expectAnswer(await jobs.reaches(running, "COMPLETED"), 200, { output: { slept: 1000 } });
-    await expect.poll(() => workers(jobs), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => workers(jobs)).toBe(0);
     const waiting = await jobs.submit({ ms: 0 });
     await target.pass(10_000, context);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -69,7 +69,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 4, scalerType: "REQUEST_COUNT", scalerValue: 2 });
     const ids = [];
     for (let n = 0; n < 4; n += 1) ids.push(await jobs.submit({ ms: 60_000 }));
-    await expect.poll(async () => at((await jobs.health()).json, "jobs", "inProgress"), { timeout: 10_000 }).toBe(2);
+    await expect.poll(async () => at((await jobs.health()).json, "jobs", "inProgress")).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 2 }, workers: { running: 2, idle: 0 } });
     for (const id of ids) await jobs.cancel(id);

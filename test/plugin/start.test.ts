@@ -130,9 +130,7 @@ it("starts without a cache, makes one, and makes it again when it is broken", as
     await spoil();
     const { ask } = await start();
     await ask("Configure");
-    await expect
-      .poll(async () => (await readFile(path).catch(() => "")).length, { timeout: 10_000 })
-      .toBeGreaterThan(1e5);
+    await expect.poll(async () => (await readFile(path).catch(() => "")).length).toBeGreaterThan(1e5);
   }
 });
 
@@ -140,9 +138,9 @@ it("several that start at once without a cache all answer, and leave one whole c
   for (const name of await caches()) await rm(join(folder, "dist", name));
   const plugins = await Promise.all(Array.from({ length: 4 }, () => start()));
   for (const { ask } of plugins) expect((await ask("Configure")).length).toBeGreaterThan(0);
-  await expect.poll(caches, { timeout: 10_000 }).toEqual([expect.stringContaining(process.version)]);
+  await expect.poll(caches).toEqual([expect.stringContaining(process.version)]);
   const drafts = async () => (await readdir(join(folder, "dist"))).filter((name) => name.startsWith(".plugin-"));
-  await expect.poll(drafts, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(drafts).toEqual([]);
 });
 
 it("has a schema that Pulumi finds no fault with, and hands it out", async () => {

@@ -30,9 +30,7 @@ async function startEndpoint(image: keyof typeof images, stream: "array" | "enve
   const template = await clients.management.createTemplate({ ...templateInput, imageName: image, isServerless: true });
   const endpoint = await clients.management.createEndpoint({ name: "jobs", templateId: template.id, workersMax: 1 });
   const until = async (jobId: string, ...states: JobRecord["status"][]) => {
-    await expect
-      .poll(async () => (await clients.jobs.status(endpoint.id, jobId)).status, { timeout: 10_000 })
-      .toBeOneOf(states);
+    await expect.poll(async () => (await clients.jobs.status(endpoint.id, jobId)).status).toBeOneOf(states);
     return clients.jobs.status(endpoint.id, jobId);
   };
   return { ...clients, id: endpoint.id, until };

@@ -2,11 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 type Status = "passed" | "failed" | "skipped" | "todo";

@@ -1,12 +1,9 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Cli } from "../../../scripts/cli/cli.mjs";
 import { findHost } from "../../../scripts/cli/hosts.mjs";
 import { temporaryFolder, writeCli, writeExecutable } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** A CLI in a folder of its own, and a `go` that builds an empty program out of a module with a file beside it. */
 function machine() {

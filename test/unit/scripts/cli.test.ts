@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
 import {
   serve,
@@ -13,9 +13,6 @@ import {
   writeExecutable,
   writeGo,
 } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Options that find nothing anywhere: no PATH, an empty cache, a release server that has nothing, no Go. */
 async function nothing() {

@@ -3,13 +3,10 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../scripts/child.mjs";
 import { findService, holdings, startService } from "../../../scripts/quickstart/local-service.mjs";
 import { serve, temporaryFolder } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const root = fileURLToPath(new URL("../../../", pathToFileURL(__filename)));
 

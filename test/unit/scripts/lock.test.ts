@@ -4,12 +4,9 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { LockTaken, withLock } from "../../../scripts/lock.mjs";
 import { temporaryFolder } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 

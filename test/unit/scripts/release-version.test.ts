@@ -1,12 +1,9 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { releaseVersion, withVersion } from "../../../scripts/release/version.mjs";
 import { temporaryFolder } from "./fake-cli";
-
-// It starts a process, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const packages = ["api", "provider", "service"];

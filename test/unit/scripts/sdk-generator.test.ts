@@ -1,12 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Cli } from "../../../scripts/cli/cli.mjs";
 import { generateSdk } from "../../../scripts/generate/sdks.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 interface Machine {
   /** Whether the CLI's language hosts can generate, else what the CLI says. */

@@ -1,11 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { prepareWorkspace } from "../../../scripts/workspace.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** A lockfile that asks for that version of a package, and of one that may be for another platform. */
 const locked = (version: string) =>

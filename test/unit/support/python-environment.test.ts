@@ -1,12 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ToolMissing } from "../../../scripts/child.mjs";
 import { pythonWith } from "../../support/python-environment";
 import { temporaryFolder, writeExecutable } from "../scripts/fake-cli";
-
-// These start processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** A `python3` that makes environments whose Python runs `pip`; what setting packages up with it comes to. */
 function machine({ check = "exit 0", venv = "", pip = "exit 0" } = {}) {

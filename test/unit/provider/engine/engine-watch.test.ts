@@ -50,7 +50,7 @@ describe("watching the engine", () => {
     const gone = watched(provider.server, `127.0.0.1:${engine.port}`);
     engine.server.close();
     connection.destroy();
-    await expect.poll(gone, { timeout: 10_000 }).toBe(1);
+    await expect.poll(gone).toBe(1);
     await twoLooks();
     expect(gone()).toBe(1);
   });

@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { expect, test, vi } from "vitest";
-
-vi.setConfig({ testTimeout: 30_000 });
+import { expect, test } from "vitest";
 
 const launcher = fileURLToPath(new URL("../../../../provider/bin/pulumi-resource-serverless-compute", import.meta.url));
 const onWindows = process.platform === "win32";

@@ -1,13 +1,10 @@
 import { isApiError } from "serverless-compute-api";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Context } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { pollInterval } from "../../../../provider/resources/template/release";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
-
-// Two minutes of waiting are many turns of the clock.
-vi.setConfig({ testTimeout: 30_000 });
 
 const release = 120_000;
 const bench = await useLifecycleBench({ templateRelease: release });

@@ -1,9 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { images } from "../workers/support/programs";
 import { useJobRig } from "./support/job-rig";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const answer = z.looseObject({
   jobs: z.object({ inQueue: z.number(), inProgress: z.number(), completed: z.number(), failed: z.number() }),

@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { lookIntoStore } from "../../../../service/store/database";
 import { ManualClock } from "../../../support/manual-clock";
 import { at } from "../../../support/raw-http";
 import { type JobRig, type Jobs, useJobRig } from "./support/job-rig";
 
-vi.setConfig({ testTimeout: 30_000 });
 const images = { llm: join(__dirname, "support", "llm.mjs") };
 const key = { authorization: "Bearer a-key-for-this-test-only", "content-type": "application/json" };
 

@@ -1,8 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { openUpload } from "../../../support/raw-http";
 import { useJobRig } from "./support/job-rig";
 
-vi.setConfig({ testTimeout: 30_000 });
 const key = "a-key-for-this-test-only";
 
 test("a body that stalls is answered 408 and gives its place among the requests at once free", async () => {

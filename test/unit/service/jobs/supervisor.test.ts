@@ -1,9 +1,7 @@
 import { limits } from "serverless-compute-api/shapes";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createSupervisor } from "../../../../service/jobs/supervisor";
 import { openJobsRig } from "./support/jobs-rig";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const silent = { error: () => undefined };
 

@@ -1,9 +1,6 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Answer, at, expectAnswer, send, stringAt } from "../../../support/raw-http";
 import { useService } from "./service-rig";
-
-// The first one loads graphql-js.
-vi.setConfig({ testTimeout: 30_000 });
 
 const rig = await useService();
 const post = (text: string, headers: Record<string, string> = {}): Promise<Answer> =>

@@ -3,14 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, type Service } from "serverless-compute-local";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { useWebhookReceiver } from "../../../conformance/support/webhook-receiver";
 import objects from "../../../fixtures/service-0.1.0/objects.json";
 import { LeapingClock } from "../../../support/leaping-clock";
 import { type Answer, askUntil, at, expectAnswer, send } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /**
  * The data folder as a service of 0.1.0 left it when it was killed with -9 on 5 January 2026, 08:00:26: a worker of its

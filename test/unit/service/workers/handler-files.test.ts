@@ -40,17 +40,17 @@ describe("a watched handler file", () => {
     writeFileSync(one, "");
     writeFileSync(one, "2");
     writeFileSync(join(folder, "beside.mjs"), "2");
-    await expect.poll(() => saved, { timeout: 10_000 }).toEqual([one]);
+    await expect.poll(() => saved).toEqual([one]);
     writeFileSync(`${other}.tmp`, "2");
     renameSync(`${other}.tmp`, other);
-    await expect.poll(() => saved, { timeout: 10_000 }).toEqual([one, other]);
+    await expect.poll(() => saved).toEqual([one, other]);
   });
 
   test("is not said to be saved when it is written with what it held", async () => {
     const { one, other, saved } = watched();
     writeFileSync(one, "1");
     writeFileSync(other, "2");
-    await expect.poll(() => saved, { timeout: 10_000 }).toEqual([other]);
+    await expect.poll(() => saved).toEqual([other]);
   });
 });
 
@@ -73,7 +73,7 @@ test("start --watch: workers go on with their job when their handler is saved, t
   writeFileSync(file, handler(2));
   const log = (path: string) => readFile(join(dataFolder, path), "utf8");
   const why = `${file} was saved: its workers restart after their jobs`;
-  await expect.poll(() => log(`logs/${id}.log`), { timeout: 10_000 }).toContain(why);
+  await expect.poll(() => log(`logs/${id}.log`)).toContain(why);
   expect(await log("service.log")).toContain(why);
   const next = await run(0);
   expect(at((await record(long)).json, "output", "version"), "the job that ran meanwhile").toBe(1);

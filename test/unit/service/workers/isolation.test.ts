@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { giveAway } from "../../../support/secret-scan";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const env = z.record(z.string(), z.string());
 const planted = "OF_THE_HOST_ONLY";

@@ -1,9 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 test("/health says how the last worker crashed, until one does a job again", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });

@@ -2,13 +2,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createReaper } from "../../../../service/workers/reaper";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 

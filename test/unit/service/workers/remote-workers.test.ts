@@ -1,9 +1,7 @@
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type Answer, type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Workers that the service did not start: raw calls with the endpoint's token. */
 const timings = {
@@ -105,7 +103,7 @@ test("a worker that says it has no job, long after it got one, has lost it", asy
   const id = await jobs.run({});
   await as("w").take("&job_in_progress=0");
   await expect
-    .poll(async () => (await as("w").take("&job_in_progress=0")).json, { timeout: 5000, interval: 50 })
+    .poll(async () => (await as("w").take("&job_in_progress=0")).json, { interval: 50 })
     .toMatchObject({ id });
   expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ retries: 1 });
 });

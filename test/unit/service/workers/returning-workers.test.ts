@@ -1,9 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { lookUpWorkerToken } from "../../../../service/workers/tokens";
 import { type Answer, type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { shortTimings } from "./support/programs";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Workers that the service did not start, on an endpoint that has no others; they go on when the service ends. */
 const short = { ...shortTimings, takeHold: 100, pingSilence: 300, secondLook: 20 };
@@ -77,9 +75,7 @@ test("a worker that comes back and has not got the job loses it without a crash"
   await as("far").take();
   for (let start = 1; start <= 4; start++) {
     await rig.restart();
-    await expect
-      .poll(async () => (await as("far").take("&job_in_progress=0")).json, { timeout: 5000, interval: 20 })
-      .toMatchObject({ id });
+    await expect.poll(async () => (await as("far").take("&job_in_progress=0")).json).toMatchObject({ id });
     expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ retries: start });
   }
 });

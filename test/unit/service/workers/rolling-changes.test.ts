@@ -16,7 +16,7 @@ test("a second change during a rollout goes on from there: the oldest workers an
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
-  await expect.poll(() => endpoint.versions(), { timeout: 15_000 }).toContain(2);
+  await expect.poll(() => endpoint.versions()).toContain(2);
   await endpoint.deploy({ VERSION: "3" });
   await endpoint.rolledOut(3);
   expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 3": expect.any(Number) });
@@ -46,7 +46,7 @@ test("a version that completed jobs lets its workers finish theirs when it is se
   await endpoint.answersFrom("2");
   await endpoint.rolledOut(2);
   const long = endpoint.call("POST", "/runsync", { input: { ms: 1500 } });
-  await expect.poll(() => endpoint.phases("RUNNING"), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => endpoint.phases("RUNNING")).toBe(1);
   await endpoint.deploy({ VERSION: "1" });
   expect((await long).json).toMatchObject({ status: "COMPLETED", output: { version: "2" } });
   expect((await endpoint.call("GET", "/health")).json).toMatchObject({ jobs: { retried: 0 } });
@@ -71,9 +71,9 @@ test("workersMax 0 in the middle of a rollout ends the workers of both versions 
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
-  await expect.poll(() => endpoint.versions(), { timeout: 15_000 }).toContain(2);
+  await expect.poll(() => endpoint.versions()).toContain(2);
   await endpoint.change({ workersMin: 0, workersMax: 0 });
-  await expect.poll(() => endpoint.workers(), { timeout: 15_000 }).toEqual([]);
+  await expect.poll(() => endpoint.workers()).toEqual([]);
   expect((await endpoint.v2("/releases")).json).toMatchObject({ rollout: { inProgress: false, workersTotal: 0 } });
 });
 
@@ -81,8 +81,8 @@ test("an endpoint without a job scales to 0 after a rollout as before it", async
   const endpoint = await useRollingEndpoint({ workersMin: 0, workersMax: 2, idleTimeout: 2 });
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2" });
-  await expect.poll(() => endpoint.versions(), { timeout: 15_000 }).toEqual([2]);
-  await expect.poll(() => endpoint.workers(), { timeout: 15_000 }).toEqual([]);
+  await expect.poll(() => endpoint.versions()).toEqual([2]);
+  await expect.poll(() => endpoint.workers()).toEqual([]);
   await endpoint.answersFrom("2");
 });
 

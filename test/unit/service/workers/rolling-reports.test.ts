@@ -7,9 +7,9 @@ vi.setConfig({ testTimeout: 60_000 });
 
 test("while the new version's first worker has no job yet, both REST versions show old and new workers as they are", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 }, { rolloutPause: 600_000 });
-  await expect.poll(() => endpoint.phases("IDLE"), { timeout: 15_000 }).toBe(2);
+  await expect.poll(() => endpoint.phases("IDLE")).toBe(2);
   await endpoint.deploy({ VERSION: "2" });
-  await expect.poll(() => endpoint.phases("IDLE"), { timeout: 15_000 }).toBe(3);
+  await expect.poll(() => endpoint.phases("IDLE")).toBe(3);
   const workers = await endpoint.workers();
   expect(workers.map(({ version, isStale }) => [version, isStale]).sort()).toEqual([
     [1, true],
@@ -38,17 +38,17 @@ test("while the new version's first worker has no job yet, both REST versions sh
 
 test("an idle old worker goes once the new one has waited for a job for rolloutPause, and not before", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 }, { rolloutPause: 1500 });
-  await expect.poll(() => endpoint.phases("IDLE"), { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => endpoint.phases("IDLE")).toBe(1);
   await endpoint.deploy({ VERSION: "2" });
-  await expect.poll(() => endpoint.phases("IDLE"), { timeout: 15_000, interval: 10 }).toBe(2);
+  await expect.poll(() => endpoint.phases("IDLE"), { interval: 10 }).toBe(2);
   const both = Date.now();
-  await expect.poll(() => endpoint.versions(), { timeout: 15_000, interval: 10 }).toEqual([2]);
+  await expect.poll(() => endpoint.versions(), { interval: 10 }).toEqual([2]);
   expect(Date.now() - both).toBeGreaterThan(1200);
 });
 
 test("a worker that was not up yet when the endpoint changed ends at once", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 1 }, {}, { VERSION: "1", BREAKS: "silence" });
-  await expect.poll(() => endpoint.phases("INITIALIZING"), { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => endpoint.phases("INITIALIZING")).toBe(1);
   await endpoint.deploy({ VERSION: "2" });
   await endpoint.answersFrom("2");
   expect(endpoint.most()).toBe(1);

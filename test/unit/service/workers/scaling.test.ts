@@ -1,11 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const rigOf = () => useJobRig({ images, timings: shortTimings });
 const eager = { scalerType: "REQUEST_COUNT", scalerValue: 1 };
@@ -101,5 +98,5 @@ test("a deleted endpoint leaves no job, worker, log or folder, and its waiting c
       const folder = join(rig.dataFolder, name);
       return existsSync(folder) ? readdirSync(folder) : [];
     });
-  await expect.poll(left, { timeout: 5000, interval: 10 }).toEqual([]);
+  await expect.poll(left, { interval: 10 }).toEqual([]);
 });

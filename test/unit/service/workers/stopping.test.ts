@@ -1,13 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Clock } from "serverless-compute-api/clock";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { LeapingClock } from "../../../support/leaping-clock";
 import { type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, isAlive, program, scratchFile, shortTimings } from "./support/programs";
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 const rigOf = (timings = {}, clock?: Clock) =>
   useJobRig({ images, timings: { ...shortTimings, ...timings }, ...(clock ? { clock } : {}) });
@@ -21,7 +18,7 @@ describe("a running job that is cancelled", () => {
     const id = await jobs.run({ do: "waitForStop", file });
     const { workerId } = await jobs.reaches(id, "IN_PROGRESS");
     expect((await jobs.call("POST", `/cancel/${id}`)).json).toEqual({ id, status: "CANCELLED" });
-    await expect.poll(() => contentOf(file), { timeout: 5000, interval: 10 }).toContain("was cancelled");
+    await expect.poll(() => contentOf(file), { interval: 10 }).toContain("was cancelled");
     expect(await jobs.reaches(await jobs.run({ do: "echo" }))).toMatchObject({ status: "COMPLETED", workerId });
     expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
   });
@@ -58,7 +55,7 @@ describe("a running job that hangs", () => {
     expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ id });
     await clock.leap(30_001);
     await expect.poll(async () => (await jobs.call("GET", `/status/${id}`)).status).toBe(404);
-    await expect.poll(() => isAlive(pid), { timeout: 5000, interval: 10 }).toBe(false);
+    await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
     expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
     expect((await jobs.health()).jobs).toMatchObject({ completed: 2, failed: 0, retried: 0, inProgress: 0 });
   });
@@ -68,7 +65,7 @@ describe("a running job that hangs", () => {
     const jobs = await rig.endpoint("tool", { workersMin: 1 });
     const { pid } = await hanging(jobs);
     await rig.rest("DELETE", `/endpoints/${jobs.id}`);
-    await expect.poll(() => isAlive(pid), { timeout: 5000, interval: 10 }).toBe(false);
+    await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
   });
 });
 
@@ -99,7 +96,7 @@ describe("the end of the service", () => {
     const stays = `"${process.execPath}" "${program("stays.mjs")}" "${file}"`;
     const rig = await useJobRig({ images: { stays }, timings: shortTimings });
     await rig.endpoint("stays", { workersMin: 1 });
-    await expect.poll(() => Number(contentOf(file)), { timeout: 5000, interval: 10 }).toBeGreaterThan(0);
+    await expect.poll(() => Number(contentOf(file)), { interval: 10 }).toBeGreaterThan(0);
     await rig.stop();
     expect(isAlive(Number(contentOf(file)))).toBe(false);
   });

@@ -1,10 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { lookUpWorkerToken } from "../../../../service/workers/tokens";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
-
-// Real processes on a busy machine.
-vi.setConfig({ testTimeout: 30_000 });
 
 /** An image whose workers end before they ask for a job. */
 const broken = { broken: `"${process.execPath}" -e "console.error('no driver'); process.exit(7)"` };
@@ -20,7 +17,7 @@ const isMessage = ([name]: [string, unknown]): boolean => name === "message";
 async function failedStarts(rig: JobRig, jobs: Jobs, times: number): Promise<void> {
   const ended = async (): Promise<number> =>
     (await rig.workerLog(jobs.id).catch(() => "")).split("worker ended with exit code 7").length - 1;
-  await expect.poll(ended, { timeout: 15_000, interval: 20 }).toBeGreaterThanOrEqual(times);
+  await expect.poll(ended).toBeGreaterThanOrEqual(times);
 }
 
 test("a job whose image has no command waits, and /health and the log say why", async () => {

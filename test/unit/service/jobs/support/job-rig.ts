@@ -172,7 +172,7 @@ export async function useJobRig({
           .toSatisfy((status) => wanted.includes(String(status)));
         return last;
       },
-      healthBecomes: (fits) => expect.poll(health, { timeout: 10_000, interval: 20 }).toSatisfy(fits),
+      healthBecomes: (fits) => expect.poll(health).toSatisfy(fits),
     };
   }
 
