@@ -26,6 +26,9 @@ describe("schema.json", () => {
     expect(schema.resources["serverless-compute:index:NetworkVolume"]?.inputProperties["dataCenterId"]).toMatchObject({
       willReplaceOnChanges: true,
     });
+    const { username } = schema.resources["serverless-compute:index:ContainerRegistryAuth"]?.inputProperties ?? {};
+    expect(username).not.toHaveProperty("willReplaceOnChanges");
+    expect(username?.description).toContain("With REST v2 a change replaces.");
   });
 
   it("describes every input and output, those of look-ups and nested types too", () => {

@@ -72,10 +72,13 @@ function properties(
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const member = shape.shape[name];
     const traits = member ? traitsOf(member) : {};
+    const spec = propertySpec(property, tokenOf(owner), name, types);
     specs[name] = {
-      ...propertySpec(property, tokenOf(owner), name, types),
+      ...spec,
       ...(traits.secret ? { secret: true } : {}),
-      ...(traits.replaces ? { willReplaceOnChanges: true } : {}),
+      ...(traits.replaces === true ? { willReplaceOnChanges: true } : {}),
+      // The schema has no word for what only one version of REST replaces.
+      ...(traits.replaces === "v2" ? { description: `${spec.description} With REST v2 a change replaces.` } : {}),
     };
   }
   return { specs, required: schema.required ?? [] };
