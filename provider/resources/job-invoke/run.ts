@@ -14,9 +14,18 @@ export type JobContext = Pick<
   pause?: (ms: number) => Promise<void>;
 };
 
-/** Milliseconds between two looks at a job: soon at first, for most jobs are short. */
-const firstPoll = 250;
-const lastPoll = 2000;
+const second = 1000;
+
+/**
+ * Milliseconds to the next look at a job that began `passed` ago. Its end is seen after half of that in the median: at most 250 ms
+ * late within ten minutes, the default execution time-out (interface: Limits), then 1/2400 of the time passed. An hour takes 3,700 looks.
+ */
+const lookInterval = (passed: number): number =>
+  passed < 5 * second ? 250 : Math.min(Math.max(400, passed / 1200), 2 * second);
+
+/** Milliseconds between two lines of progress while nothing changes: fewer than looks, since a CI log keeps every line. */
+const firstLine = 500;
+const lastLine = 2000;
 
 /** Milliseconds in the queue after which it is asked why, and between two such questions. */
 const firstQuestion = 5000;
@@ -89,8 +98,11 @@ async function untilFinal(
   let job = submitted;
   let question = firstQuestion;
   let reason: string | undefined;
+  let shown = "";
+  let nextLine = 0;
+  let betweenLines = firstLine;
   const pause = context.pause ?? ((ms: number) => clock.sleep(ms, signal));
-  for (let wait = firstPoll; !isFinal(job.status); wait = Math.min(wait * 1.5, lastPoll)) {
+  while (!isFinal(job.status)) {
     const left = end - clock.now();
     const passed = limit - left;
     if (left <= 0) throw new JobTimeout(job.id, job.status, passed, false);
@@ -102,10 +114,14 @@ async function untilFinal(
       reason = health && workerProblem(health, context);
     }
     const because = waits && reason ? `; ${reason.split("\n", 1)}` : "";
-    context.progress(
-      `job ${job.id} ${job.status}: ${Math.round(passed / 1000)} s of at most ${Math.round(limit / 1000)} s${because}`,
-    );
-    await pause(Math.min(wait, left));
+    if (passed >= nextLine || shown !== job.status + because) {
+      shown = job.status + because;
+      nextLine = passed + betweenLines;
+      betweenLines = Math.min(betweenLines * 1.5, lastLine);
+      const time = `${Math.round(passed / second)} s of at most ${Math.round(limit / second)} s`;
+      context.progress(`job ${job.id} ${job.status}: ${time}${because}`);
+    }
+    await pause(Math.min(lookInterval(passed), left));
     job = await look(endpointId, job.id, context);
   }
   context.progress(`job ${job.id} ${job.status}`);

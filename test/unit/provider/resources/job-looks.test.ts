@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { pollTurn } from "../../../../provider/lifecycle/poll-turns";
+import { kinds } from "../../../../provider/resources";
+import { jobOrder } from "../../../../provider/resources/job-invoke/inputs";
+import { runJob } from "../../../../provider/resources/job-invoke/run";
+import { type Behaviour, json } from "../../../support/faulty-server";
+import { startJobApi } from "../../../support/job-api";
+
+const { JobInvoke } = kinds;
+
+/** A job that is over `length` ms after its submission, having waited in the queue for the first `queued` of them. */
+async function startJob(length: number, queued = 0) {
+  const record = (status: string): Behaviour => json({ id: "j1", status });
+  const api = await startJobApi({
+    run: () => record("IN_QUEUE"),
+    status: () =>
+      record(api.clock.now() >= length ? "COMPLETED" : api.clock.now() >= queued ? "IN_PROGRESS" : "IN_QUEUE"),
+    health: () => json({ jobs: { inQueue: 1 }, workers: { initializing: 1 }, message: "pulling the image" }),
+  });
+  const looks = (): number => api.calls.filter((one) => one === "status").length;
+  return { ...api, looks, lag: (): number => api.clock.now() - length };
+}
+
+const inputs = JobInvoke.check({}, { endpointId: "e1", input: {}, timeout: 4000 }, undefined).inputs;
+
+describe("the end of a job is seen soon after it, by a clock that passes while somebody waits", () => {
+  test.each([
+    { seconds: 1, most: 250, jobs: 25 },
+    { seconds: 10, most: 400, jobs: 25 },
+    { seconds: 60, most: 400, jobs: 9 },
+    { seconds: 600, most: 500, jobs: 3 },
+  ])("of $seconds s: at most $most ms, half of that in the median", async ({ seconds, most, jobs }) => {
+    const lags: number[] = [];
+    for (let at = 0; at < jobs; at++) {
+      // Ends spread over one wait between two looks, so that no schedule meets them by luck.
+      const { context, lag } = await startJob(seconds * 1000 + (most * (at + 0.5)) / jobs);
+      await JobInvoke.create(inputs, context);
+      lags.push(lag());
+    }
+    lags.sort((a, b) => a - b);
+    expect(lags.at(0)).toBeGreaterThanOrEqual(0);
+    expect(lags.at(-1)).toBeLessThanOrEqual(most);
+    expect(lags.at((jobs - 1) / 2)).toBeLessThanOrEqual(most / 2 + most / jobs);
+  });
+
+  test("of an hour: at most 2 s, after fewer than 4000 looks", async () => {
+    const { context, looks, lag } = await startJob(3_599_900);
+    await JobInvoke.create(inputs, context);
+    expect(lag()).toBeLessThanOrEqual(2000);
+    expect(looks()).toBeLessThan(4000);
+  });
+
+  test("where looks wait for a turn that comes once a second: at most 1 s, and no look without a turn", async () => {
+    const { context, clock, looks, lag } = await startJob(20_000);
+    await runJob(jobOrder({ endpointId: "e1", input: {} }), { ...context, pause: (ms) => pollTurn(context, ms) });
+    expect(lag()).toBeLessThanOrEqual(1000);
+    expect(looks()).toBeLessThanOrEqual(Math.ceil(clock.now() / 1000));
+  });
+});
+
+describe("looks make no more lines of progress than there were when they were up to 2 s apart", () => {
+  test.each([
+    { seconds: 1, before: 4 },
+    { seconds: 10, before: 10 },
+    { seconds: 60, before: 35 },
+    { seconds: 600, before: 305 },
+  ])("for a job of $seconds s: at most $before", async ({ seconds, before }) => {
+    for (const queued of [0, seconds * 300]) {
+      const { context, shown } = await startJob(seconds * 1000, queued);
+      await JobInvoke.create(inputs, context);
+      expect(shown.length).toBeLessThanOrEqual(before);
+      // It is still seen to go on.
+      expect(shown.length).toBeGreaterThan(seconds / 3);
+    }
+  });
+
+  test("a change of the status, and why no worker comes, is shown at the look that finds it", async () => {
+    const { context, shown } = await startJob(30_000, 20_300);
+    await JobInvoke.create(inputs, context);
+    const firstWith = (text: string): string | undefined => shown.find((line) => line.includes(text));
+    expect(firstWith("pulling the image")).toBe("job j1 IN_QUEUE: 5 s of at most 4000 s; pulling the image");
+    expect(firstWith("IN_PROGRESS")).toMatch(/^job j1 IN_PROGRESS: 2[01] s of at most 4000 s$/);
+    expect(shown.at(-1)).toBe("job j1 COMPLETED");
+  });
+});
