@@ -37,11 +37,25 @@ export interface JobBench {
 /** Workers of the endpoint: as many as an endpoint has where nothing is said. */
 const workersPerEndpoint = 3;
 
+/** Jobs that a worker of the SDK takes per second at most: its loop sleeps a second after each (`get_jobs` in rp_scale.py). */
+const sdkWorkerPerSecond = 1;
+
+/** Seconds in which each client has two jobs done by SDK workers, whatever the service does. */
+const secondsOfTurns = (clients: number): number => (2 * clients) / (workersPerEndpoint * sdkWorkerPerSecond);
+
+/** More of them are not waited for: the figure would be that of fewer clients. */
+const longestTurns = 30;
+
+const waitsForSdk = ({ operation, by }: Pick<JobRow, "operation" | "by">): boolean =>
+  operation === "/runsync" && by === "SDK workers";
+
 interface Contender {
   operation: JobRow["operation"];
   by: JobRow["by"];
   pid: number;
   load(connections: number, seconds: number): Promise<LoadResult>;
+  /** Takes away what a load left behind: the jobs that its clients gave up are still in the queue. */
+  settle(): Promise<void>;
 }
 
 const post = (path: string): Request => ({ method: "POST", path, body });
@@ -71,13 +85,21 @@ function contender(service: MeasuredService, operation: JobRow["operation"], by:
   const requests = operation === "/runsync" ? [post(`/v2/${endpointId}/runsync`)] : submitAndAsk(endpointId);
   const load = (connections: number, seconds: number): Promise<LoadResult> =>
     runLoad({ url, headers, connections, requests, for: { seconds } });
-  return { operation, by, pid, load };
+  const settle = async (): Promise<void> => {
+    await service.purge();
+    await service.drained();
+  };
+  return { operation, by, pid, load, settle };
 }
 
 async function measure(contender: Contender, connections: number, bench: JobBench): Promise<JobRow> {
-  const { operation, by, pid, load } = contender;
-  const { seconds, warmUp } = bench;
-  if (warmUp > 0) await load(connections, warmUp);
+  const { operation, by, pid, load, settle } = contender;
+  const { warmUp } = bench;
+  const seconds = Math.max(bench.seconds, waitsForSdk(contender) ? secondsOfTurns(connections) : 0);
+  if (warmUp > 0) {
+    await load(connections, warmUp);
+    await settle();
+  }
   const workers = await descendants(pid);
   const used = async (pids: number[]): Promise<number> =>
     (await Promise.all(pids.map(processorTime))).reduce((sum, one) => sum + one, 0);
@@ -126,6 +148,7 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
           requests: [post("/runsync")],
           for: { seconds: length },
         }),
+      settle: async () => {},
     };
     const results = new Map<string, JobRow[]>();
     for (let round = 0; round < bench.rounds; round++) {
@@ -137,6 +160,7 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
         note(await measure(sdkContender, count, bench));
         for (const [workers, by] of kinds) {
           for (const operation of operations) {
+            if (waitsForSdk({ operation, by }) && secondsOfTurns(count) > longestTurns) continue;
             // A service of its own each: /run takes jobs faster than workers run them, and a queue would slow the next load.
             await onService({ workers, workersPerEndpoint }, async (service) => {
               note(await measure(contender(service, operation, by), count, bench));

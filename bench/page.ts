@@ -3,11 +3,12 @@ import type { ColdStart } from "./cold-start";
 import { type DeployRow, steps } from "./deploy";
 import type { FirstJobRow } from "./first-job";
 import type { JobRow } from "./jobs";
+import type { LagRow } from "./lags";
 import type { MemoryRow } from "./memory";
 import type { QueueResult } from "./queue";
 
 /** What can be measured, each by itself. */
-export const parts = ["jobs", "burst", "queue", "memory", "start", "first-job", "deploy"] as const;
+export const parts = ["jobs", "burst", "queue", "memory", "start", "first-job", "deploy", "lags"] as const;
 export type Part = (typeof parts)[number];
 
 /** Everything that a run measured; a part that was not asked for is absent. */
@@ -20,6 +21,8 @@ export interface Results {
   start?: ColdStart;
   firstJob?: FirstJobRow[];
   deploy?: DeployRow[];
+  /** Measured with `deploy`, too. */
+  lags?: LagRow[];
 }
 
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
@@ -40,13 +43,14 @@ function jobTable(rows: JobRow[]): string {
   const head = ["× the SDK's server", "operation", "by", "clients", "jobs/s", "p50 ms", "p99 ms", "errors"];
   const order = (row: JobRow): string => `${row.operation} ${String(row.clients).padStart(4, "0")} ${row.by}`;
   const sorted = [...rows].sort((a, b) => order(a).localeCompare(order(b)));
-  return table(
+  const lines = table(
     [...head, "server CPU ms/job", "workers' CPU ms/job"],
     sorted.map((row) => [
       ...[ratio(row, rows), row.operation, row.by, String(row.clients), whole(row.jobsPerSecond)],
       ...[fine(row.p50), fine(row.p99), whole(row.errors), fine(row.serverCpu), fine(row.workerCpu)],
     ]),
   );
+  return `${lines}\nEach of the three SDK workers takes a job a second at most, so that 128 clients wait too long to be measured.\n`;
 }
 
 function burstTable(rows: BurstRow[]): string {
@@ -106,9 +110,17 @@ function deployTable(rows: DeployRow[]): string {
   return `${steps.join(" / ")}:\n\n${table(["resources", "by", ...columns], cells)}`;
 }
 
+const lagTable = (rows: LagRow[]): string =>
+  table(
+    ["from → to the end of", "measured", "median lag ms", "longest ms", "requests of a wait"],
+    rows.map(({ of, count, lag, longest, requests }) => [
+      ...[of, whole(count), whole(lag), whole(longest), fine(requests)],
+    ]),
+  );
+
 /** The tables that a run measured, as Markdown, by part. */
 export function tablesOf(results: Results): Map<Part, string> {
-  const { jobs, burst, queue, memory, start, firstJob, deploy } = results;
+  const { jobs, burst, queue, memory, start, firstJob, deploy, lags } = results;
   const { node, cores, load } = results.machine;
   const of = `Measured on ${cores} cores, Node ${node}, load average (1 min) before the start ${load.toFixed(1)}.`;
   const tables: [Part, string | undefined][] = [
@@ -119,6 +131,7 @@ export function tablesOf(results: Results): Map<Part, string> {
     ["start", start && startTable(start)],
     ["first-job", firstJob && firstJobTable(firstJob)],
     ["deploy", deploy && deployTable(deploy)],
+    ["lags", lags && lagTable(lags)],
   ];
   return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${of}\n\n${text}`]])));
 }

@@ -8,6 +8,7 @@ import { measureDeploy } from "./deploy";
 import type { Peer } from "./deploy-programs";
 import { measureFirstJob } from "./first-job";
 import { measureJobs } from "./jobs";
+import { measureLags } from "./lags";
 import { measureMemory } from "./memory";
 import { type Part, parts, type Results, tablesOf } from "./page";
 import { measureQueue } from "./queue";
@@ -18,7 +19,7 @@ const isPart = (text: string): text is Part => parts.some((part) => part === tex
 
 /**
  * `npm run bench [-- <part>…] [--quick] [--json FILE]`: measures the local service and prints the tables. `--quick` runs every
- * part short, to show that it works. For `deploy`: `--executable FILE` measures the plugin's executable too, `--peer FILE
+ * part short, to show that it works. `deploy` measures `lags`, too. For `deploy`: `--executable FILE` measures the plugin's executable too, `--peer FILE
  * --peer-program FILE` another provider beside it, `--floor` the package with lifecycles that return at once; `--sizes 3,99`,
  * `--rounds 9` and `--plugin-only` choose what is measured.
  */
@@ -35,6 +36,7 @@ async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployCh
     if (part === "queue") results.queue = await measureQueue(quick ? [1000, 5000] : [1000, 100_000, 1_000_000]);
     if (part === "memory") results.memory = quick ? await measureMemory(1, 2000) : await measureMemory(3, 100_000);
     if (part === "deploy") results.deploy = await measureDeploy(quick ? { ...deploy, sizes: [3], rounds: 0 } : deploy);
+    if (part === "deploy" || part === "lags") results.lags ??= await measureLags(quick);
     if (part === "first-job") results.firstJob = await measureFirstJob(quick ? 1 : 9, !quick);
     if (part === "start") results.start = quick ? await measureColdStart(1, 0) : await measureColdStart(9, 45);
   }

@@ -40,6 +40,8 @@ export interface MeasuredService {
   count(name: "completed" | "failed" | "inQueue" | "inProgress" | "retried"): Promise<number>;
   /** Waits until no job waits or runs; returns the seconds that it took. */
   drained(): Promise<number>;
+  /** Removes the jobs that wait. */
+  purge(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -113,6 +115,12 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
       const began = performance.now();
       while ((await service.count("inQueue")) + (await service.count("inProgress")) > 0) await pause(50);
       return (performance.now() - began) / 1000;
+    },
+    async purge() {
+      for (const id of endpointIds) {
+        const { status } = await fetch(`${serverlessUrl}/v2/${id}/purge-queue`, { method: "POST", headers });
+        if (status !== 200) throw new Error(`POST /purge-queue returned ${status}`);
+      }
     },
     async stop() {
       await ended(child);

@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClients, systemClock } from "serverless-compute-api";
+import type { Context, Properties } from "../provider/lifecycle/contract";
+import { kinds } from "../provider/resources";
+import { type Counter, startCounter } from "./deploy-usage";
+import { ended, startService } from "./service";
+import { median } from "./statistics";
+
+/** How long a verb goes on after what it waits for has happened. */
+export interface LagRow {
+  /** What happened and what then ends. */
+  of: string;
+  /** How often it was measured. */
+  count: number;
+  /** Median and longest, ms. */
+  lag: number;
+  longest: number;
+  /** Requests of one wait, all in all; the mean. */
+  requests: number;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+type Kind = "JobInvoke" | "ServerlessEndpoint" | "Template";
+
+/** Resources of one process over a counter of its requests. */
+interface Deployed {
+  counter: Counter;
+  create(kind: Kind, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
+  destroy(kind: Kind, made: { id: string; outputs: Properties }): Promise<void>;
+}
+
+/** Does some work with resources on a service of its own. */
+async function onService<Result>(flags: string[], work: (deployed: Deployed) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), "bench-lags-"));
+  const closing: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    const service = await startService(join(folder, "data"), ["--rate-limits", "off", ...flags]);
+    closing.unshift(() => ended(service.child));
+    const counter = await startCounter(new URL(service.baseUrl).origin);
+    closing.unshift(() => counter.close());
+    const clients = createClients({
+      apiKey: (await readFile(service.apiKeyFile, "utf8")).trim(),
+      baseUrl: counter.origin + new URL(service.baseUrl).pathname,
+      graphqlUrl: `${counter.origin}/graphql`,
+      serverlessUrl: counter.origin,
+    });
+    closing.unshift(() => clients.close());
+    const context: Context = {
+      ...{ clients, clock: systemClock, signal: new AbortController().signal },
+      ...{ progress: () => {}, warn: () => {}, settings: { templateReleaseLimit: 150_000 } },
+    };
+    return await work({
+      counter,
+      create(kind, news) {
+        const { inputs, failures } = kinds[kind].check({}, news, undefined);
+        if (failures.length > 0) throw new Error(`lags: ${kind}: ${JSON.stringify(failures)}`);
+        return kinds[kind].create(inputs, context);
+      },
+      destroy: (kind, { id, outputs }) => kinds[kind].delete(id, outputs, context),
+    });
+  } finally {
+    for (const close of closing) await close();
+  }
+}
+
+function rowOf(of: string, lags: number[], requests: number): LagRow {
+  return { of, count: lags.length, lag: median(lags), longest: Math.max(...lags), requests: requests / lags.length };
+}
+
+/** Templates, each deleted at another time after its endpoint, so that their tries are spread over the wait between two. */
+function ofRelease(seconds: number, count: number): Promise<LagRow> {
+  return onService(["--template-release", String(seconds)], async ({ counter, create, destroy }) => {
+    const template = async (at: number) => {
+      const made = await create("Template", { name: `lag-${at}`, imageName: "bench/wait:1" });
+      const inputs = { name: `lag-${at}`, templateId: made.id, workersMax: 0 };
+      await destroy("ServerlessEndpoint", await create("ServerlessEndpoint", inputs));
+      return { made, released: Date.now() + seconds * 1000 };
+    };
+    const templates = await Promise.all(Array.from({ length: count }, (_, at) => template(at)));
+    counter.take();
+    const lags = templates.map(async ({ made, released }, at) => {
+      await pause((at / count) * 10_000);
+      await destroy("Template", made);
+      return Date.now() - released;
+    });
+    return rowOf(`a template's release after ${seconds} s → its delete`, await Promise.all(lags), counter.take());
+  });
+}
+
+/** Jobs of 1 to 3 s in each mode, several at a time, after one for each worker to start by. */
+function ofJobs(count: number): Promise<LagRow[]> {
+  const flags = ["--image", `bench/wait:1=${join(__dirname, "wait.mjs")}`];
+  return onService(flags, async ({ counter, create }) => {
+    const workers = Math.min(4, count);
+    const { id: templateId } = await create("Template", { name: "lag", imageName: "bench/wait:1" });
+    const scaling = { workersMin: workers, workersMax: workers };
+    const { id: endpointId } = await create("ServerlessEndpoint", { name: "lag", templateId, ...scaling });
+    const lagOf = async (mode: string, ms: number): Promise<number> => {
+      const { outputs } = await create("JobInvoke", { endpointId, mode, input: { ms } });
+      return Date.now() - Number(outputs["output"]);
+    };
+    const each = <Result>(work: (at: number) => Promise<Result>) =>
+      Promise.all(Array.from({ length: workers }, (_, at) => work(at)));
+    await each(() => lagOf("sync", 500));
+    const rows: LagRow[] = [];
+    for (const mode of ["async", "sync"]) {
+      counter.take();
+      const lags: number[] = [];
+      await each(async (worker) => {
+        // The golden ratio spreads the lengths evenly, whatever the number.
+        for (let at = worker; at < count; at += workers) lags.push(await lagOf(mode, 1000 + ((at * 1236) % 2000)));
+      });
+      rows.push(rowOf(`the end of a job of 1 to 3 s → JobInvoke, ${mode}`, lags, counter.take()));
+    }
+    return rows;
+  });
+}
+
+/** Both waits of a deployment for the service, in this process. `quick` measures each in a few seconds, to show that it works. */
+export async function measureLags(quick: boolean): Promise<LagRow[]> {
+  const jobs = await ofJobs(quick ? 2 : 40);
+  // They wait most of the time, so that they do not disturb each other.
+  const releases = quick ? [ofRelease(3, 1)] : [ofRelease(20, 10), ofRelease(120, 10)];
+  return [...jobs, ...(await Promise.all(releases))];
+}
