@@ -1,5 +1,5 @@
 // Written by scripts/generate from the inputs.ts of each resource: change those, not this file.
-import * as pulumi from "@pulumi/pulumi";
+import type * as pulumi from "@pulumi/pulumi";
 
 /** Inputs of a {@link Secret}. */
 export interface SecretArgs {
@@ -14,13 +14,13 @@ export interface SecretArgs {
 }
 
 /** Outputs of a Secret: its inputs with every default filled in, and what the service made of it. */
-export abstract class SecretOutputs extends pulumi.CustomResource {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly value: pulumi.Output<string>;
-  declare readonly description: pulumi.Output<string>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export interface SecretOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly value: pulumi.Output<string>;
+  readonly description: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** The text that a template's env uses for the secret's value. */
-  declare readonly reference: pulumi.Output<string>;
+  readonly reference: pulumi.Output<string>;
 }
 
 /** Inputs of a {@link NetworkVolume}. */
@@ -38,12 +38,12 @@ export interface NetworkVolumeArgs {
 }
 
 /** Outputs of a NetworkVolume: its inputs with every default filled in, and what the service made of it. */
-export abstract class NetworkVolumeOutputs extends pulumi.CustomResource {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly size: pulumi.Output<number>;
-  declare readonly dataCenterId: pulumi.Output<string>;
-  declare readonly type: pulumi.Output<"STANDARD" | "HIGH_PERFORMANCE" | undefined>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export interface NetworkVolumeOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly size: pulumi.Output<number>;
+  readonly dataCenterId: pulumi.Output<string>;
+  readonly type: pulumi.Output<"STANDARD" | "HIGH_PERFORMANCE" | undefined>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
 }
 
 /** Inputs of a {@link ContainerRegistryAuth}. */
@@ -59,11 +59,11 @@ export interface ContainerRegistryAuthArgs {
 }
 
 /** Outputs of a ContainerRegistryAuth: its inputs with every default filled in, and what the service made of it. */
-export abstract class ContainerRegistryAuthOutputs extends pulumi.CustomResource {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly username: pulumi.Output<string>;
-  declare readonly password: pulumi.Output<string>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export interface ContainerRegistryAuthOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly username: pulumi.Output<string>;
+  readonly password: pulumi.Output<string>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
 }
 
 /** Inputs of a {@link Template}. */
@@ -103,25 +103,25 @@ export interface TemplateArgs {
 }
 
 /** Outputs of a Template: its inputs with every default filled in, and what the service made of it. */
-export abstract class TemplateOutputs extends pulumi.CustomResource {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly imageName: pulumi.Output<string>;
-  declare readonly containerDiskInGb: pulumi.Output<number>;
-  declare readonly volumeInGb: pulumi.Output<number>;
-  declare readonly dockerArgs: pulumi.Output<string>;
-  declare readonly env: pulumi.Output<Record<string, string>>;
-  declare readonly ports: pulumi.Output<string>;
-  declare readonly readme: pulumi.Output<string>;
-  declare readonly volumeMountPath: pulumi.Output<string>;
-  declare readonly isServerless: pulumi.Output<boolean>;
-  declare readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
-  declare readonly startSsh: pulumi.Output<boolean | undefined>;
-  declare readonly startJupyter: pulumi.Output<boolean | undefined>;
-  declare readonly allowedCudaVersions: pulumi.Output<string[] | undefined>;
-  declare readonly replaceOnChange: pulumi.Output<boolean | undefined>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export interface TemplateOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly imageName: pulumi.Output<string>;
+  readonly containerDiskInGb: pulumi.Output<number>;
+  readonly volumeInGb: pulumi.Output<number>;
+  readonly dockerArgs: pulumi.Output<string>;
+  readonly env: pulumi.Output<Record<string, string>>;
+  readonly ports: pulumi.Output<string>;
+  readonly readme: pulumi.Output<string>;
+  readonly volumeMountPath: pulumi.Output<string>;
+  readonly isServerless: pulumi.Output<boolean>;
+  readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
+  readonly startSsh: pulumi.Output<boolean | undefined>;
+  readonly startJupyter: pulumi.Output<boolean | undefined>;
+  readonly allowedCudaVersions: pulumi.Output<string[] | undefined>;
+  readonly replaceOnChange: pulumi.Output<boolean | undefined>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Hash of what workers run: image, arguments, environment, ports, disk and registry credentials. */
-  declare readonly revision: pulumi.Output<string>;
+  readonly revision: pulumi.Output<string>;
 }
 
 /** The input `expect` of a ServerlessEndpointVerify. */
@@ -211,35 +211,35 @@ export interface ServerlessEndpointArgs {
 }
 
 /** Outputs of a ServerlessEndpoint: its inputs with every default filled in, and what the service made of it. */
-export abstract class ServerlessEndpointOutputs extends pulumi.CustomResource {
-  declare readonly name: pulumi.Output<string>;
-  declare readonly templateId: pulumi.Output<string>;
-  declare readonly computeType: pulumi.Output<"GPU" | "CPU">;
-  declare readonly gpuTypeIds: pulumi.Output<string[]>;
-  declare readonly gpuCount: pulumi.Output<number>;
-  declare readonly cpuFlavorIds: pulumi.Output<string[] | undefined>;
-  declare readonly vcpuCount: pulumi.Output<number | undefined>;
-  declare readonly minCudaVersion: pulumi.Output<string | undefined>;
-  declare readonly networkVolumeId: pulumi.Output<string | undefined>;
-  declare readonly executionTimeoutMs: pulumi.Output<number | undefined>;
-  declare readonly dataCenterIds: pulumi.Output<string[]>;
-  declare readonly allowedCudaVersions: pulumi.Output<string[]>;
-  declare readonly networkVolumeIds: pulumi.Output<string[]>;
-  declare readonly idleTimeout: pulumi.Output<number>;
-  declare readonly flashboot: pulumi.Output<boolean>;
-  declare readonly scalerType: pulumi.Output<"QUEUE_DELAY" | "REQUEST_COUNT">;
-  declare readonly scalerValue: pulumi.Output<number>;
-  declare readonly workersMin: pulumi.Output<number>;
-  declare readonly workersMax: pulumi.Output<number>;
-  declare readonly type: pulumi.Output<"QUEUE" | "LOAD_BALANCER" | undefined>;
-  declare readonly excludedGpuTypeIds: pulumi.Output<string[] | undefined>;
-  declare readonly flashbootType: pulumi.Output<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined>;
-  declare readonly verify: pulumi.Output<pulumi.Unwrap<ServerlessEndpointVerifyArgs> | undefined>;
-  declare readonly adoptExisting: pulumi.Output<boolean | undefined>;
+export interface ServerlessEndpointOutputs {
+  readonly name: pulumi.Output<string>;
+  readonly templateId: pulumi.Output<string>;
+  readonly computeType: pulumi.Output<"GPU" | "CPU">;
+  readonly gpuTypeIds: pulumi.Output<string[]>;
+  readonly gpuCount: pulumi.Output<number>;
+  readonly cpuFlavorIds: pulumi.Output<string[] | undefined>;
+  readonly vcpuCount: pulumi.Output<number | undefined>;
+  readonly minCudaVersion: pulumi.Output<string | undefined>;
+  readonly networkVolumeId: pulumi.Output<string | undefined>;
+  readonly executionTimeoutMs: pulumi.Output<number | undefined>;
+  readonly dataCenterIds: pulumi.Output<string[]>;
+  readonly allowedCudaVersions: pulumi.Output<string[]>;
+  readonly networkVolumeIds: pulumi.Output<string[]>;
+  readonly idleTimeout: pulumi.Output<number>;
+  readonly flashboot: pulumi.Output<boolean>;
+  readonly scalerType: pulumi.Output<"QUEUE_DELAY" | "REQUEST_COUNT">;
+  readonly scalerValue: pulumi.Output<number>;
+  readonly workersMin: pulumi.Output<number>;
+  readonly workersMax: pulumi.Output<number>;
+  readonly type: pulumi.Output<"QUEUE" | "LOAD_BALANCER" | undefined>;
+  readonly excludedGpuTypeIds: pulumi.Output<string[] | undefined>;
+  readonly flashbootType: pulumi.Output<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined>;
+  readonly verify: pulumi.Output<pulumi.Unwrap<ServerlessEndpointVerifyArgs> | undefined>;
+  readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests. */
-  declare readonly url: pulumi.Output<string>;
+  readonly url: pulumi.Output<string>;
   /** Counts the changes of its template and environment; with REST v2 as it was when the resource was made, taken over or imported. */
-  declare readonly version: pulumi.Output<number>;
+  readonly version: pulumi.Output<number>;
 }
 
 /** The input `policy` of a JobInvoke. */
@@ -267,24 +267,22 @@ export interface JobInvokeArgs {
 }
 
 /** Outputs of a JobInvoke: its inputs with every default filled in, and what the service made of it. */
-export abstract class JobInvokeOutputs extends pulumi.CustomResource {
-  declare readonly endpointId: pulumi.Output<string>;
-  declare readonly input: pulumi.Output<Record<string, unknown>>;
-  declare readonly mode: pulumi.Output<"async" | "sync">;
-  declare readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
-  declare readonly timeout: pulumi.Output<number>;
-  declare readonly triggers: pulumi.Output<unknown[]>;
-  declare readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
+export interface JobInvokeOutputs {
+  readonly endpointId: pulumi.Output<string>;
+  readonly input: pulumi.Output<Record<string, unknown>>;
+  readonly mode: pulumi.Output<"async" | "sync">;
+  readonly policy: pulumi.Output<pulumi.Unwrap<JobInvokePolicyArgs> | undefined>;
+  readonly timeout: pulumi.Output<number>;
+  readonly triggers: pulumi.Output<unknown[]>;
+  readonly expect: pulumi.Output<pulumi.Unwrap<JobInvokeExpectArgs>>;
   /** Id of the job. */
-  declare readonly jobId: pulumi.Output<string>;
+  readonly jobId: pulumi.Output<string>;
   /** State that the job ended in. */
-  declare readonly status: pulumi.Output<
-    "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT"
-  >;
+  readonly status: pulumi.Output<"IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
   /** What the handler returned. */
-  declare readonly output: pulumi.Output<unknown>;
+  readonly output: pulumi.Output<unknown>;
   /** Milliseconds that the job waited. */
-  declare readonly delayTime: pulumi.Output<number | undefined>;
+  readonly delayTime: pulumi.Output<number | undefined>;
   /** Milliseconds that the job ran. */
-  declare readonly executionTime: pulumi.Output<number | undefined>;
+  readonly executionTime: pulumi.Output<number | undefined>;
 }

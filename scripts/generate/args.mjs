@@ -129,23 +129,24 @@ function argsInterface(name, doc, json, traitsFor, written) {
 }
 
 /**
- * The outputs that a class has: the inputs, defaults filled in, and what the service computed.
+ * The outputs that a class has: the inputs, defaults filled in, and what the service computed. No class, for the SDK takes
+ * the caller of the third constructor for the user's line, and those are Resource, CustomResource and the kind's own.
  * @param {string} kind
  * @param {Json} inputs
  * @param {Json} outputs
  */
-function outputsClass(kind, inputs, outputs) {
+function outputsInterface(kind, inputs, outputs) {
   const fields = [inputs, outputs].flatMap((json) =>
     Object.entries(json.properties ?? {}).map(([key, property]) => {
       const isKnown = key === "name" || (json.required?.includes(key) ?? false);
       const type = typeOf(property, `pulumi.Unwrap<${kind}${pascal(key)}Args>`, plain);
       const output = `${type}${isKnown ? "" : " | undefined"}`;
-      const short = `  declare readonly ${key}: pulumi.Output<${output}>;\n`;
-      const field = short.length <= 121 ? short : `  declare readonly ${key}: pulumi.Output<\n    ${output}\n  >;\n`;
+      const short = `  readonly ${key}: pulumi.Output<${output}>;\n`;
+      const field = short.length <= 121 ? short : `  readonly ${key}: pulumi.Output<\n    ${output}\n  >;\n`;
       return `${json === outputs ? line(property.description) : ""}${field}`;
     }),
   );
-  return `\n/** Outputs of a ${kind}: its inputs with every default filled in, and what the service made of it. */\nexport abstract class ${kind}Outputs extends pulumi.CustomResource {\n${fields.join("")}}\n`;
+  return `\n/** Outputs of a ${kind}: its inputs with every default filled in, and what the service made of it. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
 }
 
 const origin = "// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.\n";
@@ -172,10 +173,10 @@ export function argsText(kinds, traitsOf) {
     };
     return (
       argsInterface(`${kind}Args`, `Inputs of a {@link ${kind}}.`, schema(inputs, "input"), traitsFor, written) +
-      outputsClass(kind, schema(inputs, "output"), schema(outputs, "output"))
+      outputsInterface(kind, schema(inputs, "output"), schema(outputs, "output"))
     );
   });
-  return `${origin}import * as pulumi from "@pulumi/pulumi";\n${interfaces.join("")}`;
+  return `${origin}import type * as pulumi from "@pulumi/pulumi";\n${interfaces.join("")}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type EngineService, useEngineService } from "../support/engine-service";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { dynamicWay } from "./way";
 
@@ -39,5 +39,32 @@ it("an error in a program still has its stack, also one right behind a resource 
   expect(atOnce).toMatch(/at declare .*index\.js/);
   expect(later).toMatch(/at .*later.*index\.js/);
   expect(thrown).toMatch(new RegExp(` ${before}$`));
+  expect((await stack.destroy()).code).toBe(0);
+});
+
+it("the engine knows each resource's line in the program", async () => {
+  const kinds = ["Template", "ServerlessEndpoint", "NetworkVolume", "Secret", "ContainerRegistryAuth", "JobInvoke"];
+  const program = `const { ${kinds.join(", ")} } = require("${dynamicWay.module}");
+    const { id: templateId } = new Template("a", { imageName: "${image("echo")}" });
+    const { id: endpointId } = new ServerlessEndpoint("a", { templateId, workersMax: 1 });
+    new NetworkVolume("a", { size: 10, dataCenterId: "EU-RO-1" });
+    new Secret("a", { value: "not so secret" });
+    new ContainerRegistryAuth("a", { username: "u", password: "p" });
+    new JobInvoke("a", { endpointId, input: {} });
+  `;
+  await stack.program(program);
+  const up = await stack.up();
+  expect(up.code, up.output).toBe(0);
+  const positions = (await stack.resources()).map(({ type, sourcePosition }) => [
+    type.split(":").at(-1),
+    sourcePosition,
+  ]);
+  const lines = program.split("\n");
+  const lineOf = (kind: string): number => lines.findIndex((line) => line.includes(`new ${kind}(`)) + 1;
+  expect(Object.fromEntries(positions)).toEqual(
+    Object.fromEntries(
+      kinds.map((kind) => [kind, expect.stringMatching(new RegExp(`^project:///index\\.js#${lineOf(kind)},`))]),
+    ),
+  );
   expect((await stack.destroy()).code).toBe(0);
 });

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
+import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
 import { pauseStacks, registration } from "../registration";
 
 /**
@@ -19,7 +19,8 @@ import { pauseStacks, registration } from "../registration";
  * ```
  * User name and password change in place. The password is kept encrypted in state, also when it was passed in plain.
  */
-export class ContainerRegistryAuth extends ContainerRegistryAuthOutputs {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+export class ContainerRegistryAuth extends pulumi.CustomResource {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
     // Left alone when it is missing, so that the check says so.
     const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
@@ -31,3 +32,5 @@ export class ContainerRegistryAuth extends ContainerRegistryAuthOutputs {
     }
   }
 }
+
+export interface ContainerRegistryAuth extends ContainerRegistryAuthOutputs {}

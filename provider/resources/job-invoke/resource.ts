@@ -1,5 +1,5 @@
-import type * as pulumi from "@pulumi/pulumi";
-import { type JobInvokeArgs, JobInvokeOutputs } from "../args";
+import * as pulumi from "@pulumi/pulumi";
+import type { JobInvokeArgs, JobInvokeOutputs } from "../args";
 import { pauseStacks, registration } from "../registration";
 
 /**
@@ -34,7 +34,8 @@ import { pauseStacks, registration } from "../registration";
  * new JobInvoke("refuses-nonsense", { endpointId: endpoint.id, input: {}, expect: { status: "FAILED" } });
  * ```
  */
-export class JobInvoke extends JobInvokeOutputs {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+export class JobInvoke extends pulumi.CustomResource {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
     const resumeStacks = pauseStacks();
     try {
@@ -44,3 +45,5 @@ export class JobInvoke extends JobInvokeOutputs {
     }
   }
 }
+
+export interface JobInvoke extends JobInvokeOutputs {}

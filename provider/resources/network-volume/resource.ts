@@ -1,5 +1,5 @@
-import type * as pulumi from "@pulumi/pulumi";
-import { type NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
+import * as pulumi from "@pulumi/pulumi";
+import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
 import { pauseStacks, registration } from "../registration";
 
 /**
@@ -15,7 +15,8 @@ import { pauseStacks, registration } from "../registration";
  * ```
  * A larger size is set in place, a smaller one is refused, another data centre replaces the volume.
  */
-export class NetworkVolume extends NetworkVolumeOutputs {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+export class NetworkVolume extends pulumi.CustomResource {
   constructor(name: string, args: NetworkVolumeArgs, opts?: pulumi.CustomResourceOptions) {
     const resumeStacks = pauseStacks();
     try {
@@ -25,3 +26,5 @@ export class NetworkVolume extends NetworkVolumeOutputs {
     }
   }
 }
+
+export interface NetworkVolume extends NetworkVolumeOutputs {}

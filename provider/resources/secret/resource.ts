@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretReference } from "serverless-compute-api/limits";
-import { type SecretArgs, SecretOutputs } from "../args";
+import type { SecretArgs, SecretOutputs } from "../args";
 import { pauseStacks, previewed, registration } from "../registration";
 
 /**
@@ -20,7 +20,8 @@ import { pauseStacks, previewed, registration } from "../registration";
  * ```
  * The value is kept encrypted in state, also when it was passed in plain.
  */
-export class Secret extends SecretOutputs {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+export class Secret extends pulumi.CustomResource {
   /** The text that a template's env uses for the value, `{{ RUNPOD_SECRET_<name> }}`. */
   declare readonly reference: pulumi.Output<string>;
 
@@ -37,3 +38,5 @@ export class Secret extends SecretOutputs {
     this.reference = previewed(this.reference, () => this.name.apply(secretReference));
   }
 }
+
+export interface Secret extends SecretOutputs {}

@@ -1,8 +1,8 @@
-import type * as pulumi from "@pulumi/pulumi";
+import * as pulumi from "@pulumi/pulumi";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { programConfig } from "../../program-config";
 import { resolveServerlessUrl } from "../../settings";
-import { type ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
+import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
 import { pauseStacks, previewed, registration, typeToken } from "../registration";
 
 /**
@@ -37,7 +37,8 @@ import { pauseStacks, previewed, registration, typeToken } from "../registration
  * ```
  * Destroying it removes its logs and its job history too.
  */
-export class ServerlessEndpoint extends ServerlessEndpointOutputs {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+export class ServerlessEndpoint extends pulumi.CustomResource {
   /** Root of its job API: `/run`, `/runsync` and the others are below it. */
   declare readonly url: pulumi.Output<string>;
 
@@ -58,3 +59,5 @@ export class ServerlessEndpoint extends ServerlessEndpointOutputs {
     });
   }
 }
+
+export interface ServerlessEndpoint extends ServerlessEndpointOutputs {}

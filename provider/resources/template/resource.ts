@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type TemplateArgs, TemplateOutputs } from "../args";
+import type { TemplateArgs, TemplateOutputs } from "../args";
 import { orElse, pauseStacks, previewed, registration } from "../registration";
 import { revisionOf } from "./revision";
 
@@ -31,7 +31,8 @@ import { revisionOf } from "./revision";
  * Destroying it waits until the service lets go of it, up to two minutes after its last use; the resource option
  * `customTimeouts: { delete: "5m" }` changes how long at most.
  */
-export class Template extends TemplateOutputs {
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
+export class Template extends pulumi.CustomResource {
   /** Hash of what workers run; made for the `triggers` of a {@link JobInvoke}. */
   declare readonly revision: pulumi.Output<string>;
 
@@ -54,3 +55,5 @@ export class Template extends TemplateOutputs {
     });
   }
 }
+
+export interface Template extends TemplateOutputs {}
