@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, expect, inject, onTestFinished, type TestContext } from "vitest";
+import { freePort } from "../support/loopback";
 import { send, stringAt } from "../support/raw-http";
 import { noteSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
@@ -55,7 +56,7 @@ export async function useConsole(context: TestContext, images: Record<string, st
       ...{ port, dataFolder, runtime: "none", rateLimits: "off", watch: true, logLevel: "info" },
       images: { "acme/greeter": handler, ...images },
     });
-  let service = await start(0);
+  let service = await start(await freePort());
   const { serverlessUrl } = service;
   onTestFinished(async () => {
     await service.stop(0);

@@ -1,10 +1,9 @@
 import { copyFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { lookUpWorkerToken } from "../../service/workers/tokens";
-import { at } from "../support/raw-http";
+import { freePort } from "../support/loopback";
 import { command, type StartedService, startService, useFolder } from "../unit/service/cli/command";
 import { installAudit, readRecordBook } from "./audit";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
@@ -17,15 +16,6 @@ import { findBreaches } from "./verdict";
 const folder = await useFolder();
 const rounds = isFull ? 50 : 5;
 const perRound = 30_000;
-
-/** A free port: the service has the same one after each restart, as the one of a developer has. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const port = Number(at(server.address(), "port"));
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const accessOf = ({ addresses, apiKey }: StartedService): ServiceAccess => ({ ...addresses, apiKey });
@@ -47,6 +37,7 @@ test(
     const handler = join(folder, "work.mjs");
     await copyFile(fileURLToPath(new URL("handlers/work.mjs", import.meta.url)), handler);
     installAudit(data);
+    // The service has the same port after each restart, as the one of a developer has.
     const flags = ["--port", String(await freePort()), "--image", `${workImage}=${handler}`];
     const first = await startService(data, ...flags);
     const endpointIds = [await makeEndpoint(accessOf(first), "two", 2), await makeEndpoint(accessOf(first), "one", 1)];

@@ -12,7 +12,7 @@ import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { sent } from "../support/property-sets";
 import { expectAnswer, stringAt } from "../support/raw-http";
-import { chatterPort, contextAt, deadOrigin } from "./support/astray";
+import { chatterPort, contextAt, contextAtNobody } from "./support/astray";
 import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 600_000 });
@@ -89,7 +89,7 @@ const golden: [fault: string, work: () => unknown][] = [
         SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT: "soon",
       }),
   ],
-  ["a service that is down", async () => create("NetworkVolume", volume, contextAt(bench, await deadOrigin()))],
+  ["a service that is down", async () => create("NetworkVolume", volume, await contextAtNobody(bench))],
   ["an unknown host", () => create("NetworkVolume", volume, contextAt(bench, "http://nowhere.invalid:7337"))],
   [
     "a server that speaks something else",
@@ -219,7 +219,7 @@ const golden: [fault: string, work: () => unknown][] = [
     "no answer in time",
     async () => {
       answer = { does: "hang" };
-      return create("NetworkVolume", volume, contextAt(bench, moody.origin, { attemptTimeout: 300 }));
+      return create("NetworkVolume", volume, contextAt(bench, moody.origin, { attemptTimeout: 1000 }));
     },
   ],
   ["a typo that is near no property", failures("Secret", { value: "v", zzzzzz: 1 })],

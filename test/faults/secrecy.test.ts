@@ -10,9 +10,10 @@ import { openDatabase } from "../../service/store/database";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
 import { longSecrets } from "../support/long-secrets";
+import { deadOrigin } from "../support/loopback";
 import type { Fault } from "../support/recording-proxy";
 import { formsOf } from "../support/secret-scan";
-import { contextAt, deadOrigin } from "./support/astray";
+import { contextAt } from "./support/astray";
 
 const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 });
 

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { createServer } from "node:net";
 
 /** Lets a server listen on a free port of this machine only; answers its origin, `http://127.0.0.1:port`. */
 export async function listenOnLoopback(server: Server): Promise<string> {
@@ -10,6 +11,24 @@ export async function listenOnLoopback(server: Server): Promise<string> {
   if (address === null || typeof address === "string") throw new Error("the server listens on no port");
   return `http://127.0.0.1:${address.port}`;
 }
+
+/**
+ * A port that is free now, and that nobody else is given meanwhile: it is below those that systems hand out by themselves,
+ * to servers and to either end of a connection.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer().once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
+/** An origin where nobody listens. */
+export const deadOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 /** Stops a server at once, also with requests in flight. */
 export function shut(server: Server): Promise<void> {

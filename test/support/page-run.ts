@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endGroup, run } from "../../scripts/child.mjs";
 import { type Block, parsePage } from "../../scripts/docs/pages.mjs";
+import { freePort } from "./loopback";
 import { discardServiceFolder } from "./service-artefacts";
 
 /** A block of a page that ran, and what it printed. */
@@ -33,18 +33,6 @@ const startsService = /^npx serverless-compute-local start\b(?!.*&\s*$)/m;
 const asksNothing = /--preview-only|drift\.sh/;
 /** The addresses in pages have the port that the service takes by itself. */
 const ownPort = "7337";
-
-/** A free port below those that systems hand out by themselves, so that no other test is given it meanwhile. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    const isFree = await new Promise<boolean>((resolve) => {
-      const server = createServer().once("error", () => resolve(false));
-      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-  }
-}
 
 /**
  * Whether what a command printed is what the page says: each line of the page in this order, `…` for anything.

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { restPaths } from "../support/dialect";
+import { freePort } from "../support/loopback";
 import type { Run, Stack } from "../support/pulumi";
 import { noteSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
@@ -42,7 +43,7 @@ export function keyRotationThrough(way: Way, provider: string): void {
 
   beforeAll(async () => {
     dataFolder = await mkdtemp(join(tmpdir(), "key-rotation-"));
-    await start(0);
+    await start(await freePort());
     stack = await way.createStack({
       SERVERLESS_COMPUTE_BASE_URL: `${service.serverlessUrl}${restPaths.root}`,
       SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl,

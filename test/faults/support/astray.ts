@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import type { Context } from "../../../provider/lifecycle/contract";
 import { dialect, restPaths } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
+import { deadOrigin } from "../../support/loopback";
 
 /** Addresses of the three APIs under one origin, and what the first one speaks. */
 const addressesUnder = (origin: string) => ({
@@ -27,19 +28,14 @@ export function contextAt(bench: LifecycleBench, origin: string, settings: Parti
   return { ...context, clients };
 }
 
+/** A verb's context whose clients lead to an address where nobody listens. */
+export const contextAtNobody = async (bench: LifecycleBench): Promise<Context> => contextAt(bench, await deadOrigin());
+
 async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server listens on no port");
   return address.port;
-}
-
-/** An origin where nobody listens: a port that was free a moment ago. */
-export async function deadOrigin(): Promise<string> {
-  const server = createServer();
-  const port = await portOf(server);
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
 }
 
 /** The port of a server that answers every connection with a text and hangs up; stopped after the test. */

@@ -1,16 +1,15 @@
-import { createServer } from "node:http";
 import { createClients, type Proxies, parseProxy } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
 import { apiErrorOf, apiKey, runClock } from "../../support/client-rig";
 import { type ConnectProxy, startConnectProxy } from "../../support/connect-proxy";
 import { type FaultyServer, json, startFaultyServer } from "../../support/faulty-server";
-import { listenOnLoopback, shut } from "../../support/loopback";
+import { deadOrigin } from "../../support/loopback";
 import { ManualClock } from "../../support/manual-clock";
 
 function clientsFor(origin: string, proxies: Proxies) {
   const clock = new ManualClock();
   const address = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-  const clients = createClients({ apiKey, ...address, proxies, clock, random: () => 0.5, attemptTimeout: 5000 });
+  const clients = createClients({ apiKey, ...address, proxies, clock, random: () => 0.5, attemptTimeout: 10_000 });
   onTestFinished(() => clients.close());
   return { management: clients.management, clock };
 }
@@ -83,10 +82,7 @@ test("a proxy that refuses is told at once, without its password; a create was c
 });
 
 test("a proxy that is not there is told after three tries", async () => {
-  const server = createServer();
-  const gone = await listenOnLoopback(server);
-  await shut(server);
-  const { management, clock } = clientsFor("http://service.test", { http: gone });
+  const { management, clock } = clientsFor("http://service.test", { http: await deadOrigin() });
   const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
   expect(error).toMatchObject({ category: "network", code: "proxied", ambiguous: false });
   expect(error.message).toContain("ECONNREFUSED");

@@ -3,7 +3,7 @@ import { createServer as createRawServer } from "node:net";
 import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
 import { apiErrorOf, apiKey, runClock, waitsOf } from "../../support/client-rig";
-import { listenOnLoopback, shut } from "../../support/loopback";
+import { deadOrigin, listenOnLoopback, shut } from "../../support/loopback";
 import { ManualClock } from "../../support/manual-clock";
 import { volumeAnswer } from "../../support/records";
 
@@ -12,17 +12,9 @@ const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 function clientsFor(origin: string) {
   const clock = new ManualClock();
   const address = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-  const clients = createClients({ apiKey, ...address, clock, random: () => 0.5, attemptTimeout: 2000 });
+  const clients = createClients({ apiKey, ...address, clock, random: () => 0.5, attemptTimeout: 10_000 });
   onTestFinished(() => clients.close());
   return { clients, clock };
-}
-
-/** An origin that nobody listens at. */
-async function deadOrigin(): Promise<string> {
-  const server = createServer();
-  const origin = await listenOnLoopback(server);
-  await shut(server);
-  return origin;
 }
 
 test("a service that is down is told within three tries and three seconds", async () => {

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
+import { deadOrigin } from "../../support/loopback";
 import {
   serve,
   serveRelease,
   temporaryFolder,
-  unreachable,
   version,
   writeCli,
   writeDynamicProvider,
@@ -61,7 +61,7 @@ describe("when nothing works", () => {
       return error instanceof CliMissing ? error.isAbsent : error;
     };
     expect(await isAbsent({})).toBe(true);
-    expect(await isAbsent({ downloadAddress: await unreachable() })).toBe(true);
+    expect(await isAbsent({ downloadAddress: await deadOrigin() })).toBe(true);
     const go = join(temporaryFolder(), "go");
     writeGo(go, { saying: "go1.22.4" });
     expect(await isAbsent({ go })).toBe(true);
@@ -196,7 +196,7 @@ describe("the official download", () => {
   });
 
   test("says in one line when the server cannot be reached", async () => {
-    const options = { ...(await nothing()), downloadAddress: await unreachable() };
+    const options = { ...(await nothing()), downloadAddress: await deadOrigin() };
     await expect(findCli(options)).rejects.toThrow(/download from http:.*: connect ECONNREFUSED .*\n/);
   });
 });

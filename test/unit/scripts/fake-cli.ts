@@ -73,14 +73,6 @@ export async function serve(listener: RequestListener): Promise<string> {
   return address;
 }
 
-/** An address at which nobody listens. */
-export async function unreachable(): Promise<string> {
-  const server = createServer();
-  const address = await listen(server);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return address;
-}
-
 /** A server that offers a release as the official one does: an archive and a file of checksums. */
 export async function serveRelease({ damaged = false } = {}): Promise<{ address: string; paths: string[] }> {
   const folder = temporaryFolder();

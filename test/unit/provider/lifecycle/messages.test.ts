@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { createClients } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,6 +6,7 @@ import { kinds } from "../../../../provider/resources";
 import { getTemplate } from "../../../../provider/resources/look-ups";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { deadOrigin } from "../../../support/loopback";
 
 const bench = await useLifecycleBench();
 const { NetworkVolume, Template } = kinds;
@@ -68,14 +68,8 @@ test("a wrong key at a look-up, which a program makes, says nothing of that", as
 });
 
 test("a service that is down: its address and how to start the local one", async () => {
-  // A port that was free a moment ago: nobody listens there.
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? address?.port : undefined;
-  await new Promise((resolve) => server.close(resolve));
   const failure = await failureOf(
-    NetworkVolume.create(volume, bench.context({ clients: clientsOf(`http://127.0.0.1:${port}`) })),
+    NetworkVolume.create(volume, bench.context({ clients: clientsOf(await deadOrigin()) })),
   );
   expect(failure.message).toMatch(
     /^NetworkVolume "models-dev": cannot connect to http:\/\/127\.0\.0\.1:\d+: connection refused\. Start the local service \("npx --no serverless-compute-local start"\), or set serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl/,
