@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "vitest";
 import { at } from "./raw-http";
 
 /** What became of one job of a load. */
@@ -16,6 +17,8 @@ export interface JobEnd {
 export interface SteadyLoad {
   /** Those that are over so far. */
   readonly ends: readonly JobEnd[];
+  /** Waits until one of the jobs was answered by that version. */
+  answeredBy(version: string): Promise<void>;
   /** Submits no more, waits for all that were, and answers them. */
   stop(): Promise<readonly JobEnd[]>;
 }
@@ -58,6 +61,7 @@ export function startLoad(call: JobCall, { perSecond = 20, input = {}, patience 
   })();
   return {
     ends,
+    answeredBy: (version) => expect.poll(() => tally(ends)).toHaveProperty(`COMPLETED ${version}`),
     async stop() {
       stopped = true;
       await submitting;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 const { VERSION = "none", BREAKS = "" } = process.env;
@@ -8,10 +9,11 @@ if (BREAKS === "start") {
 }
 if (BREAKS === "silence") await delay(3_600_000);
 
-/** Says which version ran the job; BREAKS says what is wrong with it: start, silence, answer, hang, crash or nothing. */
+/** Says which version ran the job, once the file `input.until` is there; BREAKS says what is wrong with it: start, silence, answer, hang, crash or nothing. */
 export default async function versioned({ input }) {
   if (BREAKS === "hang") await delay(3_600_000);
   if (BREAKS === "crash") process.exit(4);
   await delay(input.ms ?? 0);
+  while (input.until !== undefined && !existsSync(input.until)) await delay(10);
   return { version: VERSION, works: BREAKS !== "answer", n: input.n ?? null };
 }

@@ -56,16 +56,21 @@ describe("a watched handler file", () => {
 
 test("start --watch: workers go on with their job when their handler is saved, the next one runs the new one, and the logs say so", async () => {
   const file = join(folderOf(), "handler.mjs");
-  const handler = (version: number): string => `import { setTimeout } from "node:timers/promises";
-    export default async ({ input }) => { await setTimeout(input.ms ?? 0); return { version: ${version} }; };`;
+  const until = join(folderOf(), "until");
+  const handler = (version: number): string => `import { existsSync } from "node:fs";
+    import { setTimeout } from "node:timers/promises";
+    export default async ({ input }) => {
+      while (input.until && !existsSync(input.until)) await setTimeout(10);
+      return { version: ${version} };
+    };`;
   writeFileSync(file, handler(1));
   const service = await useConsoleService({ images: { "acme/versions": file }, watch: true, logLevel: "info" });
   const { apiKey: key, serverlessUrl, dataFolder } = service;
   const id = await makeEndpoint(service, "acme/versions:1");
   const jobs = `${serverlessUrl}/v2/${id}`;
-  const run = async (ms: number) => stringAt(await send("POST", `${jobs}/run`, { key, json: { input: { ms } } }), "id");
+  const run = async (input: object) => stringAt(await send("POST", `${jobs}/run`, { key, json: { input } }), "id");
   const record = (job: string) => send("GET", `${jobs}/status-sync/${job}?wait=30000`, { key });
-  const long = await run(700);
+  const long = await run({ until });
   await askUntil(
     () => send("GET", `${jobs}/status/${long}`, { key }),
     ({ json }) => at(json, "status") === "IN_PROGRESS",
@@ -75,8 +80,9 @@ test("start --watch: workers go on with their job when their handler is saved, t
   const why = `${file} was saved: its workers restart after their jobs`;
   await expect.poll(() => log(`logs/${id}.log`)).toContain(why);
   expect(await log("service.log")).toContain(why);
-  const next = await run(0);
+  const next = await run({});
+  writeFileSync(until, "");
   expect(at((await record(long)).json, "output", "version"), "the job that ran meanwhile").toBe(1);
   expect(at((await record(next)).json, "output", "version"), "the next job").toBe(2);
   expect(at((await record(next)).json, "retries")).toBeUndefined();
-}, 30_000);
+});

@@ -1,6 +1,7 @@
+import { writeFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
-import { images, shortTimings } from "./support/programs";
+import { images, scratchFile, shortTimings } from "./support/programs";
 
 let rig: JobRig;
 let jobs: Jobs;
@@ -104,16 +105,18 @@ describe("a job fails with a text that helps", () => {
 describe("a handler that writes to the pipe of its worker", () => {
   test("ends no other job than its own, and gets no second one", async () => {
     const lines = ['{"ready":true}', '{"id":"nobody","output":1}', '{"id":5,"chunk":1}', '{"stop":"nobody"}'];
-    const ids = [await jobs.run({ do: "write", lines, ms: 300 }), await jobs.run({ do: "wait", ms: 0 })];
+    const file = scratchFile();
+    const ids = [await jobs.run({ do: "write", lines, file }), await jobs.run({ do: "wait", ms: 0 })];
     await jobs.reaches(ids[0] ?? "", "IN_PROGRESS");
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect((await jobs.health()).jobs).toMatchObject({ inProgress: 1, inQueue: 1 });
+    writeFileSync(file, "");
     expect(await jobs.reaches(ids[0] ?? "")).toMatchObject({ status: "COMPLETED", output: "written" });
     expect(await jobs.reaches(ids[1] ?? "")).toMatchObject({ status: "COMPLETED", output: "waited" });
   });
 
   test.each(["nonsense", "[]"])("fails its job with %s, and its worker is replaced", async (line) => {
-    const failed = await ended({ do: "write", lines: [line], ms: 200 });
+    const failed = await ended({ do: "write", lines: [line], file: scratchFile() });
     expect(failed).toMatchObject({ status: "FAILED", error: expect.stringContaining("result was refused") });
     expect((await ended({ do: "pid" }))["workerId"]).not.toBe(failed["workerId"]);
   });

@@ -4,7 +4,7 @@ import { startLoad, tally } from "../../../support/steady-load";
 import { useRollingEndpoint } from "./support/rolling";
 
 // Real processes on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 test.each([1, 2, 3])(
   "a good version takes over from %i workers at workersMax 3 while jobs are answered, never beyond workersMax",
@@ -14,6 +14,7 @@ test.each([1, 2, 3])(
     await endpoint.answersFrom("1");
     await endpoint.deploy({ VERSION: "2" });
     await endpoint.rolledOut(2);
+    await load.answeredBy("2");
     const ends = await load.stop();
     expect(tally(ends)).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
     expect(endpoint.most()).toBeLessThanOrEqual(3);
@@ -27,6 +28,7 @@ test("at workersMax 1 the old worker goes first, and the jobs wait for the new o
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2" });
   await endpoint.rolledOut(2);
+  await load.answeredBy("2");
   const counts = tally(await load.stop());
   expect(counts).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 2": expect.any(Number) });
   expect(endpoint.most()).toBe(1);
@@ -35,11 +37,12 @@ test("at workersMax 1 the old worker goes first, and the jobs wait for the new o
 test("an old worker finishes its job, and takes no other once a new one can be relied on", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
-  const long = endpoint.call("POST", "/runsync", { input: { ms: 8000 } });
+  const long = await endpoint.longJob();
   await endpoint.deploy({ VERSION: "2" });
   await endpoint.answersFrom("2");
   await expect.poll(() => endpoint.workers()).toMatchObject([{ isStale: true, status: "RUNNING" }, { isStale: false }]);
-  expect((await long).json).toMatchObject({ status: "COMPLETED", output: { version: "1" } });
+  long.finish();
+  expect(await long.record()).toMatchObject({ status: "COMPLETED", output: { version: "1" } });
   await endpoint.rolledOut(2);
 });
 
@@ -65,6 +68,7 @@ test.each(["start", "silence"])(
     await endpoint.answersFrom("1");
     await endpoint.deploy({ VERSION: "3" });
     await endpoint.rolledOut(3);
+    await load.answeredBy("3");
     expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number), "COMPLETED 3": expect.any(Number) });
     expect(endpoint.most()).toBeLessThanOrEqual(2);
   },

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { useJobRig } from "../jobs/support/job-rig";
+import { LeapingClock } from "../../../support/leaping-clock";
+import { type RigOptions, useJobRig } from "../jobs/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
-const rigOf = () => useJobRig({ images, timings: shortTimings });
+const rigOf = (options: RigOptions = {}) => useJobRig({ images, timings: shortTimings, ...options });
 const eager = { scalerType: "REQUEST_COUNT", scalerValue: 1 };
 
 test("workersMin are up before any job, and workersMax is the most jobs at once", async () => {
@@ -19,11 +20,15 @@ test("workersMin are up before any job, and workersMax is the most jobs at once"
   expect(new Set(pids).size).toBe(2);
 });
 
-test("an idle worker is gone after idleTimeout", async () => {
-  const rig = await rigOf();
-  const jobs = await rig.endpoint("tool", { idleTimeout: 1 });
+test("an idle worker is gone after idleTimeout, and not before", async () => {
+  const clock = new LeapingClock();
+  const rig = await rigOf({ clock });
+  const jobs = await rig.endpoint("tool", { idleTimeout: 3600 });
   await jobs.reaches(await jobs.run({ do: "echo" }));
+  await clock.leap(3_000_000);
+  await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await jobs.health()).workers).toMatchObject({ idle: 1 });
+  await clock.leap(600_000);
   await jobs.healthBecomes(({ workers }) => workers["idle"] === 0);
 });
 
@@ -40,7 +45,7 @@ test("a job of low priority starts no worker, and runs with the next one that is
 /** An endpoint with a running job, whose template has changed since. */
 async function changedWhileRunning(workersMax: number) {
   const rig = await rigOf();
-  const jobs = await rig.endpoint("tool", { ...eager, workersMax }, { env: { COLOUR: "red" } });
+  const jobs = await rig.endpoint("tool", { ...eager, workersMax, idleTimeout: 600 }, { env: { COLOUR: "red" } });
   const file = scratchFile();
   const running = await jobs.run({ do: "waitForFile", file });
   const { workerId } = await jobs.reaches(running, "IN_PROGRESS");

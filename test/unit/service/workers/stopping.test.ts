@@ -73,10 +73,13 @@ describe("the end of the service", () => {
   test("lets running jobs finish within the deadline", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool");
-    const id = await jobs.run({ do: "wait", ms: 400 });
+    const file = scratchFile();
+    const id = await jobs.run({ do: "waitForFile", file });
     await jobs.reaches(id, "IN_PROGRESS");
-    await rig.restart(5000);
-    expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: "waited" });
+    const restarted = rig.restart(15_000);
+    writeFileSync(file, "");
+    await restarted;
+    expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: expect.any(Number) });
     expect((await jobs.health()).jobs).toMatchObject({ completed: 1, retried: 0 });
   });
 

@@ -167,7 +167,7 @@ export async function useJobRig({
               last = record.parse((await call("GET", `/status/${jobId}`)).json);
               return last["status"];
             },
-            { timeout: 10_000, interval: 20, message: `job ${jobId} was to become ${wanted.join(" or ")}` },
+            { message: `job ${jobId} was to become ${wanted.join(" or ")}` },
           )
           .toSatisfy((status) => wanted.includes(String(status)));
         return last;

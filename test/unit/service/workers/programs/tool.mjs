@@ -48,7 +48,7 @@ export default async function tool({ id, input, signal, ...rest }) {
     }
     case "write":
       for (const line of input.lines) writeSync(3, `${line}\n`);
-      await delay(input.ms ?? 0);
+      while (input.file !== undefined && !existsSync(input.file)) await delay(10);
       return "written";
     case "nothing":
       return undefined;

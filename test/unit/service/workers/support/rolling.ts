@@ -1,12 +1,14 @@
+import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Clock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { JobTimings } from "../../../../../service/jobs/timings";
 import { at } from "../../../../support/raw-http";
 import type { JobCall } from "../../../../support/steady-load";
 import { useJobRig } from "../../jobs/support/job-rig";
-import { shortTimings } from "./programs";
+import { scratchFile, shortTimings } from "./programs";
 
 const workerList = z.array(
   z.looseObject({ id: z.string(), status: z.string(), isStale: z.boolean(), version: z.number() }),
@@ -31,6 +33,8 @@ export interface RollingEndpoint {
   versions(): Promise<number[]>;
   /** How many of the workers are in this phase. */
   phases(status: string): Promise<number>;
+  /** Starts a job that runs until `finish` is called; resolves when a worker has it. */
+  longJob(): Promise<LongJob>;
   /** Runs jobs until one is answered by that version. */
   answersFrom(version: string): Promise<void>;
   /** Waits until all workers run the endpoint's version `version`, and none is on its way. */
@@ -41,16 +45,24 @@ export interface RollingEndpoint {
   most(): number;
 }
 
-/** A service of its own with one endpoint; its workers are counted all the time. */
+interface LongJob {
+  finish(): void;
+  /** Waits for its end; returns its record. */
+  record(): Promise<Record<string, unknown>>;
+}
+
+/** A service of its own with one endpoint, on the machine's clock unless `clock` is another one; its workers are counted all the time. */
 export async function useRollingEndpoint(
   fields: object,
   timings: Partial<JobTimings> = {},
   env: Record<string, string> = { VERSION: "1" },
+  clock?: Clock,
 ): Promise<RollingEndpoint> {
   const file = fileURLToPath(new URL("../../../../support/handlers/versioned.mjs", import.meta.url));
   const rig = await useJobRig({
     images: { versioned: file },
     timings: { ...shortTimings, rolloutPause: 300, ...timings },
+    ...(clock ? { clock } : {}),
   });
   const jobs = await rig.endpoint("versioned", { idleTimeout: 30, ...fields }, { env });
   const templateId = (await rig.rest("GET", `/endpoints/${jobs.id}`)).text("templateId");
@@ -91,32 +103,30 @@ export async function useRollingEndpoint(
     deploy: (env) => changed(`/templates/${templateId}`, { env }),
     versions: async () => [...new Set((await workers()).map(({ version }) => version))].sort(),
     phases: async (status) => (await workers()).filter((worker) => worker.status === status).length,
+    async longJob() {
+      const until = scratchFile();
+      const id = await jobs.run({ until });
+      await jobs.reaches(id, "IN_PROGRESS");
+      return { finish: () => writeFileSync(until, ""), record: () => jobs.reaches(id) };
+    },
     answersFrom: (version) =>
       expect
-        .poll(async () => at((await jobs.call("POST", "/runsync", { input: {} })).json, "output", "version"), {
-          timeout: 20_000,
-          interval: 20,
-        })
+        .poll(async () => at((await jobs.call("POST", "/runsync", { input: {} })).json, "output", "version"))
         .toBe(version),
     async rolledOut(version) {
       const rollout = async () => (await v2("/releases")).json;
       await expect
-        .poll(rollout, { timeout: 30_000, interval: 20 })
+        .poll(rollout, { timeout: 30_000 })
         .toMatchObject({ endpointVersion: version, rollout: { inProgress: false } });
       await expect
-        .poll(
-          async () =>
-            (await workers()).every((worker) => worker.version === version && worker.status !== "INITIALIZING"),
-          {
-            timeout: 20_000,
-            interval: 20,
-          },
+        .poll(async () =>
+          (await workers()).every((worker) => worker.version === version && worker.status !== "INITIALIZING"),
         )
         .toBe(true);
     },
     async moreStarts(count) {
       const before = seen.size;
-      await expect.poll(() => seen.size, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(before + count);
+      await expect.poll(() => seen.size).toBeGreaterThanOrEqual(before + count);
     },
     most: () => most,
   };
