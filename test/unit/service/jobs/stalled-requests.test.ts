@@ -5,7 +5,7 @@ import { useJobRig } from "./support/job-rig";
 const key = "a-key-for-this-test-only";
 
 test("a body that stalls is answered 408 and gives its place among the requests at once free", async () => {
-  const rig = await useJobRig({ timings: { requestLimit: 1500 } });
+  const rig = await useJobRig({ timings: { requestLimit: 3000 } });
   const jobs = await rig.endpoint("none", { workersMax: 0 });
   const url = `${rig.root}/v2/${jobs.id}/cancel/nosuchjob`;
   // 20 of them have the places of /cancel, the others find none.
@@ -16,9 +16,9 @@ test("a body that stalls is answered 408 and gives its place among the requests 
 });
 
 test("a call that is held longer than a request may take to come in is none of them", async () => {
-  const rig = await useJobRig({ timings: { requestLimit: 300 } });
+  const rig = await useJobRig({ timings: { requestLimit: 1000 } });
   const jobs = await rig.endpoint("none", { workersMax: 0 });
-  const answer = await jobs.call("POST", "/runsync?wait=1500", { input: {} });
+  const answer = await jobs.call("POST", "/runsync?wait=2500", { input: {} });
   expect(answer.status).toBe(200);
   expect(answer.text("status")).toBe("IN_QUEUE");
 });

@@ -51,6 +51,8 @@ async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<stri
   return job.id;
 }
 const seen = (bodies: string[], count: number) => expect.poll(() => bodies.length, { interval: 5 }).toBe(count);
+/** Longer than a test: whoever waited for the end of an attempt would wait for ever, as the clock stands still, too. */
+const never = { webhookAnswer: 600_000 };
 const left = (rig: ReturnType<typeof rigOf>) =>
   rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;
 
@@ -139,31 +141,27 @@ test("name and password in the address are sent as Basic credentials, and never 
   await delivery.stop();
 });
 
-test("100 slow notifications to one host hold up no other host's for a second", async () => {
-  const rig = rigOf();
+test("100 notifications to a host that never answers hold up no other host's", async () => {
+  const rig = rigOf(never);
   const delivery = rig.open();
   delivery.start();
   const slow = await receiver("hang");
   const quick = await receiver(200);
   for (let at = 0; at < 100; at++) await end(rig, slow.url);
-  const started = Date.now();
   await end(rig, quick.url);
-  await expect.poll(() => quick.bodies.length, { interval: 5 }).toBe(1);
-  expect(Date.now() - started).toBeLessThan(1000);
+  await seen(quick.bodies, 1);
   await delivery.stop();
 });
 
-test("40 hosts that never answer hold up no other host's for a second", async () => {
-  const rig = rigOf();
+test("40 hosts that never answer hold up no other host's", async () => {
+  const rig = rigOf(never);
   const delivery = rig.open();
   delivery.start();
   const slow = await Promise.all(Array.from({ length: 40 }, () => receiver("hang")));
   const quick = await receiver(200);
   for (const { url } of slow) await end(rig, url);
-  const started = Date.now();
   await end(rig, quick.url);
-  await expect.poll(() => quick.bodies.length, { interval: 5 }).toBe(1);
-  expect(Date.now() - started).toBeLessThan(1000);
+  await seen(quick.bodies, 1);
   await delivery.stop();
 });
 
