@@ -25,11 +25,11 @@ describe("Job operations: /runsync and /run", () => {
   test("POST /runsync?wait= answers what it has when the wait ends, and the job goes on", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     await jobs.runsync({ ms: 0 });
-    const answer = await jobs.runsync({ ms: 1500 }, 1000);
+    const answer = await jobs.runsync({ ms: 3500 }, 1000);
     expectAnswer(answer, 200, { status: "IN_PROGRESS" });
     expect(answer.took).toBeGreaterThanOrEqual(950);
     expect(at(answer.json, "output")).toBeUndefined();
-    expectAnswer(await jobs.reaches(stringAt(answer, "id")), 200, { status: "COMPLETED", output: { slept: 1500 } });
+    expectAnswer(await jobs.reaches(stringAt(answer, "id")), 200, { status: "COMPLETED", output: { slept: 3500 } });
   });
 
   test.each([1000, 300000])("POST /runsync?wait=%i is within the bounds", async (wait) => {
@@ -64,7 +64,9 @@ describe("Job operations: /runsync and /run", () => {
   test("jobs of one endpoint run in the order they came", async (context) => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 0 });
     const [submitted, starts]: [string[], number[]] = [[], []];
+    const resume = target.hold(context);
     for (let n = 0; n < 4; n += 1) submitted.push(await jobs.submit({ ms: 100, n }));
+    resume();
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 1 });
     const states = async (): Promise<string[]> =>
       Promise.all(submitted.map(async (id) => stringAt(await jobs.status(id), "status")));

@@ -66,7 +66,7 @@ describe("Job operations: /health", () => {
 
   test("GET /health counts jobs that wait, run, complete and fail, and the workers at work", async (context) => {
     const slow = await account.jobsOn("slow", context);
-    const running = await slow.submit({ ms: 1500 });
+    const running = await slow.submit({ ms: 3000 });
     await slow.reaches(running, "IN_PROGRESS");
     await slow.submit({ ms: 0 });
     expectAnswer(await slow.health(), 200, {
@@ -121,7 +121,7 @@ describe("Queue: when jobs wait for workers", () => {
 
   test("as many jobs run at once as workersMax allows", async (context) => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 2 });
-    const ids = [await jobs.submit({ ms: 3000 }), await jobs.submit({ ms: 3000 })];
+    const ids = [await jobs.submit({ ms: 120_000 }), await jobs.submit({ ms: 120_000 })];
     for (const id of ids) await jobs.reaches(id, "IN_PROGRESS");
     expectAnswer(await jobs.health(), 200, { jobs: { inProgress: 2 }, workers: { running: 2 } });
     for (const id of ids) await jobs.cancel(id);

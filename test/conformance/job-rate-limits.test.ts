@@ -36,15 +36,17 @@ function expectThrottled(answer: Answer): void {
 }
 
 describe("Rate limits (per endpoint and operation): rate", () => {
-  test.each(rates)(
+  test.for(rates)(
     "%s: %s %s answers 429 above %i requests per 10 seconds, and not before",
-    async (_name, method, path, limit, abreast) => {
+    async ([_name, method, path, limit, abreast], context) => {
+      target.hold(context);
       const jobs = await account.parked();
       const ask = () => jobs.call(method, path, path === "/run" ? { input: {} } : undefined);
       const started = Date.now();
       expect(throttled(await burst(limit, abreast, ask)), "refused below the limit").toBe(0);
       const over = await ask();
-      expect(Date.now() - started, "ms for the burst: too slow a machine to reach the limit").toBeLessThan(10_000);
+      if (target.outside)
+        expect(Date.now() - started, "ms for the burst: too slow a machine to reach the limit").toBeLessThan(10_000);
       expectThrottled(over);
     },
   );
@@ -59,6 +61,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
   });
 
   test("a limit that was reached holds for 10 seconds, not less", async (context) => {
+    target.hold(context);
     const purge = (jobs: JobApi) => jobs.call("POST", "/purge-queue");
     // Four endpoints reach their limit a quarter of a second apart: a window that moves in steps shows at one of them.
     const several = await Promise.all([account.parked(), account.parked(), account.parked(), account.parked()]);
@@ -88,11 +91,15 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
     const ids = await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
     await Promise.all(Array.from({ length: workers }, (_, n) => worker.take(undefined, `conformance-worker-${n}`)));
     await Promise.all(ids.map((id) => worker.jobs.cancel(id)));
-    await Promise.all(
-      Array.from({ length: workers }, (_, n) =>
-        worker.take(AbortSignal.timeout(1000), `conformance-worker-${n}`).catch(() => undefined),
-      ),
+    const leaving = new AbortController();
+    const takes = Array.from({ length: workers }, (_, n) =>
+      worker.take(leaving.signal, `conformance-worker-${n}`).catch(() => undefined),
     );
+    await expect
+      .poll(async () => (await worker.jobs.health()).json)
+      .toMatchObject({ workers: { running: 0, ready: workers } });
+    leaving.abort();
+    await Promise.all(takes);
     expectAnswer(await worker.jobs.health(), 200, { workers: { running: 0, idle: workers } });
     const statuses = await burst(20, 1, () => worker.jobs.call("POST", "/purge-queue"));
     expect(statuses.length - throttled(statuses)).toBe(8);
@@ -173,7 +180,6 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
         const next = await askUntil(
           () => jobs.call("POST", path, { input: {} }),
           ({ status }) => status !== 429,
-          1000,
         );
         expect(next.status).toBeLessThan(429);
       } finally {

@@ -24,6 +24,7 @@ describe("Job operations: /stream", () => {
   test("GET /stream/{job_id} answers a bare array of chunks with output and metrics", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
+    await jobs.reaches(id, "COMPLETED");
     const answer = await jobs.call("GET", `/stream/${id}`);
     expectAnswer(answer, 200);
     expect(elements(answer)[0], answer.text).toMatchObject({ output: { text: ["a"] } });
@@ -39,15 +40,16 @@ describe("Job operations: /stream", () => {
 
   test("GET /stream/{job_id} shows chunks while the job is still running", async (context) => {
     const jobs = await account.jobsOn("stream", context);
-    const id = await jobs.submit({ chunks: ["first", "second"], pause: 1500 });
-    expect(await readAll(jobs, id, 1)).toEqual(["first"]);
+    const id = await jobs.submit({ size: 5, chunks: ["second"], pause: 120_000 });
+    expect(await readAll(jobs, id, 1)).toEqual(["xxxxx"]);
     expectAnswer(await jobs.status(id), 200, { status: "IN_PROGRESS" });
+    await jobs.cancel(id);
   });
 
   test("GET /stream/{job_id} holds an empty call until a chunk comes", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     await jobs.runsync({ chunks: [] });
-    const id = await jobs.submit({ chunks: ["late"], pause: 700 });
+    const id = await jobs.submit({ chunks: ["late"], pause: 2500 });
     const answer = await jobs.call("GET", `/stream/${id}`);
     expect(outputs(answer)).toEqual(["late"]);
     expect(answer.took).toBeGreaterThan(400);

@@ -84,14 +84,17 @@ describe("States and transitions", () => {
 
   test("POST /retry/{job_id} on a job IN_PROGRESS answers 400 and leaves it so, COMPLETED likewise", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const id = await jobs.submit({ ms: 700 });
-    await jobs.reaches(id, "IN_PROGRESS");
-    expectAnswer(await jobs.retry(id), 400);
+    const running = await jobs.submit({ ms: 120_000 });
+    await jobs.reaches(running, "IN_PROGRESS");
+    expectAnswer(await jobs.retry(running), 400);
+    expectAnswer(await jobs.status(running), 200, { status: "IN_PROGRESS" });
+    await jobs.cancel(running);
+    const id = await jobs.submit({ ms: 1 });
     await jobs.reaches(id, "COMPLETED");
     const answer = await jobs.retry(id);
     expectAnswer(answer, 400);
     expect(answer.text).toContain("COMPLETED");
-    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { slept: 700 } });
+    expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { slept: 1 } });
   });
 
   test("POST /cancel/{job_id} on a job that is over leaves its state", async (context) => {
@@ -104,7 +107,7 @@ describe("States and transitions", () => {
 
   test("POST /purge-queue removes the jobs that wait and keeps the running one going", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const running = await jobs.submit({ ms: 800 });
+    const running = await jobs.submit({ ms: 3000 });
     await jobs.reaches(running, "IN_PROGRESS");
     const waiting = [await jobs.submit({ ms: 0 }), await jobs.submit({ ms: 0 })];
     expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 2, status: "completed" });
@@ -135,12 +138,11 @@ describe("States and transitions: moves that the table does not show", () => {
     const jobs = await account.jobsOn("crash", context);
     const id = await jobs.submit({});
     // Crashed workers are started again after a pause that grows.
-    let state: unknown;
-    for (let tries = 0; tries < 100 && state !== "FAILED"; tries += 1) {
+    const stateLater = async (): Promise<unknown> => {
       await target.pass(500, context);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      state = at((await jobs.status(id)).json, "status");
-    }
+      return at((await jobs.status(id)).json, "status");
+    };
+    await expect.poll(stateLater, { interval: 50 }).toBe("FAILED");
     const answer = await jobs.status(id);
     expectAnswer(answer, 200, { status: "FAILED" });
     expect(stringAt(answer, "error")).toContain("crashed on purpose");

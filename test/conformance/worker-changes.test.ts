@@ -33,10 +33,10 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
 
   test("workersMax lowered to 0: the running job finishes, then no worker is left and jobs wait", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const running = await jobs.submit({ ms: 1000 });
+    const running = await jobs.submit({ ms: 3000 });
     await jobs.reaches(running, "IN_PROGRESS");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
-    expectAnswer(await jobs.reaches(running, "COMPLETED"), 200, { output: { slept: 1000 } });
+    expectAnswer(await jobs.reaches(running, "COMPLETED"), 200, { output: { slept: 3000 } });
     await expect.poll(() => workers(jobs)).toBe(0);
     const waiting = await jobs.submit({ ms: 0 });
     await target.pass(10_000, context);
@@ -79,11 +79,11 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
 describe("Changes that restart workers", () => {
   test("a change of GPU types lets the running job finish, and the next job runs", async (context) => {
     const jobs = await account.jobsOn("slow", context);
-    const running = await jobs.submit({ ms: 1200 });
+    const running = await jobs.submit({ ms: 3000 });
     await jobs.reaches(running, "IN_PROGRESS");
     await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { gpuTypeIds: ["NVIDIA A40"] });
     const before = await jobs.reaches(running, "COMPLETED");
-    expectAnswer(before, 200, { output: { slept: 1200 } });
+    expectAnswer(before, 200, { output: { slept: 3000 } });
     const next = await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
     expect(stringAt(next, "workerId")).not.toBe(stringAt(before, "workerId"));
     expectAnswer(await jobs.health(), 200, { jobs: { retried: 0, completed: 2 } });

@@ -149,13 +149,11 @@ describe("Worker channel: results", () => {
   test("a worker that stops pinging is given up and its job is queued again, counted as retried", async (context) => {
     const { worker, id } = await taken(context);
     expectAnswer(await worker.ping(id), 200);
-    let state: unknown;
-    for (let tries = 0; tries < 10 && state !== "IN_QUEUE"; tries += 1) {
-      await target.pass(30_000, context);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      state = at((await worker.jobs.status(id)).json, "status");
-    }
-    expectAnswer(await worker.jobs.status(id), 200, { status: "IN_QUEUE" });
+    const stateLater = async (): Promise<unknown> => {
+      await target.pass(10_000, context);
+      return at((await worker.jobs.status(id)).json, "status");
+    };
+    await expect.poll(stateLater, { interval: 50 }).toBe("IN_QUEUE");
     expectAnswer(await worker.jobs.health(), 200, { jobs: { retried: 1 } });
     expectAnswer(await worker.take(), 200, { id, input: { prompt: "ping" } });
   });

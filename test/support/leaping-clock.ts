@@ -11,10 +11,19 @@ interface Sleeper {
  */
 export class LeapingClock implements Clock {
   #lead = 0;
+  #heldAt: number | undefined;
   #sleepers = new Set<Sleeper>();
 
   now(): number {
-    return Date.now() + this.#lead;
+    return (this.#heldAt ?? Date.now()) + this.#lead;
+  }
+
+  /** Lets no time pass but by leaps until the result is called: how long requests take makes no difference. */
+  hold(): () => void {
+    this.#heldAt ??= Date.now();
+    return () => {
+      this.#heldAt = undefined;
+    };
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -23,6 +23,8 @@ export interface Target {
   image(handler: HandlerName, context: TestContext): string;
   /** Lets time pass: a leap of the local service's clock, a real wait outside. Long waits skip the test outside. */
   pass(ms: number, context: TestContext): Promise<void>;
+  /** Lets no time pass on the local service but by `pass`, until the result is called or the test ends; outside it goes on. */
+  hold(context: TestContext): () => void;
   /** Skips the test outside, where the service's settings cannot be chosen or its machine not be reached. */
   localOnly(context: TestContext, reason: string): void;
 }
@@ -59,6 +61,7 @@ function outsideTarget(): Target {
       if (ms > longestRealWait) skip(context, `would wait ${ms / 1000} s on a service whose clock is its own`);
       await new Promise((resolve) => setTimeout(resolve, ms));
     },
+    hold: () => () => undefined,
     localOnly: (context, reason) => skip(context, `only against the local service: ${reason}`),
   };
 }
@@ -94,6 +97,11 @@ async function localTarget(options: ServiceOptions): Promise<Target> {
     outside: false,
     image: localImage,
     pass: (ms) => clock.leap(ms),
+    hold(context) {
+      const resume = clock.hold();
+      context.onTestFinished(resume);
+      return resume;
+    },
     localOnly: () => undefined,
   };
 }

@@ -50,7 +50,7 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
     },
     calls: (name) => calls.get(name) ?? [],
     async call(name, nth = 1) {
-      const end = Date.now() + 10_000;
+      const end = Date.now() + 15_000;
       for (;;) {
         const found = calls.get(name)?.[nth - 1];
         if (found) return found;
