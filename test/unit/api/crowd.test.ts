@@ -44,4 +44,4 @@ test("among many calls and any faults, every call ends and no create is sent twi
     }),
     { numRuns: 15 },
   );
-}, 30_000);
+}, 60_000);

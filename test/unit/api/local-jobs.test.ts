@@ -36,7 +36,7 @@ async function startEndpoint(image: keyof typeof images, stream: "array" | "enve
   return { ...clients, id: endpoint.id, until };
 }
 
-describe("against the local service", { timeout: 20_000 }, () => {
+describe("against the local service", () => {
   test("a job runs by /run and by /runsync, and the health counts it", async () => {
     const { jobs, id, until } = await startEndpoint("h/echo");
     const queued = await jobs.run(id, { input: { say: "hello" } });

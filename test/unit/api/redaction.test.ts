@@ -84,11 +84,11 @@ test("a secret that is a common word is taken out, whatever the text means by it
 });
 
 test("a secret that repeats itself costs no time", () => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   expect(createRedaction(["x".repeat(20_000)])(`a${"x".repeat(20_000)}b${"x".repeat(100)}c`)).toBe(
     "a[secret]b[secret]c",
   );
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(process.cpuUsage(started).user / 1000, "ms of processor time").toBeLessThan(1000);
 });
 
 test("no secret makes it fail, and none is an empty one", () => {

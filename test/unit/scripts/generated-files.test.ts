@@ -2,8 +2,11 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { temporaryFolder } from "./fake-cli";
+
+// Each of them runs the generator two or three times.
+vi.setConfig({ testTimeout: 120_000 });
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** Files that are written by hand but for the addresses in them. */

@@ -77,10 +77,9 @@ test("the lock of a process that died is taken over at once, by one of many", as
     await pause();
     appendFileSync(record, "out ");
   };
-  const began = Date.now();
-  await Promise.all([1, 2, 3, 4].map(() => withLock(path, work, { poll: 5 })));
+  // Whoever waited for a silence would wait longer than the test.
+  await Promise.all([1, 2, 3, 4].map(() => withLock(path, work, { poll: 5, silence: 600_000 })));
   expect(readFileSync(record, "utf8")).toBe("in out ".repeat(4));
-  expect(Date.now() - began).toBeLessThan(2_000);
 });
 
 test("the lock of another machine is taken over when it gives no sign of life", async () => {
@@ -97,16 +96,17 @@ test("the lock of another machine is taken over when it gives no sign of life", 
 test("a holder that works longer than the silence keeps its lock by its signs of life", async () => {
   const path = join(temporaryFolder(), "lock");
   const order: string[] = [];
+  const [began, silence] = [Date.now(), 1500];
   const long = async () => {
-    for (let round = 0; round < 50; round += 1) await pause();
+    while (Date.now() - began < 3 * silence) await pause();
     order.push("first");
   };
-  const first = withLock(path, long, { silence: 700 });
+  const first = withLock(path, long, { silence });
   await pause();
   // To the second process the holder looks like one of another machine, known by its signs of life alone.
   const holder = JSON.parse(readFileSync(path, "utf8"));
   writeFileSync(path, JSON.stringify({ ...holder, host: "another-machine" }));
-  const second = withLock(path, async () => order.push("second"), { silence: 700, poll: 5 });
+  const second = withLock(path, async () => order.push("second"), { silence, poll: 5 });
   await Promise.all([first, second]);
   expect(order).toEqual(["first", "second"]);
 });

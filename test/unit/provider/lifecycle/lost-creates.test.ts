@@ -143,7 +143,7 @@ describe("a first request that was only slow", () => {
   /** The looks find nothing, then the first request arrives after all: made past the proxy, as a slow network would. */
   async function straggle(): Promise<void> {
     bench.proxy.inject(create, { kind: "status", status: 504 });
-    bench.proxy.inject(create, { kind: "delay", ms: 40 });
+    bench.proxy.inject(create, { kind: "delay", ms: 500 });
     while (!bench.proxy.requests.some(({ fault }) => fault === "delay"))
       await new Promise((resolve) => setTimeout(resolve, 2));
     await bench.rest("POST", "/networkvolumes", { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" });

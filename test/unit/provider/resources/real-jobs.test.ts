@@ -80,7 +80,7 @@ test("a job that no worker can run says what is missing", async () => {
   );
   expect(String(failure)).toContain("start the service with --image acme/none:1=COMMAND");
   expect(shown.at(-1)).toContain('the image "acme/none:1" has no command');
-}, 20_000);
+});
 
 test.each(["async", "sync"])("a cancelled deployment cancels its job within a second or so, %s", async (mode) => {
   const stop = new AbortController();
