@@ -83,7 +83,8 @@ describe("a cancellation ends at once, with its reason,", () => {
         ),
       () => shown.some((text) => text.includes("attempt 2")),
     );
-    expect(took).toBeLessThan(1000);
+    // The wait is one of 30 s.
+    expect(took).toBeLessThan(10_000);
     expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
   });
 
@@ -105,7 +106,8 @@ describe("a cancellation ends at once, with its reason,", () => {
           ),
         () => shown.some((text) => text.includes("waiting for the service to release")),
       );
-      expect(took).toBeLessThan(1000);
+      // The wait is one of an hour.
+      expect(took).toBeLessThan(10_000);
       // The next destroy goes on with it.
       await bench.clock.leap(3_600_000);
       await Template.delete(made.id, made.outputs, bench.context());

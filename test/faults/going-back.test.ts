@@ -112,7 +112,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
 
   test("a Ctrl-C while the switch is on its way waits for its response, so the state says what runs", async () => {
     const stop = new AbortController();
-    bench.proxy.inject(switching, { kind: "delay", ms: 40 });
+    bench.proxy.inject(switching, { kind: "delay", ms: 500 });
     const cancelled = { ...context(), signal: stop.signal };
     const running = ServerlessEndpoint.update(id, deployed, inputsOf(broken), cancelled);
     await expect.poll(() => bench.proxy.pendingFaults(), { interval: 2 }).toBe(0);

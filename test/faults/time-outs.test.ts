@@ -19,7 +19,7 @@ const changes: Record<(typeof cases)[number]["kind"], Properties> = {
   ContainerRegistryAuth: { password: "qqqq" },
 };
 
-describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create, held }) => {
+describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create }) => {
   const lifecycle = kinds[kind];
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more }, name).inputs;
@@ -55,16 +55,26 @@ describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create, held
       expect(took).toBeLessThanOrEqual(timeout);
     }
   });
+});
 
-  test("that is over while the answer to a create is on its way leaves no orphan", async () => {
-    const name = freshName();
-    bench.proxy.inject(create, { kind: "answerLate", ms: 3000 });
-    const started = Date.now();
-    const made = await lifecycle.create(inputsOf(name), bench.context({ timeout: 2500, clock: systemClock }));
-    expect(Date.now() - started).toBeLessThanOrEqual(2500);
-    const ids = (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
-    expect(ids).toEqual([made.id]);
-  });
+test("a time-out that is over while the answer to a create is on its way leaves no orphan of any kind", async () => {
+  // A fifth of the time-out is for the look that finds what was made, on a busy machine too; all kinds wait at once.
+  const timeout = 10_000;
+  await Promise.all(
+    cases.map(async ({ kind, news, create, held }) => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "answerLate", ms: 1.2 * timeout });
+      const started = Date.now();
+      const { inputs } = kinds[kind].check({}, news, name);
+      const made = await kinds[kind].create(inputs, bench.context({ timeout, clock: systemClock }));
+      expect(Date.now() - started, kind).toBeLessThanOrEqual(timeout);
+      const named = (await bench.held(held)).map(propertiesIn).filter((one) => one["name"] === name);
+      expect(
+        named.map(({ id }) => id),
+        kind,
+      ).toEqual([made.id]);
+    }),
+  );
 });
 
 test("a time-out that is over fails no other create that waits for the same list", async () => {
