@@ -11,9 +11,11 @@ describe("a job that the console runs", () => {
     const id = await rig.endpoint("greeter");
     const page = await rig.open();
     await page.getByRole("link", { name: /greeter/ }).click();
-    await submit(page, { ms: 1500, name: "you" });
+    const file = join(rig.dataFolder, "go-on");
+    await submit(page, { waitFor: file, name: "you" });
     await resultIs(page, "IN_PROGRESS");
     await shows(page, ".jobs .state", "IN_PROGRESS");
+    await writeFile(file, "");
     await resultIs(page, "COMPLETED");
     await shows(page, "#result pre", '"text": "Hello, you!"');
     await shows(page, ".jobs .state", "COMPLETED");

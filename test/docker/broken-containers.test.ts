@@ -38,7 +38,7 @@ test("a registry that refuses is quoted, and nobody sees the password", async (c
 });
 
 test("a container that never asks for a job is unhealthy, is ended, and fails the jobs that wait", async (context) => {
-  const short = { ...timings, takeSilence: 300, startLimit: 600, secondLook: 50, killGrace: 200 };
+  const short = { ...timings, takeSilence: 300, startLimit: 1500, secondLook: 50, killGrace: 200 };
   const rig = await startRig(context, { timings: short });
   const id = await rig.endpoint({ dockerArgs: "node -e 'setInterval(() => {}, 1000)'" });
   const job = rig.clients.jobs.runsync(id, { input: {} });

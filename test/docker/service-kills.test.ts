@@ -57,7 +57,7 @@ test(`kill -9 of the service with three containers, ${rounds} times: none is lef
   for (let round = 0; round < rounds; round++) {
     const clients = createClients(service);
     for (let job = 0; job < 6; job++) {
-      const { id: jobId } = await clients.jobs.run(id, { input: { do: "trace", ms: 300 } });
+      const { id: jobId } = await clients.jobs.run(id, { input: { do: "trace", ms: 2000 } });
       ids.push(jobId);
     }
     await expect.poll(async () => (await clients.jobs.health(id)).jobs.inProgress, { timeout: 30_000 }).toBe(3);

@@ -125,7 +125,7 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}: RUNPOD_REST_VERSION=v2`,
     expect(JSON.stringify(await mcp.call("list-endpoint-releases", { endpointId }))).toContain('"version":1');
     const listed = JSON.stringify(await mcp.call("list-endpoint-workers", { endpointId }));
     const [, workerId = ""] = /"id":"(local-\w+)"/.exec(listed) ?? [];
-    const logs = await mcp.call("stream-worker-logs", { endpointId, workerId, maxWaitMs: 500 });
+    const logs = await mcp.call("stream-worker-logs", { endpointId, workerId, maxWaitMs: 3000 });
     expect(JSON.stringify(logs)).toContain("worker starts for the image");
   });
 });

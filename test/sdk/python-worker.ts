@@ -79,7 +79,7 @@ export function pythonWorkerAs(title: string, useRig: (context: TestContext) => 
     it("shows its progress in /status while the job runs", async (context) => {
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("plain.py");
-      const { id } = await rig.clients.jobs.run(endpoint, { input: { do: "progress", seconds: 2 } });
+      const { id } = await rig.clients.jobs.run(endpoint, { input: { do: "progress", seconds: 5 } });
       await expect
         .poll(() => rig.clients.jobs.status(endpoint, id), { timeout: wait, interval: 50 })
         .toMatchObject({ status: "IN_PROGRESS", output: "half way" });

@@ -114,14 +114,14 @@ export function faultSchedulesThrough(way: Way): void {
 
   /** Runs a deployment in which the next request that fits `victim` is the last one of its process. */
   async function upKilled(victim: Match): Promise<void> {
-    service.proxy.inject(victim, { kind: "answerLate", ms: 4000 });
+    service.proxy.inject(victim, { kind: "answerLate", ms: 15_000 });
     let over = false;
     const ended = stack.up().finally(() => {
       over = true;
     });
-    while (!over && !service.proxy.requests.some(({ fault }) => fault === "answerLate")) await delay(20);
-    // The service carries it out meanwhile, and its answer finds nobody.
-    if (!over) await delay(200);
+    // The service has carried it out, and its answer finds nobody.
+    const carriedOut = () => service.proxy.requests.some((one) => one.fault === "answerLate" && one.carriedOut);
+    while (!over && !carriedOut()) await delay(20);
     const providers = (await stackProcesses(stack.folder)).filter(isProvider);
     expect(providers.length, "processes to kill").toBeGreaterThan(0);
     expect(over, "the deployment ended before the kill").toBe(false);

@@ -65,6 +65,10 @@ export function jobInvokeThrough(way: Way): void {
     });
 
     it("when it takes too long, and it is cancelled on the service", async () => {
+      const id = endpoints["slow"] ?? "";
+      // A worker that is up takes the job at once, where one that has to start may need longer than the job has.
+      await service.rest("PATCH", `/endpoints/${id}`, { workersMin: 1 });
+      await expect.poll(() => service.job("GET", id, "/health")).toMatchObject({ workers: { idle: 1 } });
       const up = await deploy("slow", { input: { ms: 60_000 }, timeout: 2 });
       expect(up.code).not.toBe(0);
       expect(complaint(up)).toMatch(
@@ -72,7 +76,7 @@ export function jobInvokeThrough(way: Way): void {
       );
       const cancel = service.proxy.requests.find(({ path }) => path.includes("/cancel/"));
       const jobId = cancel?.path.split("/").at(-1);
-      expect(await service.job("GET", endpoints["slow"] ?? "", `/status/${jobId}`)).toMatchObject({
+      expect(await service.job("GET", id, `/status/${jobId}`)).toMatchObject({
         status: "CANCELLED",
       });
     });

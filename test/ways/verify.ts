@@ -57,7 +57,8 @@ export function verifyThrough(way: Way): void {
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
     expect(up.output).toContain("was updated, but its verification was cut short");
-    expect(up.ended - up.interrupted, up.output).toBeLessThan(5000);
+    // The job has 60 s.
+    expect(up.ended - up.interrupted, up.output).toBeLessThan(30_000);
     const after = await held();
     expect(after.templates).toHaveLength(2);
     expect(after.templates).toContain(verified);

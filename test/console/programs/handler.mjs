@@ -13,6 +13,7 @@ export default async function handler({ input, signal }) {
   if (input.say) console.log(input.say);
   if (input.fail) throw new Error(input.fail);
   if (input.until) return words(input.until);
+  while (input.waitFor && !existsSync(input.waitFor)) await pause(20);
   if (input.ms) await pause(input.ms, undefined, { signal });
   return { text: `Hello, ${input.name ?? "world"}!` };
 }
