@@ -1,4 +1,4 @@
-import { type Answer, at, send } from "../support/raw-http";
+import { type Answer, askUntil, at, send, stringAt } from "../support/raw-http";
 import type { Chance } from "./chance";
 
 /** What a job of the load is asked to do; see handlers/work.mjs. */
@@ -105,6 +105,27 @@ async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
+}
+
+/** Submits a job that works for `ms`, and waits until a worker has it. */
+export async function runLongJob(
+  { target, knowledge, round }: Pick<LoadPlan, "target" | "knowledge" | "round">,
+  endpointId: string,
+  ms: number,
+): Promise<void> {
+  const { serverlessUrl, apiKey: key } = target;
+  const input = { n: 7, ms, fails: false };
+  // The load may have used up what may be submitted for now.
+  const accepted = await askUntil(
+    () => send("POST", `${serverlessUrl}/v2/${endpointId}/run`, { key, json: { input } }),
+    ({ status }) => status === 200,
+  );
+  const id = stringAt(accepted, "id");
+  knowledge.accepted.set(id, { id, endpointId, input, round });
+  await askUntil(
+    () => send("GET", `${serverlessUrl}/v2/${endpointId}/status/${id}`, { key }),
+    ({ json }) => at(json, "status") === "IN_PROGRESS",
+  );
 }
 
 /** Runs `clients` clients at once; resolves when the last one has ended. */
