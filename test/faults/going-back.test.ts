@@ -1,4 +1,4 @@
-import type { Dialect } from "serverless-compute-api";
+import { type Dialect, systemClock } from "serverless-compute-api";
 import { beforeEach, describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
@@ -112,8 +112,9 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
 
   test("a Ctrl-C while the switch is on its way waits for its response, so the state says what runs", async () => {
     const stop = new AbortController();
-    bench.proxy.inject(switching, { kind: "delay", ms: 500 });
-    const cancelled = { ...context(), signal: stop.signal };
+    bench.proxy.inject(switching, { kind: "delay", ms: 200 });
+    // The 2 s that a response is waited for are real ones.
+    const cancelled = { ...context(), clock: systemClock, signal: stop.signal };
     const running = ServerlessEndpoint.update(id, deployed, inputsOf(broken), cancelled);
     await expect.poll(() => bench.proxy.pendingFaults(), { interval: 2 }).toBe(0);
     stop.abort(new Error("the deployment was cancelled"));
