@@ -43,6 +43,8 @@ export interface Match {
 
 /** A request that came to the proxy. */
 export interface RecordedRequest {
+  /** When it came, by Date.now(). */
+  at: number;
   method: string;
   /** Without its query, which could hold a key. */
   path: string;
@@ -160,7 +162,8 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method ?? "";
     const path = new URL(request.url ?? "/", "http://any").pathname;
-    const record: RecordedRequest = { method, path, fault: undefined, carriedOut: false, status: undefined };
+    const nothing = { fault: undefined, carriedOut: false, status: undefined };
+    const record: RecordedRequest = { at: Date.now(), method, path, ...nothing };
     requests.push(record);
     underWay += 1;
     most = Math.max(most, underWay);

@@ -69,7 +69,10 @@ export function parallelThrough(way: Way): void {
     const refresh = await stack.refresh({ args });
     expect(refresh.code, refresh.output).toBe(0);
     expect(Object.values(refresh.operations).flat()).toEqual(Array(4 * each).fill("same"));
-    expect(service.proxy.requests.length).toBeLessThanOrEqual(dialect === "v1" ? 4 : 5);
+    // A list serves for 2 s: a machine that takes longer for its part asks for each once more.
+    const { requests } = service.proxy;
+    const took = (requests.at(-1)?.at ?? 0) - (requests[0]?.at ?? 0);
+    expect(requests.length).toBeLessThanOrEqual((dialect === "v1" ? 4 : 5) * (1 + Math.floor(took / 1500)));
   });
 
   it("are destroyed by a request each, templates by two: the first one reads the name that is the template's now", async () => {
