@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { Context, Properties } from "../provider/lifecycle/contract";
 import { kinds } from "../provider/resources";
@@ -20,8 +21,6 @@ export interface LagRow {
   /** Requests of one wait, all in all; the mean. */
   requests: number;
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Kind = "JobInvoke" | "ServerlessEndpoint" | "Template";
 

@@ -78,7 +78,9 @@ function properties(
       ...(traits.secret ? { secret: true } : {}),
       ...(traits.replaces === true ? { willReplaceOnChanges: true } : {}),
       // The schema has no word for what only one version of REST replaces.
-      ...(traits.replaces === "v2" ? { description: `${spec.description} With REST v2 a change replaces.` } : {}),
+      ...(typeof traits.replaces === "string"
+        ? { description: `${spec.description} With REST ${traits.replaces} a change replaces.` }
+        : {}),
     };
   }
   return { specs, required: schema.required ?? [] };

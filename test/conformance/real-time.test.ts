@@ -133,7 +133,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
       const since = Date.now();
       await jobs.cancel(await jobs.submit({}, { webhook: url }));
       // With the defaults it takes 20 s.
-      await context.expect.poll(() => times.length, { timeout: 18_000, interval: 20 }).toBe(3);
+      await context.expect.poll(() => times.length, { timeout: 18_000 }).toBe(3);
       const wait = timings.webhookDelay + (answers ? 0 : timings.webhookAnswer);
       expectPassed(since, 2 * wait, "the third call");
     });

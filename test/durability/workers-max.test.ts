@@ -177,7 +177,7 @@ test(
     const access = { ...service.addresses, apiKey: service.apiKey };
     const watching = watch([await makeWatched(access, 1, { workersMin: 1 })]);
     for (let kill = 1; kill <= kills; kill++) {
-      await expect.poll(() => watching.seen.size, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(kill);
+      await expect.poll(() => watching.seen.size, { timeout: 20_000 }).toBeGreaterThanOrEqual(kill);
       service.child.kill("SIGKILL");
       await service.ended;
       service = await startService(data, ...flags);

@@ -32,13 +32,13 @@ function killedWhen(moment: string, folder: string, file: string, ...args: strin
 test.each(["spawned", "told"])("a worker whose service is killed when it was just %s ends too", async (moment) => {
   const worker = killedWhen(moment, scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(worker).toBeGreaterThan(0);
-  await expect.poll(() => isAlive(worker), { timeout: 20_000, interval: 20 }).toBe(false);
+  await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
 });
 
 test("the shell that waits for the service's end ends itself when no worker came", async () => {
   const shell = killedWhen("before", scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(shell).toBeGreaterThan(0);
-  await expect.poll(() => isAlive(shell), { timeout: 20_000, interval: 20 }).toBe(false);
+  await expect.poll(() => isAlive(shell), { timeout: 20_000 }).toBe(false);
 });
 
 test("the shell's note is there until the worker that it ends is gone, and no longer", async () => {

@@ -119,7 +119,7 @@ test("a service that is killed in the middle of a rollout goes on with the new v
   addresses = second.addresses;
   for (const jobId of ids) {
     const state = async () => at((await job("GET", `/status/${jobId}`)).json, "status");
-    await expect.poll(state, { timeout: 20_000, interval: 20 }).toBe("COMPLETED");
+    await expect.poll(state, { timeout: 20_000 }).toBe("COMPLETED");
   }
   const shown = await send("GET", `${addresses.serverlessUrl}/v2/serverless/${id}/workers`, { key });
   expectAnswer(shown, 200, { endpointVersion: 2 });
