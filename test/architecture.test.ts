@@ -70,6 +70,9 @@ const offenders: Record<string, [path: string, text: string][]> = {
   ],
   "the dynamic way does not import the plugin": [["provider/dynamic/a.ts", 'export { x } from "../plugin/values";']],
   "the plugin does not import the dynamic way": [["provider/plugin/a.ts", 'import "../dynamic/provider";']],
+  "nothing of the provider imports what is bundled": [
+    ["provider/dynamic/a.ts", 'import type { provider } from "../bundle/deployment";'],
+  ],
   "examples import only the package root": [
     ["examples/a/index.ts", 'import { x } from "pulumi-serverless-compute/dynamic";'],
     ["examples/b/index.ts", 'import { x } from "../../provider";'],

@@ -5,7 +5,6 @@ import { createHost, type Host } from "../engine/host";
 import { createResourceVerbs } from "../engine/resource-verbs";
 import { sealed, toWire, type Wire } from "../engine/values";
 import type { Lifecycle } from "../lifecycle/contract";
-import { kinds } from "../resources";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
 
@@ -109,23 +108,23 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
   };
 }
 
-let processHost: Host | undefined;
-
 /**
- * What the text in state asks for in the process that the engine starts: the provider of a kind, with the code that is
- * installed now. Old state names it for ever, so it keeps its name and its place, `pulumi-serverless-compute/dynamic`.
+ * The providers of the process that the engine starts, by the kind that the text in state asks for. They share one host, made
+ * for the first of them: only then is it certain that this is that process.
  */
-export function provider(kind: string): dynamic.ResourceProvider<Wire, Wire> {
-  const table: Record<string, Lifecycle | undefined> = kinds;
-  const lifecycle = table[kind];
-  if (!lifecycle) {
-    throw new Error(
-      `the installed pulumi-serverless-compute has no resource "${kind}": install the version that made it, or a later one`,
-    );
-  }
-  if (!processHost) {
-    processHost = createHost(() => process.argv[2]);
-    obeyEngine(processHost.cancellation, process.argv[2]);
-  }
-  return createProvider(lifecycle, processHost);
+export function createProviders(kinds: Readonly<Record<string, Lifecycle | undefined>>) {
+  let host: Host | undefined;
+  return (kind: string): dynamic.ResourceProvider<Wire, Wire> => {
+    const lifecycle = kinds[kind];
+    if (!lifecycle) {
+      throw new Error(
+        `the installed pulumi-serverless-compute has no resource "${kind}": install the version that made it, or a later one`,
+      );
+    }
+    if (!host) {
+      host = createHost(() => process.argv[2]);
+      obeyEngine(host.cancellation, process.argv[2]);
+    }
+    return createProvider(lifecycle, host);
+  };
 }

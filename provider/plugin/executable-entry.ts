@@ -11,5 +11,5 @@ main({
   idleLimit: 0,
   schema: () => packageSchema,
   server: () => require("./grpc-server.js"),
-  rest: () => require("./plugin-rest.js").rest,
+  rest: () => require("./deployment.js").rest,
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { runBundle } from "../engine/run-bundle";
 import { main, type Rest } from "./main";
-import { runBundle } from "./run-bundle";
 
 /** Version of the package, put in when the plugin is bundled (scripts/release/bundle-plugin.mjs). */
 declare const packageVersion: string;
@@ -16,7 +16,7 @@ main({
   schema: () => readFileSync(join(__dirname, "plugin-schema.json"), "utf8"),
   server: () => require("./grpc-server.js"),
   rest: () => {
-    const bundle = join(__dirname, "plugin-rest.js");
+    const bundle = join(__dirname, "deployment.js");
     const exported = runBundle(bundle);
     if ("rest" in exported && isRest(exported.rest)) return exported.rest;
     throw new Error(`${bundle} is not a part of the plugin`);

@@ -33,13 +33,13 @@ export async function archivePlugin(target, platform) {
       await chmod(join(draft, name), 0o755);
     }
     // Which of the bundled files have licences of others to show, the bundler knows.
-    const notices = (await readdir(join(provider, "dist"))).filter((name) => /^plugin.*\.LEGAL\.txt$/.test(name));
+    const notices = (await readdir(join(provider, "dist"))).filter((name) => /\.LEGAL\.txt$/.test(name));
     for (const file of [
       "LICENSE",
       "THIRD-PARTY-NOTICES.txt",
       "dist/plugin.js",
-      "dist/plugin-rest.js",
-      "dist/plugin-clients.js",
+      "dist/deployment.js",
+      "dist/deployment-clients.js",
       "dist/plugin-schema.json",
       ...notices.map((name) => `dist/${name}`),
     ]) {

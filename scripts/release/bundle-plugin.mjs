@@ -24,7 +24,7 @@ const late = {
   },
   "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
 };
-const lateBundle = "./plugin-clients.js";
+const lateBundle = "./deployment-clients.js";
 /** undici's own index gives every dispatcher its methods; of those only the tunnels through proxies use one. */
 const lateMethods =
   'require("undici/lib/dispatcher/dispatcher").prototype.connect = require("undici/lib/api/api-connect");';
@@ -75,10 +75,10 @@ const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
   logLevel: "warning",
 });
 
-const restEntry = inRepository("provider/plugin/rest.ts");
+const restEntry = inRepository("provider/bundle/deployment.ts");
 
 /**
- * What esbuild makes of the parts: plugin-clients.js, and plugin-rest.js, which requires it by its name.
+ * What esbuild makes of the parts: deployment-clients.js, and deployment.js, which requires it by its name.
  * @param {string} entry Source of the first.
  */
 async function buildParts(entry) {
@@ -89,13 +89,13 @@ async function buildParts(entry) {
   const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
-    inject: [inRepository("provider/plugin/web-assembly.ts")],
+    inject: [inRepository("provider/bundle/web-assembly.ts")],
     outfile: join(folder, lateBundle),
   });
   const rest = await build({
     ...options,
     entryPoints: [entry],
-    outfile: join(folder, "plugin-rest.js"),
+    outfile: join(folder, "deployment.js"),
     // ES modules first: of those only what is used gets in.
     mainFields: ["module", "main"],
     alias: {
@@ -113,7 +113,7 @@ async function buildParts(entry) {
 
 /**
  * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them.
- * @param {string} [entry] Source of plugin-rest.js.
+ * @param {string} [entry] Source of deployment.js.
  */
 export async function bundleParts(entry = restEntry) {
   const parts = await buildParts(entry);
@@ -138,7 +138,7 @@ function buildEntry(name, define) {
     ...options,
     entryPoints: [inRepository(`provider/plugin/${name}.ts`)],
     outfile: join(folder, "plugin.js"),
-    external: ["./plugin-rest.js"],
+    external: ["./deployment.js"],
     define: { ...define, packageVersion: JSON.stringify(version) },
   });
 }
@@ -206,8 +206,8 @@ const cachedBundles = 2;
  * @param {string} target
  */
 async function makeCaches(target) {
-  const { runBundle } = require("../../provider/dist/plugin/run-bundle.js");
-  runBundle(join(target, "plugin-rest.js"));
+  const { runBundle } = require("../../provider/dist/engine/run-bundle.js");
+  runBundle(join(target, "deployment.js"));
   runBundle(join(target, lateBundle));
   const deadline = Date.now() + 10_000;
   const made = () => cachesIn(target).filter((name) => name.includes(process.version)).length === cachedBundles;

@@ -87,7 +87,7 @@ it.each(platforms)("the archive for %s on %s has what that system starts", async
     expect.arrayContaining([
       "pulumi-resource-serverless-compute",
       "dist/plugin.js",
-      "dist/plugin-rest.js",
+      "dist/deployment.js",
       "LICENSE",
       "THIRD-PARTY-NOTICES.txt",
     ]),

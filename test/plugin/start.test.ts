@@ -36,7 +36,7 @@ const cacheOf = async (bundle: string): Promise<string> => {
   return (await caches()).find((name) => name.startsWith(`plugin-${text.slice(2, 18)}-${process.version}-`)) ?? "";
 };
 
-it.each(["plugin-rest.js", "plugin-clients.js"])(
+it.each(["deployment.js", "deployment-clients.js"])(
   "%s comes with a code cache for the Node that it was built with",
   async (bundle) => {
     expect(await cacheOf(bundle)).not.toBe("");
@@ -84,7 +84,7 @@ it("prints its port within 1.3 times the run of a bare Node", async () => {
 });
 
 it("loads nothing of the resources for a process that is only asked for the schema, and killed", async () => {
-  const path = join(folder, "dist", "plugin-rest.js");
+  const path = join(folder, "dist", "deployment.js");
   const text = await readFile(path, "utf8");
   try {
     await rm(path);
@@ -99,7 +99,7 @@ it("loads nothing of the resources for a process that is only asked for the sche
 });
 
 it("says what is wrong when the installation is damaged", async () => {
-  const path = join(folder, "dist", "plugin-rest.js");
+  const path = join(folder, "dist", "deployment.js");
   const text = await readFile(path, "utf8");
   try {
     await writeFile(path, "throw new Error('half a file')");
@@ -126,7 +126,7 @@ it.runIf(existsSync("/proc/self"))(`needs less than ${allowed} MB`, async () => 
 });
 
 it("starts without a cache, makes one, and makes it again when it is broken", async () => {
-  const path = join(folder, "dist", await cacheOf("plugin-rest.js"));
+  const path = join(folder, "dist", await cacheOf("deployment.js"));
   for (const spoil of [() => rm(path), () => writeFile(path, "no cache")]) {
     await spoil();
     const { ask } = await start();

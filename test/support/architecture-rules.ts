@@ -157,6 +157,13 @@ export const rules: Rule[] = [
     breaches: badImports((source) => within(source, "provider/plugin"), leads("provider/dynamic")),
   },
   {
+    sentence: "nothing of the provider imports what is bundled",
+    breaches: badImports(
+      (source) => within(source, "provider") && !within(source, "provider/bundle"),
+      leads("provider/bundle"),
+    ),
+  },
+  {
     sentence: "examples import only the package root",
     breaches: badImports(
       (source) => within(source, "examples"),

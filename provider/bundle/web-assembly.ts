@@ -14,7 +14,7 @@ declare const globalThis: {
 const { Instance, Module } = globalThis.WebAssembly;
 
 /**
- * What undici gets for `WebAssembly` in the plugin's bundle. Its parser of HTTP is one large function, which V8 would take
+ * What undici gets for `WebAssembly` in the bundle. Its parser of HTTP is one large function, which V8 would take
  * for worth 80 ms of a processor to optimize, in a process that has the responses of one command to parse. The flag counts
  * where a module is made; it is set back because code caches are only good under the flags that they were made with.
  */

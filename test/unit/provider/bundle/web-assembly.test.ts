@@ -1,6 +1,6 @@
 import { Script } from "node:vm";
 import { expect, it } from "vitest";
-import { WebAssembly } from "../../../../provider/plugin/web-assembly";
+import { WebAssembly } from "../../../../provider/bundle/web-assembly";
 
 /** A module with a function `f` that returns 42. */
 const answer = Uint8Array.from([

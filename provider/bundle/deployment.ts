@@ -1,0 +1,25 @@
+// Before anything that makes a shape.
+import "./zod-settings";
+
+import { createProviders } from "../dynamic/provider";
+import { obeyEngine } from "../engine/cancellation";
+import { createHost } from "../engine/host";
+import type { Lifecycle } from "../lifecycle/contract";
+import type { Rest } from "../plugin/main";
+import { providerCalls } from "../plugin/provider-calls";
+import { kinds } from "../resources";
+
+/** What serves resources of these kinds, by the plugin and by the process that the engine starts for dynamic resources. */
+export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
+  rest: {
+    begin: (listener, engineAddress) => {
+      const host = createHost(engineAddress);
+      obeyEngine(host.cancellation, engineAddress(), { servers: [listener] });
+      return providerCalls(host, table);
+    },
+  } satisfies Rest,
+  provider: createProviders(table),
+});
+
+/** Everything that either way loads only for a deployment: one bundle, which starts from a code cache. */
+export const { rest, provider } = deploymentOf(kinds);
