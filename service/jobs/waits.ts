@@ -4,13 +4,15 @@ import type { JobEvents } from "./events";
 import type { StoredJob } from "./row";
 import { createTimerQueue } from "./timer-queue";
 
+type Done = (ended?: StoredJob) => void;
+
 /** Waits for jobs on behalf of clients. */
 export interface JobWaits {
   /**
    * Calls `done` once: with the job when it is over; without it when it is gone, when `ms` have passed or when all waits
    * end; with `chunks`, also when a stream chunk came in. Returns what ends the wait without a call.
    */
-  wait(jobId: string, ms: number, done: (ended?: StoredJob) => void, chunks?: boolean): () => void;
+  wait(jobId: string, ms: number, done: Done, chunks?: boolean): () => void;
   /** The same as a promise, which an aborted signal resolves, too. */
   news(jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void>;
   /** Ends all waits; from then on none begins. */
@@ -21,8 +23,8 @@ export interface JobWaits {
 interface Wait {
   jobId: string;
   chunks: boolean;
-  over: boolean;
-  done(ended?: StoredJob): void;
+  /** Undefined once it was called, or left: the timer stays for a while, and must not keep the client's response. */
+  done: Done | undefined;
 }
 
 /** Waits that end in one turn. */
@@ -34,7 +36,7 @@ export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
   let closed = false;
   // One timer for all of them: most jobs are over long before the time of who waits for them.
   const timers = createTimerQueue<Wait>(
-    ({ over }) => !over,
+    ({ done }) => done !== undefined,
     () => size,
   );
   const alarm = createAlarm(
@@ -45,33 +47,35 @@ export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
 
   function endLate(): number | undefined {
     for (let late = timers.due(clock.now(), batch); late.length > 0; late = timers.due(clock.now(), batch)) {
-      for (const wait of late) if (leave(wait)) wait.done();
+      for (const wait of late) leave(wait)?.();
     }
     return timers.next();
   }
-  function leave(wait: Wait): boolean {
-    if (wait.over) return false;
-    wait.over = true;
+  /** Ends a wait; returns what to call. */
+  function leave(wait: Wait): Done | undefined {
+    const { done } = wait;
+    if (!done) return undefined;
+    wait.done = undefined;
     size--;
     const left = waiting.get(wait.jobId)?.filter((one) => one !== wait) ?? [];
     if (left.length > 0) waiting.set(wait.jobId, left);
     else waiting.delete(wait.jobId);
-    return true;
+    return done;
   }
   function wake(jobId: string, isChunk: boolean, ended?: StoredJob): void {
-    for (const wait of waiting.get(jobId) ?? []) if ((wait.chunks || !isChunk) && leave(wait)) wait.done(ended);
+    for (const wait of waiting.get(jobId) ?? []) if (wait.chunks || !isChunk) leave(wait)?.(ended);
   }
   events.on("ended", (job, _before, output) => wake(job.id, false, { job, output }));
   events.on("removed", ({ id }) => wake(id, false));
   events.on("streamed", ({ id }) => wake(id, true));
   alarm.start();
 
-  function begin(jobId: string, ms: number, done: Wait["done"], chunks = false): () => void {
-    const wait: Wait = { jobId, chunks, over: closed, done };
+  function begin(jobId: string, ms: number, done: Done, chunks = false): () => void {
     if (closed) {
       done();
       return () => undefined;
     }
+    const wait: Wait = { jobId, chunks, done };
     size++;
     const others = waiting.get(jobId);
     if (others) others.push(wait);
@@ -103,7 +107,7 @@ export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
     },
     close() {
       closed = true;
-      for (const waits of [...waiting.values()]) for (const wait of waits) if (leave(wait)) wait.done();
+      for (const waits of [...waiting.values()]) for (const wait of waits) leave(wait)?.();
       void alarm.stop();
     },
   };
