@@ -43,6 +43,9 @@ function welcome(service: Service): string {
 ${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;
 }
 
+/** How often to look for the shell of `npx`, ms. */
+const lookForShell = 500;
+
 /** The first signal stops the service in order, a second one at once. */
 function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
   let stopping = false;
@@ -59,4 +62,18 @@ function stopOnSignals(service: Service, say: (text: string) => void, output: Ou
     );
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  onEndOfNpx(onSignal);
+}
+
+/** `npx` starts a command by a shell, and hands signals on to that one only, which ends and tells nobody. */
+function onEndOfNpx(ended: () => void): void {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env;
+  // What npx started may have started this one, and end before it: that is no reason to stop.
+  if (event !== "npx" || !script?.includes("serverless-compute-local")) return;
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    ended();
+  }, lookForShell).unref();
 }

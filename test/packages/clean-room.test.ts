@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
-import { lastLines } from "../../scripts/child.mjs";
+import { isAlive, lastLines } from "../../scripts/child.mjs";
 import { startProcess } from "../../scripts/quickstart/service-process.mjs";
 import { repository } from "../plugin/support/sdk";
 import { noteSecret } from "../support/secret-scan";
@@ -30,6 +33,7 @@ const addressesShape = z.object({
   graphqlUrl: z.string(),
   serverlessUrl: z.string(),
   apiKeyFile: z.string(),
+  pid: z.number(),
 });
 const manifestShape = z.object({ devDependencies: z.record(z.string(), z.string()) });
 const hubToken = "hub-token-of-the-clean-room";
@@ -188,6 +192,17 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       }
       // It said so itself, as one that was killed could not.
       expect(await readFile(join(room.folder, "data", "service.log"), "utf8")).toMatch(/"msg":"stopped"\}\s*$/);
+    });
+
+    it("stops the service when npx is told to stop, which tells only its shell", async () => {
+      const args = ["serverless-compute-local", "start", "--port", "0", "--json", "--data", "data"];
+      const npx = spawn("npx", args, { cwd: room.folder, env: room.env, stdio: ["ignore", "pipe", "ignore"] });
+      const [line] = await once(createInterface({ input: npx.stdout }), "line");
+      const { pid, serverlessUrl } = addressesShape.parse(JSON.parse(String(line)));
+      expect(isAlive(pid)).toBe(true);
+      npx.kill("SIGTERM");
+      await expect.poll(() => isAlive(pid)).toBe(false);
+      await expect(fetch(serverlessUrl)).rejects.toThrow("fetch failed");
     });
 
     it("runs handlers in TypeScript where Node strips types, and says what is missing where it does not", async () => {
