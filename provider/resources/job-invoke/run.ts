@@ -16,12 +16,15 @@ export type JobContext = Pick<
 
 const second = 1000;
 
+/** Milliseconds between two looks at a job in its first 5 s. Who chooses `sync` has a short job and wants its end at once. */
+const firstLooks = { async: 250, sync: 75 } as const satisfies Record<JobOrder["mode"], number>;
+
 /**
  * Milliseconds to the next look at a job that began `passed` ago. Its end is seen after half of that in the median: at most 250 ms
  * late within ten minutes, the default execution time-out (interface: Limits), then 1/2400 of the time passed. An hour takes 3,700 looks.
  */
-const lookInterval = (passed: number): number =>
-  passed < 5 * second ? 250 : Math.min(Math.max(400, passed / 1200), 2 * second);
+const lookInterval = (passed: number, mode: JobOrder["mode"]): number =>
+  passed < 5 * second ? firstLooks[mode] : Math.min(Math.max(400, passed / 1200), 2 * second);
 
 /** Milliseconds between two lines of progress while nothing changes: fewer than looks, since a CI log keeps every line. */
 const firstLine = 500;
@@ -64,7 +67,7 @@ export async function runJob(order: JobOrder, context: JobContext): Promise<JobR
   const started = clock.now();
   const submitted = await submit(order, context);
   try {
-    return await untilFinal(order.endpointId, submitted, started + limit, limit, context);
+    return await untilFinal(order, submitted, started + limit, limit, context);
   } catch (error) {
     if (error instanceof JobGone) throw error;
     // Nobody waits for it any more, so it must not go on using a worker.
@@ -88,7 +91,7 @@ function submit({ endpointId, input, mode, policy }: JobOrder, context: JobConte
 }
 
 async function untilFinal(
-  endpointId: string,
+  { endpointId, mode }: JobOrder,
   submitted: JobRecord,
   end: number,
   limit: number,
@@ -121,7 +124,7 @@ async function untilFinal(
       const time = `${Math.round(passed / second)} s of at most ${Math.round(limit / second)} s`;
       context.progress(`job ${job.id} ${job.status}: ${time}${because}`);
     }
-    await pause(Math.min(lookInterval(passed), left));
+    await pause(Math.min(lookInterval(passed, mode), left));
     job = await look(endpointId, job.id, context);
   }
   context.progress(`job ${job.id} ${job.status}`);
