@@ -75,6 +75,7 @@ const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
   logLevel: "warning",
 });
 
+const fetchTypes = inRepository("provider/bundle/fetch-types.ts");
 const restEntry = inRepository("provider/bundle/deployment.ts");
 
 /**
@@ -89,7 +90,7 @@ async function buildParts(entry) {
   const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
-    inject: [inRepository("provider/bundle/web-assembly.ts")],
+    inject: [inRepository("provider/bundle/web-assembly.ts"), fetchTypes],
     outfile: join(folder, lateBundle),
   });
   const rest = await build({
@@ -106,6 +107,7 @@ async function buildParts(entry) {
       "serverless-compute-api/redaction": inRepository("api/redaction.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
+    inject: [fetchTypes],
     plugins: [loadLate, littleZod],
   });
   return [clients, rest];
