@@ -97,6 +97,12 @@ export const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
 /** The API key that the environment gives the service; undefined where it gives none. */
 export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;
 
+/** Whether `npx` started this command itself, and not something that started it and may end before it. */
+export function isStartedByNpx(): boolean {
+  const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env;
+  return event === "npx" && script?.includes("serverless-compute-local") === true;
+}
+
 /** Where the Docker Engine of this machine is; throws an Error that says why that is unknown. */
 export const findLocalEngine = (): EngineAddress => findEngine(process.env);
 

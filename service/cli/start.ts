@@ -1,5 +1,5 @@
 import { createService, type Service } from "../index";
-import { apiKeyOfEnvironment, type ServiceOptions } from "../settings";
+import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
 import { complain, exitCodes, type Output } from "./output";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
@@ -49,8 +49,8 @@ const lookForShell = 500;
 /** The first signal stops the service in order, a second one at once. */
 function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
   let stopping = false;
-  const onSignal = (): void => {
-    if (stopping) process.exit(exitCodes.interrupted);
+  const stop = (): void => {
+    if (stopping) return;
     stopping = true;
     say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Press Ctrl-C again to stop at once.`);
     service.stop(stopDeadline).then(
@@ -61,15 +61,14 @@ function stopOnSignals(service: Service, say: (text: string) => void, output: Ou
       },
     );
   };
+  const onSignal = (): void => (stopping ? process.exit(exitCodes.interrupted) : stop());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  onEndOfNpx(onSignal);
+  // A Ctrl-C reaches shell and service, and may end the shell first: that is no second one.
+  if (isStartedByNpx()) onEndOfShell(stop);
 }
 
 /** `npx` starts a command by a shell, and hands signals on to that one only, which ends and tells nobody. */
-function onEndOfNpx(ended: () => void): void {
-  const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env;
-  // What npx started may have started this one, and end before it: that is no reason to stop.
-  if (event !== "npx" || !script?.includes("serverless-compute-local")) return;
+function onEndOfShell(ended: () => void): void {
   const shell = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === shell) return;
