@@ -33,7 +33,7 @@ export async function archivePlugin(target, platform) {
       await chmod(join(draft, name), 0o755);
     }
     // Which of the bundled files have licences of others to show, the bundler knows.
-    const notices = (await readdir(join(provider, "dist"))).filter((name) => /\.LEGAL\.txt$/.test(name));
+    const notices = (await readdir(join(provider, "dist"))).filter((name) => /^deployment.*\.LEGAL\.txt$/.test(name));
     for (const file of [
       "LICENSE",
       "THIRD-PARTY-NOTICES.txt",

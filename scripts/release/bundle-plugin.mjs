@@ -76,11 +76,11 @@ const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
 });
 
 const fetchTypes = inRepository("provider/bundle/fetch-types.ts");
-const restEntry = inRepository("provider/bundle/deployment.ts");
+const deploymentEntry = inRepository("provider/bundle/deployment.ts");
 
 /**
  * What esbuild makes of the parts: deployment-clients.js, and deployment.js, which requires it by its name.
- * @param {string} entry Source of the first.
+ * @param {string} entry Source of deployment.js.
  */
 async function buildParts(entry) {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
@@ -117,14 +117,14 @@ async function buildParts(entry) {
  * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them.
  * @param {string} [entry] Source of deployment.js.
  */
-export async function bundleParts(entry = restEntry) {
+export async function bundleParts(entry = deploymentEntry) {
   const parts = await buildParts(entry);
   return parts.flatMap(({ outputFiles }) => outputFiles.map(({ path, text }) => ({ path, text })));
 }
 
 /** The packages of others whose code the bundles have in them, each as its folder from the root of the repository. */
 export async function bundledPackages() {
-  const bundles = [...(await buildParts(restEntry)), await buildEntry("node-entry", {})];
+  const bundles = [...(await buildParts(deploymentEntry)), await buildEntry("node-entry", {})];
   const files = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const found = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? []);
   return [...new Set(found)].sort();
@@ -167,7 +167,7 @@ export function schemaText() {
  * @param {string} [target] Another folder than provider/dist.
  * @param {string} [entry] Another source of the late part.
  */
-export async function bundlePlugin(target = folder, entry = restEntry) {
+export async function bundlePlugin(target = folder, entry = deploymentEntry) {
   const parts = [
     ...(await bundleParts(entry)).map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
     ...(await bundleEntry("node-entry")),

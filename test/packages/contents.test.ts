@@ -37,7 +37,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
   it("has its README and licence, and what is compiled, not what it is compiled from", async () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));
     const known =
-      /^(README\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.cache|dist\/[\w-]+\.js\.LEGAL\.txt|dist\/plugin-schema\.json|console\/page\/[a-z-]+\.(html|css|mjs|svg))$/;
+      /^(README\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.cache|dist\/deployment-clients\.js\.LEGAL\.txt|dist\/plugin-schema\.json|console\/page\/[a-z-]+\.(html|css|mjs|svg))$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(await readFile(join(folder, "README.md"), "utf8")).toContain(`# ${manifest.name}\n`);
   });
