@@ -117,7 +117,7 @@ export function createJobs(deps: JobsDeps) {
         () => {
           const job = runBy(id, workerId);
           if (!job) return false;
-          store.setOutput(job.seq, output);
+          store.setProgress(job.seq, output);
           if (!job.hasOutput) live.put({ ...job, hasOutput: true });
           return true;
         },
@@ -192,7 +192,7 @@ export function createJobs(deps: JobsDeps) {
         () => {
           const job = find(endpointId, id)?.job;
           const retimed = job && { ...job, expiresAt: job.createdAt + ttl };
-          if (retimed && isOver(retimed)) store.save(retimed, dueAt(retimed));
+          if (retimed && isOver(retimed)) store.saveOver(retimed, dueAt(retimed));
           else if (retimed) put(retimed);
           return retimed;
         },

@@ -25,7 +25,7 @@ export function createJobRecords({ live, store, clock, deadlines }: JobRecordsDe
     find(endpointId: string, id: string): StoredJob | undefined {
       const job = live.get(id);
       const hasOutput = job?.status === "IN_PROGRESS" && job.hasOutput;
-      const found = job ? { job, output: hasOutput ? store.output(job.seq) : undefined } : store.find(id);
+      const found = job ? { job, output: hasOutput ? store.progress(job.seq) : undefined } : store.find(id);
       return found?.job.endpointId === endpointId && isVisible(found.job) ? found : undefined;
     },
 

@@ -2,12 +2,29 @@ import { jobStatus } from "serverless-compute-api/shapes";
 import type { Job, JobFacts, JobOperation } from "./job";
 
 /**
- * The columns of a job as one JSON array: a start may read a million jobs and every /status one, and the driver takes three
- * times as long for a column each.
+ * What a job's row holds beside what SQL looks for, as one JSON array: a start may read a million jobs and every job is written
+ * at its end, and the driver takes longer for a column each. Its order is that of stores that are there.
  */
-export const jobColumn = `json_array(seq, id, endpoint_id, operation, low_priority, execution_timeout, created_at, queued_at,
-  place, expires_at, retries, crashes, coalesce(chunks, 0), coalesce(chunks_read, 0), webhook, status, worker_id, started_at,
-  finished_at, error) AS job`;
+export const recordOf = (job: Job): string =>
+  JSON.stringify([
+    job.operation,
+    job.lowPriority ? 1 : 0,
+    job.executionTimeout,
+    job.createdAt,
+    job.queuedAt,
+    job.place,
+    job.expiresAt,
+    job.retries,
+    job.crashes,
+    job.webhook,
+    job.workerId,
+    job.startedAt,
+    job.error,
+  ]);
+
+/** What is read of every job, as one column. */
+export const jobColumn = `json_array(seq, id, endpoint_id, status, finished_at, coalesce(chunks, 0), coalesce(chunks_read, 0),
+  json(record)) AS job`;
 
 const wrong = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);
 
@@ -78,28 +95,29 @@ export function createJobRows() {
   /** Reads `jobColumn`. As one literal: put together from parts a job takes three times the time and the memory. */
   function readJob(column: unknown, hasOutput: boolean): Job {
     const values: unknown = JSON.parse(text(column, "row"));
-    if (!Array.isArray(values)) throw wrong("row");
+    const record: unknown = Array.isArray(values) ? values[7] : undefined;
+    if (!Array.isArray(values) || !Array.isArray(record)) throw wrong("row");
     const read: Read = {
       seq: number(values[0], "seq"),
       id: text(values[1], "id"),
       endpointId: shared(text(values[2], "endpoint_id")),
-      operation: oneOf(values[3], "operation", operations),
-      lowPriority: values[4] === 1,
-      executionTimeout: numberOrNone(values[5], "execution_timeout"),
-      createdAt: number(values[6], "created_at"),
-      queuedAt: number(values[7], "queued_at"),
-      place: number(values[8], "place"),
-      expiresAt: number(values[9], "expires_at"),
-      retries: number(values[10], "retries"),
-      crashes: number(values[11], "crashes"),
-      chunks: number(values[12], "chunks"),
-      chunksRead: number(values[13], "chunks_read"),
-      webhook: textOrNone(values[14], "webhook"),
-      status: oneOf(values[15], "status", jobStatus.options),
-      workerId: textOrNone(values[16], "worker_id"),
-      startedAt: numberOrNone(values[17], "started_at"),
-      finishedAt: numberOrNone(values[18], "finished_at"),
-      error: textOrNone(values[19], "error"),
+      operation: oneOf(record[0], "operation", operations),
+      lowPriority: record[1] === 1,
+      executionTimeout: numberOrNone(record[2], "execution time-out"),
+      createdAt: number(record[3], "time of creation"),
+      queuedAt: number(record[4], "time in the queue"),
+      place: number(record[5], "place"),
+      expiresAt: number(record[6], "ttl"),
+      retries: number(record[7], "retries"),
+      crashes: number(record[8], "crashes"),
+      chunks: number(values[5], "chunks"),
+      chunksRead: number(values[6], "chunks_read"),
+      webhook: textOrNone(record[9], "webhook"),
+      status: oneOf(values[3], "status", jobStatus.options),
+      workerId: textOrNone(record[10], "worker"),
+      startedAt: numberOrNone(record[11], "start"),
+      finishedAt: numberOrNone(values[4], "finished_at"),
+      error: textOrNone(record[12], "error"),
       hasOutput,
     };
     if (!isJob(read)) throw wrong("state");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
-import type { Job, LiveJob } from "./job";
-import { createJobRows, jobColumn, type StoredJob } from "./row";
+import type { FinalJob, Job, LiveJob } from "./job";
+import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
 import { createUnwritten, type Deferral, type JobChange, type JobPayload, type UnwrittenDeps } from "./unwritten";
 
 /**
@@ -15,16 +15,18 @@ export interface JobStore {
   nextPlace(): number;
   /** Writes a submission, which waits or runs at once. */
   insert(job: LiveJob, payload: JobPayload, may?: Deferral): void;
-  /** Writes what may change of a job; `dueAt` is when a final one is deleted. */
-  save(job: Job, dueAt: number, may?: Deferral): void;
+  /** Writes what may change of a job that is not over; what it returned before, if it was over, goes. */
+  save(job: LiveJob, dueAt: number, may?: Deferral): void;
+  /** Writes what may change of a job that is over and is deleted at `dueAt`; an `output` (JSON text) takes the place of another. */
+  saveOver(job: FinalJob, dueAt: number, output?: string): void;
   find(id: string): StoredJob | undefined;
   /** What the worker gets, as JSON texts. */
   payload(seq: number): JobPayload | undefined;
-  /** What a job's worker returned last, as JSON text. */
-  output(seq: number): string | undefined;
-  setOutput(seq: number, output: string | undefined): void;
+  /** The last progress update (JSON text) of a job that is not over. */
+  progress(seq: number): string | undefined;
+  setProgress(seq: number, progress: string | undefined): void;
   /**
-   * Writes what was changed in this transaction, each job once, and before its end: until then `insert`, `save` and `setOutput`
+   * Writes what was changed in this transaction, each job once, and before its end: until then `insert`, `save` and `setProgress`
    * only remember. What may wait is left for `flushOlder` and `flushAll`.
    */
   flush(): void;
@@ -58,12 +60,10 @@ export interface JobStore {
   endpoints(): string[];
 }
 
-const columns = `seq, id, endpoint_id, operation, status, low_priority, execution_timeout, created_at, queued_at, place,
-  expires_at, retries, crashes, webhook, worker_id, started_at, finished_at, error`;
-const joined = `SELECT ${jobColumn}, output FROM jobs LEFT JOIN job_outputs USING (seq) LEFT JOIN job_streams USING (seq)`;
+const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
+const joined = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
 /** Without outputs, which may be 20 MB each. */
-const lean = `SELECT ${jobColumn}, EXISTS (SELECT 1 FROM job_outputs WHERE seq = jobs.seq) AS has_output
-  FROM jobs LEFT JOIN job_streams USING (seq)`;
+const lean = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
 const ofEndpoint = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
@@ -73,10 +73,11 @@ const chunkBatch = 64;
 const now: Deferral = { wait: false };
 
 export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "onRollback" | "deferred">): JobStore {
-  const insert = database.prepare(`INSERT INTO jobs (${columns}, due_at, input, s3_config)
-    VALUES (${Array.from({ length: 21 }, () => "?").join(", ")})`);
-  const save = database.prepare(`UPDATE jobs SET status = ?, queued_at = ?, place = ?, expires_at = ?, due_at = ?,
-    started_at = ?, finished_at = ?, worker_id = ?, retries = ?, crashes = ?, error = ? WHERE seq = ?`);
+  const insert = database.prepare(`INSERT INTO jobs
+    (seq, id, endpoint_id, status, finished_at, due_at, record, output, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const changed = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
+  const save = database.prepare(`${changed} WHERE seq = ?`);
+  const saveOutput = database.prepare(`${changed}, output = ? WHERE seq = ?`);
   const rows = createJobRows();
   const find = database.query(`${joined} WHERE id = ?`, rows.stored);
   const page = database.query(`${joined} ${ofEndpoint}`, rows.stored);
@@ -87,8 +88,8 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
     z.object({ input: z.string(), s3Config: z.string().nullable() }),
   );
-  const output = database.query("SELECT output FROM job_outputs WHERE seq = ?", textOf("output"));
-  const setOutput = database.prepare("INSERT OR REPLACE INTO job_outputs (seq, output) VALUES (?, ?)");
+  const progress = database.query("SELECT progress FROM job_progress WHERE seq = ?", textOf("progress"));
+  const setProgress = database.prepare("INSERT OR REPLACE INTO job_progress (seq, progress) VALUES (?, ?)");
   const appendChunk = database.prepare("INSERT INTO job_chunks (seq, position, chunk) VALUES (?, ?, ?)");
   const setChunks = database.prepare("INSERT OR REPLACE INTO job_streams (seq, chunks, chunks_read) VALUES (?, ?, ?)");
   const chunks = database.query(
@@ -96,11 +97,11 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     textOf("chunk"),
   );
   const clear = ["job_streams", "job_chunks"].map((table) => database.prepare(`DELETE FROM ${table} WHERE seq = ?`));
-  const removeOutput = database.prepare("DELETE FROM job_outputs WHERE seq = ?");
-  const remove = [...clear, removeOutput, database.prepare("DELETE FROM jobs WHERE seq = ?")];
+  const removeProgress = database.prepare("DELETE FROM job_progress WHERE seq = ?");
+  const remove = [...clear, removeProgress, database.prepare("DELETE FROM jobs WHERE seq = ?")];
   /** Deletes jobs by a condition, with what belongs to them; the jobs last, since the condition is about them. */
   const removing = (condition: string) => {
-    const parts = ["job_streams", "job_chunks", "job_outputs"].map((table) =>
+    const parts = ["job_streams", "job_chunks", "job_progress"].map((table) =>
       database.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM jobs WHERE ${condition})`),
     );
     return [...parts, database.prepare(`DELETE FROM jobs WHERE ${condition}`)];
@@ -126,52 +127,43 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
   let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
   // A job that is over has no place any more; /retry gives it a new one.
   let lastPlace =
-    database.query("SELECT max(place) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
+    database.query("SELECT max(record ->> 5) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
 
-  function write({ job, dueAt, payload: content }: JobChange): void {
-    if (!content) {
-      const { status, queuedAt, place, expiresAt, startedAt, finishedAt, workerId, retries, crashes, error, seq } = job;
-      const ran = [startedAt ?? null, finishedAt ?? null, workerId ?? null] as const;
-      save.run(status, queuedAt, place, expiresAt, dueAt, ...ran, retries, crashes, error ?? null, seq);
-      return;
-    }
-    insert.run(
-      job.seq,
-      job.id,
-      job.endpointId,
-      job.operation,
-      job.status,
-      job.lowPriority ? 1 : 0,
-      job.executionTimeout ?? null,
-      job.createdAt,
-      job.queuedAt,
-      job.place,
-      job.expiresAt,
-      job.retries,
-      job.crashes,
-      job.webhook ?? null,
-      job.workerId ?? null,
-      job.startedAt ?? null,
-      job.finishedAt ?? null,
-      job.error ?? null,
-      dueAt,
-      content.input,
-      content.s3Config ?? null,
-    );
+  function write({ job, dueAt, payload: content, output }: JobChange): void {
+    const { seq, status } = job;
+    const finishedAt = job.finishedAt ?? null;
+    const record = recordOf(job);
+    if (content) {
+      const { input, s3Config } = content;
+      insert.run(
+        seq,
+        job.id,
+        job.endpointId,
+        status,
+        finishedAt,
+        dueAt,
+        record,
+        output ?? null,
+        input,
+        s3Config ?? null,
+      );
+    } else if (output === undefined) save.run(status, finishedAt, dueAt, record, seq);
+    else saveOutput.run(status, finishedAt, dueAt, record, output, seq);
   }
 
   const unwritten = createUnwritten({
     ...deps,
     write,
-    writeOutput: (seq, text) => void (text === undefined ? removeOutput.run(seq) : setOutput.run(seq, text)),
+    writeProgress: (seq, text) => void (text === undefined ? removeProgress.run(seq) : setProgress.run(seq, text)),
   });
   const { flush, flushAll, flushOlder } = unwritten;
 
   return {
     nextSeq: () => ++lastSeq,
     nextPlace: () => ++lastPlace,
-    insert: (job, content, may = now) => unwritten.note(job, job.expiresAt, may, content),
+    insert: (job, content, may = now) => unwritten.note(job, job.expiresAt, may, { payload: content }),
     save: (job, dueAt, may = now) => unwritten.note(job, dueAt, may),
+    saveOver: (job, dueAt, output) => unwritten.note(job, dueAt, now, { output }),
     find: (id) => {
       flush();
       return find.get(id);
@@ -182,12 +174,13 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
       const found = payload.get(seq);
       return found && { input: found.input, s3Config: found.s3Config ?? undefined };
     },
-    output: (seq) => (unwritten.hasOutput(seq) ? unwritten.output(seq) : output.get(seq)),
-    setOutput: unwritten.noteOutput,
+    progress: (seq) => (unwritten.hasProgress(seq) ? unwritten.progress(seq) : progress.get(seq)),
+    setProgress: unwritten.noteProgress,
     flush,
     flushAll,
     flushOlder,
     appendChunks: (seq, position, texts) => {
+      unwritten.writeSoon(seq);
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
     },
     setChunks: (seq, count, read) => void setChunks.run(seq, count, read),

@@ -44,10 +44,9 @@ export function createTransitions({ live, store, counters, webhooks, events, clo
     /** The job is over. `result` takes the place of a progress update, none as well; without it that stays. */
     end(before: LiveJob, after: FinalJob, result?: { output: string | undefined }): Transition {
       live.drop(before.id);
-      store.save(after, dueAt(after));
-      const hasOutput = before.status === "IN_PROGRESS" && before.hasOutput;
-      if (result && (hasOutput || result.output !== undefined)) store.setOutput(after.seq, result.output);
-      const output = result ? result.output : hasOutput ? store.output(after.seq) : undefined;
+      store.saveOver(after, dueAt(after), result?.output);
+      if (result && before.hasOutput) store.setProgress(after.seq, undefined);
+      const output = result ? result.output : before.hasOutput ? store.progress(after.seq) : undefined;
       if (after.status === "COMPLETED") counters.add(after.endpointId, "completed");
       if (after.status === "FAILED" || after.status === "TIMED_OUT") counters.add(after.endpointId, "failed");
       if (after.webhook !== undefined) {
@@ -63,7 +62,7 @@ export function createTransitions({ live, store, counters, webhooks, events, clo
       const after = queuedAgain(before, changes);
       if (counted) counters.add(before.endpointId, "retried");
       if (before.chunks > 0) store.clearChunks(before.seq);
-      if (before.status !== "IN_PROGRESS" || before.hasOutput) store.setOutput(before.seq, undefined);
+      if (before.status !== "IN_PROGRESS" || before.hasOutput) store.setProgress(before.seq, undefined);
       put(after);
       return { before, after };
     },

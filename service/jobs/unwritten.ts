@@ -17,6 +17,8 @@ export interface JobChange {
   job: Job;
   dueAt: number;
   payload: JobPayload | undefined;
+  /** What a job that is over returned (JSON text), null for nothing; undefined leaves what the row has. */
+  output: string | null | undefined;
   wait: boolean;
   /** After how many calls of `flushOlder` the job was deferred first. */
   round: number;
@@ -27,28 +29,28 @@ export interface UnwrittenDeps {
   /** Something was deferred: `flushOlder` has to come soon, in a transaction. */
   deferred(): void;
   write(change: JobChange): void;
-  writeOutput(seq: number, output: string | undefined): void;
+  writeProgress(seq: number, progress: string | undefined): void;
 }
 
 /** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
 const keptPayloads = 16 * 1024 * 1024;
 
 /** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
-export function createUnwritten({ onRollback, deferred, write, writeOutput }: UnwrittenDeps) {
+export function createUnwritten({ onRollback, deferred, write, writeProgress }: UnwrittenDeps) {
   /** Changes of this transaction, and those of earlier ones that wait. */
   const changes = new Map<number, JobChange>();
   const waiting = new Map<number, JobChange>();
-  const outputs = new Map<number, string | undefined>();
+  const progress = new Map<number, string | undefined>();
   const kept = new Map<number, JobPayload>();
   let keptSize = 0;
   let round = 0;
 
   function forget(): void {
     changes.clear();
-    outputs.clear();
+    progress.clear();
   }
   const noteRollback = (): void => {
-    if (changes.size + outputs.size === 0) onRollback(forget);
+    if (changes.size + progress.size === 0) onRollback(forget);
   };
   function setWaiting(seq: number, change: JobChange | undefined): void {
     const before = waiting.get(seq);
@@ -66,6 +68,12 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
       kept.delete(job.seq);
     }
   }
+  function writeSoon(seq: number): void {
+    const deferred = changes.get(seq) ?? waiting.get(seq);
+    if (!deferred?.wait) return;
+    noteRollback();
+    changes.set(seq, { ...deferred, wait: false });
+  }
   function flush(): void {
     for (const change of changes.values()) {
       const { seq } = change.job;
@@ -73,7 +81,7 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
       if (change.wait || waiting.has(seq)) setWaiting(seq, change.wait ? change : undefined);
       if (!change.wait) write(change);
     }
-    for (const [seq, text] of outputs) writeOutput(seq, text);
+    for (const [seq, text] of progress) writeProgress(seq, text);
     forget();
   }
   function writeWaiting(before: number): void {
@@ -86,23 +94,37 @@ export function createUnwritten({ onRollback, deferred, write, writeOutput }: Un
 
   return {
     /** Notes a change. One that must be written in this transaction stays so. */
-    note(job: Job, dueAt: number, { wait }: Deferral, payload?: JobPayload): void {
+    note(
+      job: Job,
+      dueAt: number,
+      { wait }: Deferral,
+      content: { payload?: JobPayload; output?: string | undefined } = {},
+    ): void {
       noteRollback();
       const { seq } = job;
       const before = changes.get(seq);
-      const content = payload ?? (before ?? waiting.get(seq))?.payload;
-      const since = waiting.get(seq)?.round ?? round;
-      const change = { job, dueAt, payload: content, wait: wait && before?.wait !== false, round: since };
+      const known = before ?? waiting.get(seq);
+      const change = {
+        job,
+        dueAt,
+        payload: content.payload ?? known?.payload,
+        output: job.finishedAt === undefined ? null : (content.output ?? known?.output),
+        wait: wait && before?.wait !== false,
+        round: waiting.get(seq)?.round ?? round,
+      };
       changes.set(seq, change);
       keepPayload(change);
     },
-    noteOutput(seq: number, output: string | undefined): void {
+    noteProgress(seq: number, text: string | undefined): void {
       noteRollback();
-      outputs.set(seq, output);
+      writeSoon(seq);
+      progress.set(seq, text);
     },
+    /** Writes the job's row in this transaction if it was not: what is beside the row must not be there without it. */
+    writeSoon,
     payload: (seq: number): JobPayload | undefined => (changes.get(seq) ?? waiting.get(seq))?.payload ?? kept.get(seq),
-    hasOutput: (seq: number): boolean => outputs.has(seq),
-    output: (seq: number): string | undefined => outputs.get(seq),
+    hasProgress: (seq: number): boolean => progress.has(seq),
+    progress: (seq: number): string | undefined => progress.get(seq),
     /** Forgets payloads that the tables have as well. */
     dropPayloads(): void {
       kept.clear();

@@ -261,3 +261,50 @@ export const leanJobs = `
   CREATE INDEX jobs_live ON jobs (seq) WHERE finished_at IS NULL;
   CREATE INDEX jobs_over ON jobs (due_at) WHERE finished_at IS NOT NULL;
 `;
+
+/**
+ * What a row costs grows with its columns: those that no statement looks for are one JSON array (jobs/row.ts). A job's output is
+ * in its row, which is mostly written once, when the job is over; what a job sends while it runs is beside it.
+ */
+export const jobRecords = `
+  DROP INDEX jobs_by_endpoint;
+  DROP INDEX jobs_live;
+  DROP INDEX jobs_over;
+  ALTER TABLE jobs RENAME TO old_jobs;
+  ALTER TABLE job_counters RENAME TO old_counters;
+
+  CREATE TABLE jobs (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    endpoint_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    finished_at INTEGER,
+    due_at INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    output TEXT,
+    input TEXT NOT NULL,
+    s3_config TEXT
+  ) STRICT;
+  INSERT INTO jobs SELECT seq, id, endpoint_id, status, finished_at, due_at, json_array(operation, low_priority, execution_timeout,
+    created_at, queued_at, place, expires_at, retries, crashes, webhook, worker_id, started_at, error),
+    CASE WHEN finished_at IS NOT NULL THEN output END, input, s3_config FROM old_jobs LEFT JOIN job_outputs USING (seq);
+
+  CREATE TABLE job_progress (seq INTEGER PRIMARY KEY, progress TEXT NOT NULL) STRICT;
+  INSERT INTO job_progress SELECT seq, output FROM job_outputs JOIN old_jobs USING (seq) WHERE finished_at IS NULL;
+
+  CREATE TABLE job_counters (
+    endpoint_id TEXT PRIMARY KEY,
+    completed INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    retried INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO job_counters SELECT endpoint_id, completed, failed, retried FROM old_counters;
+
+  DROP TABLE job_outputs;
+  DROP TABLE old_counters;
+  DROP TABLE old_jobs;
+
+  CREATE INDEX jobs_by_endpoint ON jobs (endpoint_id, seq);
+  CREATE INDEX jobs_live ON jobs (seq) WHERE finished_at IS NULL;
+  CREATE INDEX jobs_over ON jobs (due_at) WHERE finished_at IS NOT NULL;
+`;

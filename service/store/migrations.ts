@@ -1,5 +1,5 @@
 import { StartError } from "../errors";
-import { jobOutputs, jobPlaces, jobsSchema, leanJobs, tokensElsewhere, webhookHosts } from "./jobs-schema";
+import { jobOutputs, jobPlaces, jobRecords, jobsSchema, leanJobs, tokensElsewhere, webhookHosts } from "./jobs-schema";
 
 /** Tables of the management API. What rules look up is a column; what only travels is in `content` (JSON). Times are ms since the epoch. */
 const managementSchema = `
@@ -76,6 +76,7 @@ const migrations: string[] = [
   leanJobs,
   restV2,
   accountSettings,
+  jobRecords,
 ];
 
 /** What `migrate` needs of a store. */

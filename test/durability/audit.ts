@@ -53,8 +53,8 @@ export function readRecordBook(dataFolder: string): JobRecordBook {
     return {
       jobs: database
         .query(
-          `SELECT id, endpoint_id AS endpointId, status, retries, crashes, error, output, input
-            FROM jobs LEFT JOIN job_outputs USING (seq) ORDER BY seq`,
+          `SELECT id, endpoint_id AS endpointId, status, record ->> 7 AS retries, record ->> 8 AS crashes, record ->> 12 AS error,
+            coalesce(output, progress) AS output, input FROM jobs LEFT JOIN job_progress USING (seq) ORDER BY seq`,
           jobRow,
         )
         .all(),

@@ -42,7 +42,7 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
     finishedAt,
     output,
   };
-  const kept = found && life.store.output(found.seq);
+  const kept = life.store.find(job.id)?.output;
   const real = { workerId: undefined, startedAt: undefined, finishedAt: undefined, ...found, output: kept };
   expect(real, `the record of ${job.id}`).toMatchObject(expected);
   if (found?.error !== undefined) expect(found.error).toContain(job.error);

@@ -44,7 +44,7 @@ export class Player {
   constructor(database: Database, punctual: boolean) {
     this.#database = database;
     this.#punctual = punctual;
-    for (const table of ["webhooks", "job_counters", "job_outputs", "job_streams", "jobs"])
+    for (const table of ["webhooks", "job_counters", "job_progress", "job_streams", "jobs"])
       database.prepare(`DELETE FROM ${table}`).run();
     this.#life = startLife(database, this.#clock, punctual);
   }

@@ -44,7 +44,7 @@ describe("the statements of the job path", () => {
   });
 
   test.each([
-    ["a page of /requests", /, output FROM .*ORDER BY seq DESC/, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
+    ["a page of /requests", / AS output FROM .*ORDER BY seq DESC/s, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
     ["a page of the console", /has_output.*ORDER BY seq DESC/s, "jobs_by_endpoint (endpoint_id=? AND seq<?)"],
     ["what is deleted after its time", /^DELETE FROM jobs .*due_at <= \?/, "jobs_over (due_at<?)"],
     ["the time of the next deletion", /^SELECT min\(due_at\)/, "jobs_over"],
@@ -58,8 +58,11 @@ describe("the statements of the job path", () => {
     expect(planOf(found[0] ?? "").join("\n")).toContain(index);
   });
 
-  test("write no output but where one is set", () => {
+  test("write no output but with a new row and where one is set", () => {
     const writing = statements.filter((sql) => /^\s*(INSERT|UPDATE)/.test(sql) && /\boutput\b/.test(sql));
-    expect(writing).toEqual([expect.stringContaining("INTO job_outputs")]);
+    expect(writing).toEqual([
+      expect.stringContaining("INSERT INTO jobs"),
+      expect.stringContaining("output = ? WHERE seq"),
+    ]);
   });
 });

@@ -1,0 +1,74 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Taker } from "../../../../service/jobs/ready-queue";
+import { openJobs, openJobsRig } from "./support/jobs-rig";
+
+/** Jobs with one worker that gets each job as soon as it is submitted. */
+function rigOf() {
+  const rig = openJobsRig();
+  onTestFinished(() => rig.close());
+  const worker: Taker = { workerId: "w", give: () => undefined };
+  const run = async (fields: Parameters<typeof rig.newJob>[0], wait: boolean) => {
+    rig.jobs.await("endpoint", worker);
+    const job = await rig.jobs.submit(rig.newJob(fields), { wait });
+    expect(job?.status).toBe("IN_PROGRESS");
+    return job?.id ?? "";
+  };
+  /** The jobs as a service finds them that starts after this one was killed. */
+  const afterKill = () => {
+    const life = openJobs(rig.database, rig.clock);
+    rig.database.transaction(() => life.jobs.recover(() => false));
+    return life;
+  };
+  return { ...rig, run, afterKill };
+}
+
+test("a progress update of a job that is not written yet is not left to another job by a kill", async () => {
+  const rig = rigOf();
+  const id = await rig.run({ operation: "runsync" }, true);
+  expect(rig.store.find(id)).toBeUndefined();
+  expect(await rig.jobs.progress(id, "w", '"half"')).toBe(true);
+
+  const life = rig.afterKill();
+  expect(life.records.find("endpoint", id)?.job.status).toBe("IN_QUEUE");
+  const other = await life.jobs.submit(rig.newJob({ id: "other" }));
+  expect(life.store.find("other")).toMatchObject({ job: { seq: other?.seq, hasOutput: false }, output: undefined });
+});
+
+test("stream chunks of a job that is not written yet are not left to another job by a kill", async () => {
+  const rig = rigOf();
+  const id = await rig.run({ operation: "runsync" }, true);
+  const seq = rig.live.get(id)?.seq ?? 0;
+  await rig.groupCommit.commit(() => rig.store.appendChunks(seq, 0, ['"chunk"']));
+
+  const life = rig.afterKill();
+  expect(life.records.find("endpoint", id)?.job.seq).toBe(seq);
+  await life.jobs.submit(rig.newJob({ id: "other" }));
+  expect(life.store.chunks(rig.live.get(id)?.seq ?? 0, 0, 1000)).toEqual(['"chunk"']);
+  expect(life.store.chunks(life.live.get("other")?.seq ?? 0, 0, 1000)).toEqual([]);
+});
+
+test("a job that fails with an output, is tried again and cancelled in one transaction has none", async () => {
+  const rig = rigOf();
+  const id = await rig.run({}, false);
+  await rig.jobs.finish(id, "w", { error: "no", output: '"old"' });
+  expect(rig.store.find(id)).toMatchObject({ job: { status: "FAILED" }, output: '"old"' });
+
+  await Promise.all([rig.jobs.retry("endpoint", id), rig.jobs.cancel("endpoint", id)]);
+  expect(rig.store.find(id)).toMatchObject({ job: { status: "CANCELLED" }, output: undefined });
+});
+
+test("a job keeps its last progress update when it is cancelled, and loses it when it completes without an output", async () => {
+  const rig = rigOf();
+  const cancelled = await rig.run({}, false);
+  await rig.jobs.progress(cancelled, "w", '"half"');
+  await rig.jobs.cancel("endpoint", cancelled);
+  expect(rig.store.find(cancelled)).toMatchObject({ job: { status: "CANCELLED", hasOutput: true }, output: '"half"' });
+
+  const completed = await rig.run({}, false);
+  await rig.jobs.progress(completed, "w", '"half"');
+  await rig.jobs.finish(completed, "w", { output: undefined });
+  expect(rig.store.find(completed)).toMatchObject({
+    job: { status: "COMPLETED", hasOutput: false },
+    output: undefined,
+  });
+});
