@@ -48,11 +48,12 @@ export function createDirectJobs(calls: JobCalls, report: (error: unknown) => vo
       if (typeof text === "string") sendJson(response, text);
       else sendJobError(response, text);
     };
-    const done =
-      operation === "run"
-        ? calls.run(endpointId, body).then(send)
-        : calls.runsync(endpointId, body, limits.runsyncWait.default, response, send);
-    done.catch((error: unknown) => fail(response, error));
+    try {
+      if (operation === "runsync") calls.runsync(endpointId, body, limits.runsyncWait.default, response, send);
+      else calls.run(endpointId, body).then(send, (error: unknown) => fail(response, error));
+    } catch (error) {
+      fail(response, error);
+    }
   }
 
   return (request, response) => {

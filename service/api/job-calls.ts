@@ -6,7 +6,6 @@ import { type JobOperation, type LiveJob, type NewJob, recordText } from "../job
 import type { Jobs } from "../jobs/jobs";
 import type { JobRecords } from "../jobs/records";
 import type { StoredJob } from "../jobs/row";
-import type { Deferral } from "../jobs/unwritten";
 import type { JobWaits } from "../jobs/waits";
 import type { EndpointRow } from "../resources/endpoints";
 import type { Auth } from "./auth";
@@ -22,7 +21,7 @@ export interface JobCallDeps {
   /** How an endpoint takes requests; undefined when it is unknown. */
   typeOf(endpointId: string): EndpointRow["type"] | undefined;
   rateLimits: RateLimits;
-  jobs: Pick<Jobs, "submit">;
+  jobs: Pick<Jobs, "submit" | "submitSync">;
   records: JobRecords;
   waits: JobWaits;
   clock: Clock;
@@ -38,8 +37,8 @@ export function createJobCalls({ auth, typeOf, rateLimits, jobs, records, waits,
     return found;
   };
   const textOf = ({ job, output }: StoredJob): string => recordText(job, output, clock.now());
-  const accept = async (job: NewJob, may?: Deferral): Promise<LiveJob> => {
-    const accepted = await jobs.submit(job, may);
+  const accept = async (job: NewJob): Promise<LiveJob> => {
+    const accepted = await jobs.submit(job);
     if (!accepted) throw notFound("endpoint", job.endpointId);
     return accepted;
   };
@@ -91,20 +90,19 @@ export function createJobCalls({ auth, typeOf, rateLimits, jobs, records, waits,
       return `{"id":"${id}","status":"IN_QUEUE"}`;
     },
     /** Queues a job, and sends its record as `sendWhenOver` does. */
-    async runsync(
+    runsync(
       endpointId: string,
       body: string,
       wait: number,
       response: ServerResponse,
       send: (record: string | ServiceError) => void,
-    ): Promise<void> {
+    ): void {
       const job = submission(endpointId, "runsync", body);
-      // First of all: the job may be over in the transaction in which it came.
+      // First of all: the job may be over before this returns.
       const leave = sendWhenOver(endpointId, job.id, wait, response, send);
-      await accept(job, { wait: true }).catch((error: unknown) => {
-        leave();
-        throw error;
-      });
+      if (jobs.submitSync(job)) return;
+      leave();
+      throw notFound("endpoint", endpointId);
     },
     /** The job's record as it is. */
     status: (endpointId: string, jobId: string): string => textOf(find(endpointId, jobId)),

@@ -82,7 +82,7 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     { ...before("runsync"), bodyLimit: limits.runsyncPayload },
     async (request, reply) => {
       const { endpointId } = request.params;
-      await calls.runsync(endpointId, bodyText(request), readWait(request.query), reply.raw, senderOf(reply));
+      calls.runsync(endpointId, bodyText(request), readWait(request.query), reply.raw, senderOf(reply));
       return reply;
     },
   );

@@ -1,7 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
-import { allows, type TakenJob, taken as takenBy } from "./job";
+import { type TakenJob, taken as takenBy } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
@@ -15,7 +15,7 @@ export interface AssignmentDeps {
   groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
   clock: Clock;
-  transitions: Pick<Transitions, "put" | "emit">;
+  transitions: Pick<Transitions, "put" | "defer">;
 }
 
 /** A job and the worker that gets it. */
@@ -30,7 +30,7 @@ const pause = 1000;
 /** Waiting jobs go to workers, one each, in the order of the queue. */
 export function createAssignment({ live, store, records, groupCommit, events, clock, transitions }: AssignmentDeps) {
   const { commit } = groupCommit;
-  const { put, emit } = transitions;
+  const { put, defer } = transitions;
 
   /** Within a transaction. Jobs whose time is over are passed: the supervisor removes them in a moment. */
   function takeNext(endpointId: string, workerId: string): TakenJob | undefined {
@@ -66,31 +66,14 @@ export function createAssignment({ live, store, records, groupCommit, events, cl
     commit(() => serve(endpointId), give).catch(() => clock.sleep(pause).then(() => serveSoon(endpointId)));
   }
 
-  /** Sends the first waiting job to a worker, then makes it that worker's; false when there is none. */
-  function beginNext(endpointId: string, { workerId, early }: Taker): boolean {
+  /** The first waiting job begins at a worker that ends with the service; false when there is none. */
+  function beginNext(endpointId: string, taker: Taker): boolean {
     const { first } = live.queue(endpointId);
     const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
-    if (!first || !payload || !early) return false;
-    const { id } = first;
-    const now = clock.now();
-    live.reserve(endpointId);
-    early.send({ ...payload, job: takenBy(first, workerId, now) });
-    const begun = commit(
-      () => {
-        const before = live.release(id);
-        if (!allows(before, "take") || !records.isVisible(before)) return undefined;
-        const after = takenBy(before, workerId, now);
-        put(after, { wait: true });
-        return { before, after };
-      },
-      (done) => (done ? emit(done) : early.takeBack(id)),
-      { lazy: true },
-    );
-    begun.catch(() => {
-      live.release(id);
-      early.takeBack(id);
-      serveSoon(endpointId);
-    });
+    if (!first || !payload) return false;
+    const job = takenBy(first, taker.workerId, clock.now());
+    defer(job);
+    give({ taker, taken: { job, input: payload.input, s3Config: payload.s3Config } });
     return true;
   }
 
@@ -116,7 +99,7 @@ export function createAssignment({ live, store, records, groupCommit, events, cl
 
     /** Gives a worker the first waiting job, or the next one that comes. */
     await(endpointId: string, taker: Taker): void {
-      if (beginNext(endpointId, taker)) return;
+      if (taker.endsWithService && beginNext(endpointId, taker)) return;
       live.queue(endpointId).wait(taker);
       serveSoon(endpointId);
     },

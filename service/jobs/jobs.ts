@@ -5,13 +5,14 @@ import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
 import * as becomes from "./job";
-import { allows, isOver, type Job, type LiveJob, type NewJob, type QueuedJob, type RunningJob } from "./job";
+import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob } from "./job";
 import type { LiveJobs } from "./live-jobs";
+import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
 import { crashLimit } from "./timings";
 import { createTransitions, type Transition } from "./transitions";
-import type { Deferral } from "./unwritten";
+import type { JobPayload } from "./unwritten";
 import type { WebhookStore } from "./webhook-store";
 
 /** How a worker ended a job; `output` is JSON text. */
@@ -55,6 +56,17 @@ export function createJobs(deps: JobsDeps) {
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
     (await commit(work, announce, { bytes })) !== undefined;
 
+  const isFirst = ({ endpointId }: NewJob): boolean => live.queue(endpointId).size === 0;
+  /** The record of a submission, which the worker has at once when there is one. */
+  function received(job: NewJob, taker: Taker | undefined): LiveJob {
+    const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
+    return taker ? becomes.taken(queued, taker.workerId, clock.now()) : queued;
+  }
+  function begin({ started, taker }: { started: LiveJob; taker: Taker | undefined }, payload: JobPayload): void {
+    if (started.status === "IN_QUEUE") announce({ before: started, after: started });
+    else if (taker) give({ taker, taken: { job: started, input: payload.input, s3Config: payload.s3Config } });
+  }
+
   function settle(job: LiveJob | undefined): Transition | undefined {
     const trigger = job && triggerDue(job, clock.now());
     if (!trigger) return undefined;
@@ -64,37 +76,33 @@ export function createJobs(deps: JobsDeps) {
   }
 
   return {
-    /**
-     * Queues a job, or gives it to a worker that waits; undefined when its endpoint is gone. With `wait`, it need not be durable
-     * when this resolves, since its client waits for its end.
-     */
-    submit(job: NewJob, may: Deferral = { wait: false }): Promise<LiveJob | undefined> {
+    /** Queues a job, or gives it to a worker that waits; undefined when its endpoint is gone. */
+    async submit(job: NewJob): Promise<LiveJob | undefined> {
       const { input, s3Config } = job;
-      const queued = (): QueuedJob => becomes.queued(job, store.nextSeq(), store.nextPlace());
-      const isFirst = (): boolean => live.queue(job.endpointId).size === 0;
-      const early = isFirst() ? live.queue(job.endpointId).nextTaker(true) : undefined;
-      const begun = early && becomes.taken(queued(), early.workerId, clock.now());
-      if (begun) early.early?.send({ job: begun, input, s3Config });
-      const accepted = commit(
+      const accepted = await commit(
         () => {
           if (!deps.exists(job.endpointId)) return undefined;
-          const taker = !early && isFirst() ? live.nextTaker(job.endpointId) : undefined;
-          const started = begun ?? (taker ? becomes.taken(queued(), taker.workerId, clock.now()) : queued());
-          store.insert(started, job, may);
+          const taker = isFirst(job) ? live.nextTaker(job.endpointId) : undefined;
+          const started = received(job, taker);
+          store.insert(started, job);
           live.put(started);
           return { started, taker };
         },
-        (done) => {
-          if (!done) return early?.early?.takeBack(job.id);
-          const { started, taker } = done;
-          if (started.status === "IN_QUEUE") announce({ before: started, after: started });
-          else if (taker) give({ taker, taken: { job: started, input, s3Config } });
-          else events.emit("started", started);
-        },
-        { bytes: input.length, lazy: may.wait },
+        (done) => done && begin(done, { input, s3Config }),
+        { bytes: input.length },
       );
-      accepted.catch(() => early?.early?.takeBack(job.id));
-      return accepted.then((done) => done?.started);
+      return accepted?.started;
+    },
+
+    /** The same at once for a client that waits for the end of the job: until that, or a moment later, it is not durable. */
+    submitSync(job: NewJob): LiveJob | undefined {
+      if (!deps.exists(job.endpointId)) return undefined;
+      const { input, s3Config } = job;
+      const taker = isFirst(job) ? live.queue(job.endpointId).nextTaker(true) : undefined;
+      const started = received(job, taker);
+      transitions.defer(started, { input, s3Config });
+      begin({ started, taker }, { input, s3Config });
+      return started;
     },
 
     take,

@@ -4,7 +4,8 @@ import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
 
 /**
  * The jobs that are not over, in memory: the truth about them, read from the store at start and changed by jobs/jobs.ts within
- * the transactions that make a change durable. A transaction that fails takes its changes here back.
+ * the transactions that make a change durable, or at once when nobody was promised it. A transaction that fails takes its changes
+ * here back.
  */
 export interface LiveJobs {
   get(id: string): LiveJob | undefined;
@@ -22,11 +23,7 @@ export interface LiveJobs {
   drop(id: string): void;
   /** Takes the first waiting job out of the queue, for a worker or because its time is over. */
   shift(endpointId: string): QueuedJob | undefined;
-  /** Takes the first waiting job for a worker that begins before the transaction that will say so; until then it waits. */
-  reserve(endpointId: string): QueuedJob | undefined;
-  /** Ends a reservation: the job as it is now. It is in the queue again unless it is `put` as something else. */
-  release(id: string): LiveJob | undefined;
-  /** How many of an endpoint's jobs wait, those that are reserved included. */
+  /** How many of an endpoint's jobs wait. */
   waiting(endpointId: string): number;
   /** Takes out a waiting worker. */
   nextTaker(endpointId: string): Taker | undefined;
@@ -39,8 +36,6 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs 
   const jobs = new Map<string, LiveJob>();
   const queues = new Map<string, ReadyQueue>();
   const running = new Map<string, number>();
-  /** Reserved jobs with their endpoints. */
-  const reserved = new Map<string, string>();
 
   function queue(endpointId: string): ReadyQueue {
     const found = queues.get(endpointId) ?? createReadyQueue();
@@ -53,7 +48,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs 
   function enter(job: LiveJob): void {
     jobs.set(job.id, job);
     if (job.status === "IN_PROGRESS") count(job.endpointId, 1);
-    else if (!reserved.has(job.id)) queue(job.endpointId).add(job);
+    else queue(job.endpointId).add(job);
   }
   /** The job as it was, when it was there. */
   function leave(id: string): LiveJob | undefined {
@@ -99,19 +94,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs 
         });
       return job;
     },
-    reserve(endpointId) {
-      const job = queue(endpointId).shift();
-      if (job) reserved.set(job.id, endpointId);
-      return job;
-    },
-    release(id) {
-      reserved.delete(id);
-      const job = leave(id);
-      enterAgain(job);
-      return jobs.get(id);
-    },
-    waiting: (endpointId) =>
-      queue(endpointId).size + [...reserved.values()].filter((reservedOf) => reservedOf === endpointId).length,
+    waiting: (endpointId) => queue(endpointId).size,
     nextTaker(endpointId) {
       const waiting = queue(endpointId);
       const taker = waiting.nextTaker();

@@ -6,13 +6,10 @@ export interface Taker {
   workerId: string;
   /** Whether it gets a job only when nobody else waits for one. */
   last?: boolean;
-  /** The job is the worker's: called once, after the commit. */
+  /** Whether the worker ends with the service: it may begin with a job before the store knows. */
+  endsWithService?: boolean;
+  /** The job is the worker's: called once. */
   give(taken: TakenJob): void;
-  /**
-   * When it is there, it is called before the commit instead, so that the worker begins at once. `takeBack` follows when the job
-   * is not the worker's after all.
-   */
-  early?: { send(taken: TakenJob): void; takeBack(jobId: string): void };
 }
 
 /** One endpoint's waiting jobs and waiting workers; there are never both. */
@@ -35,8 +32,8 @@ export interface ReadyQueue {
   wait(taker: Taker): void;
   /** A worker waits no more; false when it was not waiting. */
   leave(taker: Taker): boolean;
-  /** Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With `early`, only one that begins early. */
-  nextTaker(early?: boolean): Taker | undefined;
+  /** Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With `endsWithService`, only one that does. */
+  nextTaker(endsWithService?: boolean): Taker | undefined;
 }
 
 export function createReadyQueue(): ReadyQueue {
@@ -73,6 +70,6 @@ export function createReadyQueue(): ReadyQueue {
       if (at !== -1) takers.splice(at, 1);
       return at !== -1;
     },
-    nextTaker: (early) => (early && !takers.at(-1)?.early ? undefined : takers.pop()),
+    nextTaker: (endsWithService) => (endsWithService && !takers.at(-1)?.endsWithService ? undefined : takers.pop()),
   };
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Database } from "../store/database";
 import type { FinalJob, Job, LiveJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
-import { createUnwritten, type Deferral, type JobChange, type JobPayload, type UnwrittenDeps } from "./unwritten";
+import { createUnwritten, type JobChange, type JobPayload, type UnwrittenDeps } from "./unwritten";
 
 /**
  * The tables of jobs and their outputs and chunks. The statements are few and write little: with group commit they
@@ -14,9 +14,11 @@ export interface JobStore {
   /** The place behind all that were given so far. */
   nextPlace(): number;
   /** Writes a submission, which waits or runs at once. */
-  insert(job: LiveJob, payload: JobPayload, may?: Deferral): void;
+  insert(job: LiveJob, payload: JobPayload): void;
   /** Writes what may change of a job that is not over; what it returned before, if it was over, goes. */
-  save(job: LiveJob, dueAt: number, may?: Deferral): void;
+  save(job: LiveJob, dueAt: number): void;
+  /** The same outside of a transaction; it is written with the next change of the job, `flushOlder` or `flushAll`. */
+  defer(job: LiveJob, dueAt: number, payload?: JobPayload): void;
   /** Writes what may change of a job that is over and is deleted at `dueAt`; an `output` (JSON text) takes the place of another. */
   saveOver(job: FinalJob, dueAt: number, output?: string): void;
   find(id: string): StoredJob | undefined;
@@ -27,7 +29,7 @@ export interface JobStore {
   setProgress(seq: number, progress: string | undefined): void;
   /**
    * Writes what was changed in this transaction, each job once, and before its end: until then `insert`, `save` and `setProgress`
-   * only remember. What may wait is left for `flushOlder` and `flushAll`.
+   * only remember. What was deferred is left for `flushOlder` and `flushAll`.
    */
   flush(): void;
   /** Writes what was deferred as well. */
@@ -69,8 +71,6 @@ const textOf = (column: string) => z.object({ [column]: z.string() }).transform(
 
 /** Chunks read at once: an answer may be full long before the last one. */
 const chunkBatch = 64;
-
-const now: Deferral = { wait: false };
 
 export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "onRollback" | "deferred">): JobStore {
   const insert = database.prepare(`INSERT INTO jobs
@@ -161,9 +161,10 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
   return {
     nextSeq: () => ++lastSeq,
     nextPlace: () => ++lastPlace,
-    insert: (job, content, may = now) => unwritten.note(job, job.expiresAt, may, { payload: content }),
-    save: (job, dueAt, may = now) => unwritten.note(job, dueAt, may),
-    saveOver: (job, dueAt, output) => unwritten.note(job, dueAt, now, { output }),
+    insert: (job, content) => unwritten.note(job, job.expiresAt, { payload: content }),
+    save: unwritten.note,
+    defer: unwritten.defer,
+    saveOver: (job, dueAt, output) => unwritten.note(job, dueAt, { output }),
     find: (id) => {
       flush();
       return find.get(id);

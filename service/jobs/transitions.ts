@@ -5,7 +5,7 @@ import type { JobEvents } from "./events";
 import { type FinalJob, isOver, type Job, type JobFacts, type LiveJob, queuedAgain, recordText } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
-import type { Deferral } from "./unwritten";
+import type { JobPayload } from "./unwritten";
 import type { WebhookStore } from "./webhook-store";
 
 /** One transition of a job; without `after` the job left the record. */
@@ -33,13 +33,22 @@ export function createTransitions({ live, store, counters, webhooks, events, clo
   const { dueAt } = deadlines;
 
   /** The job waits or runs as it is now. */
-  function put(job: LiveJob, may?: Deferral): void {
+  function put(job: LiveJob): void {
     live.put(job);
-    store.save(job, dueAt(job), may);
+    store.save(job, dueAt(job));
   }
 
   return {
     put,
+
+    /**
+     * The same at once, outside of a transaction, and written later: for what nobody was promised, so that a short job is written
+     * once, when it is over. With the payload of a new job.
+     */
+    defer(job: LiveJob, payload?: JobPayload): void {
+      live.put(job);
+      store.defer(job, dueAt(job), payload);
+    },
 
     /** The job is over. `result` takes the place of a progress update, none as well; without it that stays. */
     end(before: LiveJob, after: FinalJob, result?: { output: string | undefined }): Transition {

@@ -1,16 +1,8 @@
 import type { GroupCommit } from "../store/group-commit";
-import type { Job, NewJob } from "./job";
+import type { Job, LiveJob, NewJob } from "./job";
 
 /** What only the worker of a job needs of it. */
 export type JobPayload = Pick<NewJob, "input" | "s3Config">;
-
-/**
- * A change that nobody was promised may be deferred, so that a short job is written once, when it is over: a submission whose
- * client waits for the end of the job, and the start at a worker that ends with the service.
- */
-export interface Deferral {
-  wait: boolean;
-}
 
 /** A change of a job that is not in the tables yet; with the payload of a new one. `dueAt` is when a final job is deleted. */
 export interface JobChange {
@@ -19,7 +11,6 @@ export interface JobChange {
   payload: JobPayload | undefined;
   /** What a job that is over returned (JSON text), null for nothing; undefined leaves what the row has. */
   output: string | null | undefined;
-  wait: boolean;
   /** After how many calls of `flushOlder` the job was deferred first. */
   round: number;
 }
@@ -37,7 +28,7 @@ const keptPayloads = 16 * 1024 * 1024;
 
 /** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
 export function createUnwritten({ onRollback, deferred, write, writeProgress }: UnwrittenDeps) {
-  /** Changes of this transaction, and those of earlier ones that wait. */
+  /** Changes of this transaction, and those that were deferred. */
   const changes = new Map<number, JobChange>();
   const waiting = new Map<number, JobChange>();
   const progress = new Map<number, string | undefined>();
@@ -52,15 +43,14 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
   const noteRollback = (): void => {
     if (changes.size + progress.size === 0) onRollback(forget);
   };
-  function setWaiting(seq: number, change: JobChange | undefined): void {
-    const before = waiting.get(seq);
-    if (change) waiting.set(seq, change);
-    else waiting.delete(seq);
-    onRollback(() => void (before ? waiting.set(seq, before) : waiting.delete(seq)));
+  function endWaiting(seq: number): void {
+    const change = waiting.get(seq);
+    waiting.delete(seq);
+    onRollback(() => void (change && waiting.set(seq, change)));
   }
   function keepPayload({ job, payload }: JobChange): void {
     const size = payload?.input.length ?? 0;
-    if (job.status === "IN_QUEUE" && payload && keptSize + size <= keptPayloads) {
+    if (job.status === "IN_QUEUE" && payload && !kept.has(job.seq) && keptSize + size <= keptPayloads) {
       kept.set(job.seq, payload);
       keptSize += size;
     } else if (job.status !== "IN_QUEUE" && kept.has(job.seq)) {
@@ -69,17 +59,16 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
     }
   }
   function writeSoon(seq: number): void {
-    const deferred = changes.get(seq) ?? waiting.get(seq);
-    if (!deferred?.wait) return;
+    const change = waiting.get(seq);
+    if (!change || changes.has(seq)) return;
     noteRollback();
-    changes.set(seq, { ...deferred, wait: false });
+    changes.set(seq, change);
   }
   function flush(): void {
     for (const change of changes.values()) {
       const { seq } = change.job;
-      if (change.wait && waiting.size === 0) deferred();
-      if (change.wait || waiting.has(seq)) setWaiting(seq, change.wait ? change : undefined);
-      if (!change.wait) write(change);
+      if (waiting.has(seq)) endWaiting(seq);
+      write(change);
     }
     for (const [seq, text] of progress) writeProgress(seq, text);
     forget();
@@ -88,31 +77,32 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
     for (const [seq, change] of waiting) {
       if (change.round >= before) continue;
       write(change);
-      setWaiting(seq, undefined);
+      endWaiting(seq);
     }
   }
 
   return {
-    /** Notes a change. One that must be written in this transaction stays so. */
-    note(
-      job: Job,
-      dueAt: number,
-      { wait }: Deferral,
-      content: { payload?: JobPayload; output?: string | undefined } = {},
-    ): void {
+    /** Notes a change, which is written at the end of this transaction. */
+    note(job: Job, dueAt: number, content: { payload?: JobPayload; output?: string | undefined } = {}): void {
       noteRollback();
       const { seq } = job;
-      const before = changes.get(seq);
-      const known = before ?? waiting.get(seq);
+      const known = changes.get(seq) ?? waiting.get(seq);
       const change = {
         job,
         dueAt,
         payload: content.payload ?? known?.payload,
         output: job.finishedAt === undefined ? null : (content.output ?? known?.output),
-        wait: wait && before?.wait !== false,
-        round: waiting.get(seq)?.round ?? round,
+        round,
       };
       changes.set(seq, change);
+      keepPayload(change);
+    },
+    /** Notes a change outside of a transaction. */
+    defer(job: LiveJob, dueAt: number, payload?: JobPayload): void {
+      if (waiting.size === 0) deferred();
+      const known = waiting.get(job.seq);
+      const change = { job, dueAt, payload: payload ?? known?.payload, output: null, round: known?.round ?? round };
+      waiting.set(job.seq, change);
       keepPayload(change);
     },
     noteProgress(seq: number, text: string | undefined): void {
@@ -130,7 +120,7 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
       kept.clear();
       keptSize = 0;
     },
-    /** Writes what was changed in this transaction, but for what may wait. */
+    /** Writes what was changed in this transaction. */
     flush,
     /** Writes everything. */
     flushAll(): void {

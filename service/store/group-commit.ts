@@ -9,7 +9,7 @@ export interface GroupCommit {
    * runs right after the commit, before any caller hears of it.
    */
   commit<Result>(work: () => Result, after?: (result: Result) => void, options?: CommitOptions): Promise<Result>;
-  /** Undoes a change of memory when the transaction of the work that is running now fails. */
+  /** Undoes a change of memory when the transaction of the work that is running now fails; outside of one there is nothing to undo. */
   onRollback(undo: () => void): void;
   /** Commits what waits, now, and refuses what comes later. */
   close(): void;
@@ -51,7 +51,8 @@ export function createGroupCommit(
   { beforeCommit, window = 1 }: GroupCommitOptions = {},
 ): GroupCommit {
   let waiting: Entry[] = [];
-  let undos: (() => void)[] = [];
+  /** Undefined outside of a transaction. */
+  let undos: (() => void)[] | undefined;
   let next: NodeJS.Immediate | undefined;
   let later: NodeJS.Timeout | undefined;
   let closed = false;
@@ -79,15 +80,19 @@ export function createGroupCommit(
   }
 
   function transact(entries: Entry[]): void {
-    undos = [];
+    const begun: (() => void)[] = [];
+    undos = begun;
     try {
       database.transaction(() => {
         for (const entry of entries) entry.run();
         beforeCommit?.();
       });
     } catch (error) {
-      for (const undo of undos.reverse()) undo();
+      undos = undefined;
+      for (const undo of begun.reverse()) undo();
       throw error;
+    } finally {
+      undos = undefined;
     }
   }
 
@@ -153,7 +158,7 @@ export function createGroupCommit(
         schedule(options.lazy ?? false);
       });
     },
-    onRollback: (undo) => void undos.push(undo),
+    onRollback: (undo) => void undos?.push(undo),
     close() {
       closed = true;
       while (waiting.length > 0) commitBatch();

@@ -1,5 +1,6 @@
 import { StartError } from "../errors";
-import { jobOutputs, jobPlaces, jobRecords, jobsSchema, leanJobs, tokensElsewhere, webhookHosts } from "./jobs-schema";
+import { jobOutputs, jobPlaces, jobsSchema, tokensElsewhere, webhookHosts } from "./jobs-schema";
+import { jobRecords, leanJobs } from "./lean-jobs-schema";
 
 /** Tables of the management API. What rules look up is a column; what only travels is in `content` (JSON). Times are ms since the epoch. */
 const managementSchema = `

@@ -140,18 +140,16 @@ export function createDispatcher(deps: DispatcherDeps) {
     if (closed || worker.retiring) return;
     worker.asking = 1;
     worker.lastAskAt = clock.now();
-    const send = (taken: TakenJob): void => {
-      takers.delete(worker);
-      worker.asking = 0;
-      const { id, lowPriority, startedAt } = taken.job;
-      // From now on it has this job when it ends, although the store does not know yet.
-      worker.jobs.set(id, { since: startedAt, lowPriority, recovered: false });
-      pipe.send(taken);
+    const taker: Taker = {
+      workerId: worker.id,
+      last: worker.stale,
+      endsWithService: true,
+      give(taken) {
+        takers.delete(worker);
+        worker.asking = 0;
+        pipe.send(taken);
+      },
     };
-    const takeBack = (jobId: string): void => {
-      if (worker.jobs.delete(jobId)) askToStop(worker, jobId);
-    };
-    const taker: Taker = { workerId: worker.id, last: worker.stale, give: send, early: { send, takeBack } };
     takers.set(worker, taker);
     jobs.await(worker.endpointId, taker);
   }

@@ -4,18 +4,13 @@ import type { TakenJob } from "../../../../service/jobs/job";
 import type { Taker } from "../../../../service/jobs/ready-queue";
 import { openJobsRig } from "./support/jobs-rig";
 
-/** Jobs, and a worker that begins with a job before the store knows. */
+/** Jobs, and a worker that ends with the service. */
 function rigOf() {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());
   const begun: string[] = [];
-  const takenBack: string[] = [];
-  const send = ({ job }: TakenJob): void => void begun.push(job.id);
-  const early: Taker = {
-    workerId: "w",
-    give: send,
-    early: { send, takeBack: (id) => void takenBack.push(id) },
-  };
+  const give = ({ job }: TakenJob): void => void begun.push(job.id);
+  const local: Taker = { workerId: "w", endsWithService: true, give };
   const stored = () =>
     rig.database
       .query("SELECT id, status FROM jobs ORDER BY seq", z.object({ id: z.string(), status: z.string() }))
@@ -31,24 +26,37 @@ function rigOf() {
       throw new Error("disk full");
     };
   };
-  return { ...rig, early, begun, takenBack, stored, status, failNextTransaction };
+  return { ...rig, local, begun, stored, status, failNextTransaction };
 }
 
-test("a worker that waits has a submission at once, and the store before its client knows", async () => {
+test("a worker that waits has a submission once it is durable, and one whose client waits for its end at once", async () => {
   const rig = rigOf();
-  rig.jobs.await("endpoint", rig.early);
-  const job = rig.newJob();
+  rig.jobs.await("endpoint", rig.local);
+  const [job, sync] = [rig.newJob(), rig.newJob({ operation: "runsync" })];
   const accepted = rig.jobs.submit(job);
-  expect(rig.begun).toEqual([job.id]);
+  expect(rig.begun).toEqual([]);
   await accepted;
-  expect(rig.stored()).toEqual([`${job.id} IN_PROGRESS`]);
+  expect([rig.begun, rig.stored()]).toEqual([[job.id], [`${job.id} IN_PROGRESS`]]);
+  rig.jobs.await("endpoint", rig.local);
+  rig.jobs.submitSync(sync);
+  expect(rig.begun).toEqual([job.id, sync.id]);
+});
+
+test("a worker that may outlive the service has a job once it is durable that it is the worker's", async () => {
+  const rig = rigOf();
+  const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+  rig.jobs.await("endpoint", { workerId: "elsewhere", give });
+  const job = rig.newJob({ operation: "runsync" });
+  rig.jobs.submitSync(job);
+  expect(rig.begun).toEqual([]);
+  await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
 
 test("a job whose client waits for its end is written once, when it is over", async () => {
   const rig = rigOf();
-  rig.jobs.await("endpoint", rig.early);
+  rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob({ operation: "runsync" });
-  await rig.jobs.submit(job, { wait: true });
+  rig.jobs.submitSync(job);
   expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(true);
   expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
@@ -57,12 +65,12 @@ test("a job whose client waits for its end is written once, when it is over", as
 
 test("a longer one is in the store a moment later, and before /requests reads it", async () => {
   const rig = rigOf();
-  rig.jobs.await("endpoint", rig.early);
+  rig.jobs.await("endpoint", rig.local);
   const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
-  await rig.jobs.submit(first, { wait: true });
+  rig.jobs.submitSync(first);
   await rig.jobs.writeDeferred();
   expect(rig.stored()).toEqual([`${first.id} IN_PROGRESS`]);
-  await rig.jobs.submit(second, { wait: true });
+  rig.jobs.submitSync(second);
   await rig.jobs.writeDeferred();
   expect(rig.records.page("endpoint", 9, 9).map(({ job }) => job.id)).toEqual([second.id, first.id]);
 });
@@ -70,9 +78,9 @@ test("a longer one is in the store a moment later, and before /requests reads it
 test("what was deferred is left alone once, so that a job that ends meanwhile is written once", async () => {
   const rig = rigOf();
   const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
-  await rig.jobs.submit(first, { wait: true });
+  rig.jobs.submitSync(first);
   await rig.jobs.writeOlder();
-  await rig.jobs.submit(second, { wait: true });
+  rig.jobs.submitSync(second);
   expect(rig.stored()).toEqual([]);
   await rig.jobs.writeOlder();
   expect(rig.stored()).toEqual([`${first.id} IN_QUEUE`]);
@@ -84,51 +92,70 @@ test("a waiting job that a worker begins is that worker's, also when its end com
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  rig.jobs.await("endpoint", rig.early);
-  expect([rig.begun, rig.live.waiting("endpoint")]).toEqual([[job.id], 1]);
+  rig.jobs.await("endpoint", rig.local);
+  expect([rig.begun, rig.status(job.id), rig.live.waiting("endpoint")]).toEqual([[job.id], "IN_PROGRESS", 0]);
+  expect(rig.stored()).toEqual([`${job.id} IN_QUEUE`]);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(true);
-  expect([rig.stored(), rig.takenBack]).toEqual([[`${job.id} COMPLETED`], []]);
+  expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
 });
 
-test.each(["cancel", "purge"] as const)("a job that %s reaches first is taken back from its worker", async (what) => {
+test("a job that is cancelled while a worker begins it is over, and its worker hears of it", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
-  const over = what === "cancel" ? rig.jobs.cancel("endpoint", job.id) : rig.jobs.purge("endpoint");
-  rig.jobs.await("endpoint", rig.early);
+  const ended: string[] = [];
+  rig.events.on("ended", ({ id }, before) => void ended.push(`${id} was ${before.status} at ${before.workerId}`));
+  const over = rig.jobs.cancel("endpoint", job.id);
+  rig.jobs.await("endpoint", rig.local);
   await over;
-  await expect.poll(() => rig.takenBack, { interval: 5 }).toEqual([job.id]);
+  expect(ended).toEqual([`${job.id} was IN_PROGRESS at w`]);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(false);
-  expect(rig.status(job.id)).toBe(what === "cancel" ? "CANCELLED" : undefined);
-  expect(rig.live.waiting("endpoint")).toBe(0);
+  expect([rig.status(job.id), rig.stored()]).toEqual(["CANCELLED", [`${job.id} CANCELLED`]]);
 });
 
-test("a submission that cannot be stored is refused and taken back from its worker", async () => {
+test("a purge leaves the job that a worker begins at that moment", async () => {
   const rig = rigOf();
-  rig.jobs.await("endpoint", rig.early);
+  const [first, second] = [rig.newJob(), rig.newJob()];
+  await rig.jobs.submit(first);
+  await rig.jobs.submit(second);
+  const purged = rig.jobs.purge("endpoint");
+  rig.jobs.await("endpoint", rig.local);
+  expect(await purged).toBe(1);
+  expect([rig.begun, rig.stored()]).toEqual([[first.id], [`${first.id} IN_PROGRESS`]]);
+});
+
+test("a submission that cannot be stored is refused, and no worker has it", async () => {
+  const rig = rigOf();
+  rig.jobs.await("endpoint", rig.local);
   rig.failNextTransaction();
   const job = rig.newJob();
   await expect(rig.jobs.submit(job)).rejects.toThrow("disk full");
-  expect([rig.begun, rig.takenBack, rig.status(job.id)]).toEqual([[job.id], [job.id], undefined]);
+  expect([rig.begun, rig.status(job.id)]).toEqual([[], undefined]);
+  const next = rig.newJob();
+  await rig.jobs.submit(next);
+  expect(rig.begun).toEqual([next.id]);
 });
 
-test("a waiting job whose start cannot be stored waits again, once", async () => {
+test("what was deferred and could not be written is written with the next transaction that can", async () => {
   const rig = rigOf();
-  const job = rig.newJob();
-  await rig.jobs.submit(job);
-  rig.failNextTransaction();
-  rig.jobs.await("endpoint", rig.early);
-  await expect.poll(() => rig.takenBack, { interval: 5 }).toEqual([job.id]);
-  expect([rig.status(job.id), rig.live.waiting("endpoint")]).toEqual(["IN_QUEUE", 1]);
-  expect((await rig.jobs.take("endpoint", "other", 5)).map((taken) => taken.job.id)).toEqual([job.id]);
-});
-
-test("a job that nobody was promised and whose transaction fails is nowhere", async () => {
-  const rig = rigOf();
-  rig.jobs.await("endpoint", rig.early);
-  rig.failNextTransaction();
+  rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob({ operation: "runsync" });
-  await expect(rig.jobs.submit(job, { wait: true })).rejects.toThrow("disk full");
+  rig.jobs.submitSync(job);
+  rig.failNextTransaction();
+  await expect(rig.jobs.writeDeferred()).rejects.toThrow("disk full");
+  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
   await rig.jobs.writeDeferred();
-  expect([rig.stored(), rig.live.size]).toEqual([[], 0]);
+  expect(rig.stored()).toEqual([`${job.id} IN_PROGRESS`]);
+});
+
+test("a result that cannot be stored leaves its job running, and another one ends it", async () => {
+  const rig = rigOf();
+  rig.jobs.await("endpoint", rig.local);
+  const job = rig.newJob({ operation: "runsync" });
+  rig.jobs.submitSync(job);
+  rig.failNextTransaction();
+  await expect(rig.jobs.finish(job.id, "w", { output: "1" })).rejects.toThrow("disk full");
+  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
+  expect(await rig.jobs.finish(job.id, "w", { output: "2" })).toBe(true);
+  expect(rig.records.find("endpoint", job.id)).toMatchObject({ job: { status: "COMPLETED" }, output: "2" });
 });

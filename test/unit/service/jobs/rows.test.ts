@@ -6,10 +6,11 @@ import { openJobs, openJobsRig } from "./support/jobs-rig";
 function rigOf() {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());
-  const worker: Taker = { workerId: "w", give: () => undefined };
-  const run = async (fields: Parameters<typeof rig.newJob>[0], wait: boolean) => {
+  const worker: Taker = { workerId: "w", endsWithService: true, give: () => undefined };
+  const run = async (fields: Parameters<typeof rig.newJob>[0]) => {
     rig.jobs.await("endpoint", worker);
-    const job = await rig.jobs.submit(rig.newJob(fields), { wait });
+    const submission = rig.newJob(fields);
+    const job = submission.operation === "run" ? await rig.jobs.submit(submission) : rig.jobs.submitSync(submission);
     expect(job?.status).toBe("IN_PROGRESS");
     return job?.id ?? "";
   };
@@ -24,7 +25,7 @@ function rigOf() {
 
 test("a progress update of a job that is not written yet is not left to another job by a kill", async () => {
   const rig = rigOf();
-  const id = await rig.run({ operation: "runsync" }, true);
+  const id = await rig.run({ operation: "runsync" });
   expect(rig.store.find(id)).toBeUndefined();
   expect(await rig.jobs.progress(id, "w", '"half"')).toBe(true);
 
@@ -36,7 +37,7 @@ test("a progress update of a job that is not written yet is not left to another 
 
 test("stream chunks of a job that is not written yet are not left to another job by a kill", async () => {
   const rig = rigOf();
-  const id = await rig.run({ operation: "runsync" }, true);
+  const id = await rig.run({ operation: "runsync" });
   const seq = rig.live.get(id)?.seq ?? 0;
   await rig.groupCommit.commit(() => rig.store.appendChunks(seq, 0, ['"chunk"']));
 
@@ -49,7 +50,7 @@ test("stream chunks of a job that is not written yet are not left to another job
 
 test("a job that fails with an output, is tried again and cancelled in one transaction has none", async () => {
   const rig = rigOf();
-  const id = await rig.run({}, false);
+  const id = await rig.run({});
   await rig.jobs.finish(id, "w", { error: "no", output: '"old"' });
   expect(rig.store.find(id)).toMatchObject({ job: { status: "FAILED" }, output: '"old"' });
 
@@ -59,12 +60,12 @@ test("a job that fails with an output, is tried again and cancelled in one trans
 
 test("a job keeps its last progress update when it is cancelled, and loses it when it completes without an output", async () => {
   const rig = rigOf();
-  const cancelled = await rig.run({}, false);
+  const cancelled = await rig.run({});
   await rig.jobs.progress(cancelled, "w", '"half"');
   await rig.jobs.cancel("endpoint", cancelled);
   expect(rig.store.find(cancelled)).toMatchObject({ job: { status: "CANCELLED", hasOutput: true }, output: '"half"' });
 
-  const completed = await rig.run({}, false);
+  const completed = await rig.run({});
   await rig.jobs.progress(completed, "w", '"half"');
   await rig.jobs.finish(completed, "w", { output: undefined });
   expect(rig.store.find(completed)).toMatchObject({
