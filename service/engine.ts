@@ -22,7 +22,7 @@ import { createJobRecords } from "./jobs/records";
 import { createJobStore } from "./jobs/store";
 import { createJobStream } from "./jobs/stream";
 import { createSupervisor } from "./jobs/supervisor";
-import { createJobWaits } from "./jobs/waits";
+import { commitWindow, createJobWaits } from "./jobs/waits";
 import { createWebhookDelivery } from "./jobs/webhook-delivery";
 import { createWebhookStore } from "./jobs/webhook-store";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
@@ -108,6 +108,7 @@ export function createJobEngine({
       store.flush();
       counters.write();
     },
+    window: () => commitWindow(waits.size),
   });
   const { onRollback } = groupCommit;
   const store = createJobStore(database, { onRollback, deferred: writeDeferred });
@@ -183,11 +184,9 @@ export function createJobEngine({
   const calls = createJobCalls(callDeps);
   const health = (endpointId: string) =>
     readHealth(endpointId, {
-      ...{ counters, live, registry },
+      ...{ counters, live, registry, clock, timings },
       throttled: pool.throttled,
       problem: pool.problem,
-      clock,
-      timings,
     });
 
   const removal = createEndpointRemoval({ tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, log });

@@ -41,14 +41,14 @@ export interface GroupCommitOptions {
   beforeCommit?: () => void;
   /**
    * A transaction costs several times what a work costs, so that many callers are served sooner when they share one: as long as
-   * more than one waits, a transaction begins so many ms after the last one.
+   * more than one waits, a transaction begins so many ms after the last one. The more callers there are, the more come meanwhile.
    */
-  window?: number;
+  window?(): number;
 }
 
 export function createGroupCommit(
   database: Database,
-  { beforeCommit, window = 1 }: GroupCommitOptions = {},
+  { beforeCommit, window = () => 1 }: GroupCommitOptions = {},
 ): GroupCommit {
   let waiting: Entry[] = [];
   /** Undefined outside of a transaction. */
@@ -67,7 +67,7 @@ export function createGroupCommit(
   function run(): void {
     const now = performance.now();
     // Meanwhile the event loop takes what comes in.
-    if (crowded && now - lastBegan < window && waiting.length < batchLimit.works) {
+    if (crowded && now - lastBegan < window() && waiting.length < batchLimit.works) {
       next = setImmediate(run);
       return;
     }

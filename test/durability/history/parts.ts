@@ -47,7 +47,7 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
     store.flush();
     counters.write();
   };
-  const groupCommit = createGroupCommit(mortal, { beforeCommit, window: 0 });
+  const groupCommit = createGroupCommit(mortal, { beforeCommit, window: () => 0 });
   const counters = createJobCounters(mortal, groupCommit.onRollback);
   const live = createLiveJobs(groupCommit.onRollback);
   const store = createJobStore(mortal, { onRollback: groupCommit.onRollback, deferred: () => undefined });
