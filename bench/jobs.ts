@@ -30,7 +30,10 @@ export interface JobRow {
 export interface JobBench {
   rounds: number;
   seconds: number;
-  /** Seconds of the same load before each measurement, for every contender: both are programs that begin slowly. */
+  /**
+   * Seconds of the same load before each measurement, for every contender: a service is a new process in each, and V8 compiles the
+   * last of what is busy after ten seconds.
+   */
   warmUp: number;
 }
 

@@ -30,7 +30,7 @@ async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployCh
     console.error(`Measuring ${part} …`);
     if (part === "jobs")
       results.jobs = await measureJobs(
-        quick ? { rounds: 1, seconds: 1, warmUp: 0 } : { rounds: 5, seconds: 3, warmUp: 2 },
+        quick ? { rounds: 1, seconds: 1, warmUp: 0 } : { rounds: 5, seconds: 3, warmUp: 10 },
       );
     if (part === "burst") results.burst = await measureBurst();
     if (part === "queue") results.queue = await measureQueue(quick ? [1000, 5000] : [1000, 100_000, 1_000_000]);
