@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { FinalJob, Job, LiveJob, QueuedJob, RunningJob } from "./job";
 
-/** What happened to jobs, once it is durable. No listener depends on another one. */
+/** What happened to jobs, once it is durable or nobody was promised it. No listener depends on another one. */
 export interface JobEventMap {
   /** A job waits for a worker. */
   queued: [job: QueuedJob];

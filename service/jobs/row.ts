@@ -3,7 +3,7 @@ import type { Job, JobFacts, JobOperation } from "./job";
 
 /**
  * What a job's row holds beside what SQL looks for, as one JSON array: a start may read a million jobs and every job is written
- * at its end, and the driver takes longer for a column each. Its order is that of stores that are there.
+ * at its end, and the driver takes longer for a column each. Stores have it in this order.
  */
 export const recordOf = (job: Job): string =>
   JSON.stringify([
