@@ -34,3 +34,10 @@ export function runBundle(bundle: string): object {
   }
   return module.exports;
 }
+
+/** What a bundled file exports under a name; anything but what it should be is a damaged installation. */
+export function loadPart<Part>(bundle: string, name: string, isPart: (value: unknown) => value is Part): Part {
+  const part: unknown = Reflect.get(runBundle(bundle), name);
+  if (isPart(part)) return part;
+  throw new Error(`${bundle} is not a part of pulumi-serverless-compute`);
+}
