@@ -3,15 +3,19 @@ import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { cachePlaces, readCache, writeCache } from "./code-cache";
 
+/** Keeps what was not kept yet; the later it is called, the more of the code that ran is in the cache. */
+type KeepCache = (keep: () => void) => void;
+
 /** Milliseconds after the start when a missing code cache is made: the engine's first calls go before. */
 const calmAfter = 150;
+const whenCalm: KeepCache = (keep) => void setTimeout(keep, calmAfter).unref();
 
 /**
  * Runs a bundled file and hands back what it exports. Compiling it takes longer than everything else at the start, so it
  * is compiled from a code cache; the cache is made again where this version of Node does not take the one at hand. What it
  * requires from its own folder is such a file, too.
  */
-export function runBundle(bundle: string): object {
+export function runBundle(bundle: string, onMissingCache = whenCalm): object {
   // One byte per character: the bundle is plain ASCII.
   const source = readFileSync(bundle, "latin1");
   const places = cachePlaces(bundle, source.slice(2, 66));
@@ -23,15 +27,13 @@ export function runBundle(bundle: string): object {
   const others = new Map<string, object>();
   const requireFrom = (name: string): unknown => {
     if (!name.startsWith("./")) return require(name);
-    const exports = others.get(name) ?? runBundle(join(folder, name));
+    const exports = others.get(name) ?? runBundle(join(folder, name), onMissingCache);
     others.set(name, exports);
     return exports;
   };
   const module: { exports: object } = { exports: {} };
   run(module.exports, requireFrom, module, bundle, folder);
-  if (!cachedData || script.cachedDataRejected) {
-    setTimeout(() => writeCache(places, script.createCachedData()), calmAfter).unref();
-  }
+  if (!cachedData || script.cachedDataRejected) onMissingCache(() => writeCache(places, script.createCachedData()));
   return module.exports;
 }
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { lastLines, run } from "../child.mjs";
 import { readPublisher } from "../publisher.mjs";
 
 const require = createRequire(import.meta.url);
@@ -184,7 +185,11 @@ export async function bundlePlugin(target = folder, entry = deploymentEntry) {
   const caches = cachesIn(target);
   if (changed.length === 0 && caches.filter((name) => name.includes(process.version)).length === cachedBundles) return;
   if (changed.length > 0) for (const name of caches) rmSync(join(target, name), { force: true });
-  await makeCaches(target);
+  const made = await run(process.execPath, [inRepository("scripts/release/code-caches.mjs"), target], {
+    timeout: 60_000,
+  });
+  // Without them the plugin starts slower, and makes them later: nothing to fail for.
+  if (made.code !== 0) console.error(`No full code caches: ${lastLines(made)}`);
 }
 
 /**
@@ -202,20 +207,6 @@ const cachesIn = (path) => readdirSync(path).filter((name) => /^plugin-.*\.cache
 
 /** Bundles that are run from a code cache: the rest, and the clients. */
 const cachedBundles = 2;
-
-/**
- * Runs the cached bundles once: at its first run each makes the code cache for this version of Node.
- * @param {string} target
- */
-async function makeCaches(target) {
-  const { runBundle } = require("../../provider/dist/engine/run-bundle.js");
-  runBundle(join(target, "deployment.js"));
-  runBundle(join(target, lateBundle));
-  const deadline = Date.now() + 10_000;
-  const made = () => cachesIn(target).filter((name) => name.includes(process.version)).length === cachedBundles;
-  // Without them the plugin starts slower, and makes them later: nothing to fail for.
-  while (!made() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
-}
 
 // Not awaited: the bench, which is compiled to CommonJS, could not import this file.
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void bundlePlugin();

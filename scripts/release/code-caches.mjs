@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { root } from "../entry.mjs";
+
+const require = createRequire(import.meta.url);
+/** @type {typeof import("../../provider/engine/run-bundle.js")} */
+const { runBundle } = require("../../provider/dist/engine/run-bundle.js");
+/** @type {typeof import("../../provider/plugin/messages.js")} */
+const messages = require("../../provider/dist/plugin/messages.js");
+
+/** @typedef {import("../../provider/engine/failures.js").PropertySet} PropertySet */
+
+/** @param {PropertySet["properties"]} properties @returns {PropertySet} */
+const plain = (properties) => ({ properties, secretPaths: [] });
+
+/**
+ * A deployment of one resource of each kind that most programs have, by calls as the engine sends them: made, compared,
+ * read and deleted.
+ * @param {import("../../provider/plugin/main.js").DeploymentCalls} calls
+ * @param {PropertySet} settings
+ */
+async function rehearse(calls, settings) {
+  /**
+   * @template Request, Response
+   * @param {keyof typeof calls} name
+   * @param {import("../../provider/engine/protobuf.js").Message<Request>} request
+   * @param {import("../../provider/engine/protobuf.js").Message<Response>} response
+   * @param {Partial<Request>} values
+   */
+  const call = async (name, request, response, values) =>
+    response.decode(Buffer.from(await calls[name](request.encode(values))));
+  const { checkRequest, checkResponse, createRequest, createResponse, diffRequest, diffResponse, empty } = messages;
+  const urnOf = (/** @type {string} */ kind) => `urn:pulumi:dev::rehearsal::serverless-compute:index:${kind}::one`;
+
+  await call("CheckConfig", checkRequest, checkResponse, { olds: settings, news: settings });
+  await call("DiffConfig", diffRequest, diffResponse, { olds: settings, news: settings });
+  await call("Configure", messages.configureRequest, messages.configureResponse, { args: settings });
+  /** @type {{ id: string, urn: string, inputs: PropertySet, outputs: PropertySet }[]} */
+  const made = [];
+  const make = async (/** @type {string} */ kind, /** @type {PropertySet["properties"]} */ properties) => {
+    const urn = urnOf(kind);
+    const { inputs } = await call("Check", checkRequest, checkResponse, { urn, news: plain(properties) });
+    await call("Create", createRequest, createResponse, { urn, properties: inputs, preview: true });
+    const { id, properties: outputs } = await call("Create", createRequest, createResponse, {
+      urn,
+      properties: inputs,
+    });
+    made.unshift({ id, urn, inputs, outputs });
+    return id;
+  };
+  const networkVolumeId = await make("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });
+  const templateId = await make("Template", { imageName: "acme/echo:1", containerDiskInGb: 5, env: { MODEL: "one" } });
+  await make("ServerlessEndpoint", { templateId, networkVolumeId, workersMax: 0 });
+  for (const { id, urn, inputs, outputs } of made) {
+    await call("Read", messages.readRequest, messages.readResponse, { id, urn, properties: outputs, inputs });
+    await call("Check", checkRequest, checkResponse, { urn, olds: inputs, news: inputs });
+    await call("Diff", diffRequest, diffResponse, { id, urn, olds: outputs, news: inputs });
+  }
+  for (const { id, urn, outputs } of made)
+    await call("Delete", messages.deleteRequest, empty, { id, urn, properties: outputs });
+  await call("Cancel", empty, empty, {});
+}
+
+/**
+ * Makes the code caches of the bundles in a folder, in a process of its own. A cache has the functions that ran before it was
+ * made, and the others are compiled when they are called: so a deployment to a local service runs first.
+ * @param {string} folder
+ */
+async function makeCaches(folder) {
+  /** @type {(() => void)[]} */
+  const missing = [];
+  /** @type {{ rest?: import("../../provider/plugin/main.js").Rest }} */
+  const { rest } = runBundle(join(folder, "deployment.js"), (keep) => void missing.push(keep));
+  const data = mkdtempSync(join(tmpdir(), "code-caches-"));
+  const flags = ["start", "--json", "--port", "0", "--data", data, "--template-release", "0"];
+  const program = join(root, "service", "bin", "serverless-compute-local.js");
+  const service = spawn(process.execPath, [program, ...flags], { stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(service, "exit");
+  try {
+    const [line] = await Promise.race([once(createInterface(service.stdout), "line"), ended]);
+    if (typeof line !== "string") throw new Error("the local service ended before it was ready");
+    const { baseUrl, serverlessUrl, apiKeyFile } = JSON.parse(line);
+    const graphqlUrl = new URL("/graphql", baseUrl).href;
+    const apiKey = readFileSync(apiKeyFile, "utf8").trim();
+    const calls = rest?.begin(createServer(), () => undefined);
+    if (calls) await rehearse(calls, plain({ apiKey, baseUrl, graphqlUrl, serverlessUrl }));
+  } finally {
+    // Where nothing was asked of the service, the clients have not run; their cache is replaced where they have.
+    runBundle(join(folder, "deployment-clients.js"), (keep) => void missing.unshift(keep));
+    // Also after a deployment that failed: what has run is in them.
+    for (const keep of missing) keep();
+    service.kill("SIGKILL");
+    await ended;
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error("Usage: node scripts/release/code-caches.mjs <folder>");
+await makeCaches(folder);
+process.exit(0);
