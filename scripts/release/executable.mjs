@@ -34,7 +34,7 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
       ...["build", "--compile", "--bytecode", "--minify", "--format=cjs", `--target=${target}`],
       ...["--compile-executable-path", runtime],
       // It lives for seconds and shares the processors with the engine: what runs a few hundred times is not worth compiling.
-      "--compile-jit-policy=20",
+      "--compile-jit-policy=60",
       // What lies in the folder of a program is no setting of its plugin.
       ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
       ...["--outfile", join(draft, file), join(draft, "plugin.js")],
