@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { root } from "../entry.mjs";
+import { startProcess } from "../quickstart/service-process.mjs";
 
 const require = createRequire(import.meta.url);
 /** @type {typeof import("../../provider/engine/run-bundle.js")} */
@@ -80,24 +78,21 @@ async function makeCaches(folder) {
   const data = mkdtempSync(join(tmpdir(), "code-caches-"));
   const flags = ["start", "--json", "--port", "0", "--data", data, "--template-release", "0"];
   const program = join(root, "service", "bin", "serverless-compute-local.js");
-  const service = spawn(process.execPath, [program, ...flags], { stdio: ["ignore", "pipe", "ignore"] });
-  const ended = once(service, "exit");
+  const { line, ended, stop } = await startProcess({ args: [program, ...flags], folder: data, env: undefined });
   try {
-    const [line] = await Promise.race([once(createInterface(service.stdout), "line"), ended]);
-    if (typeof line !== "string") throw new Error("the local service ended before it was ready");
+    if (line === undefined) throw new Error(`The local service did not start.\n${await ended}`);
     const { baseUrl, serverlessUrl, apiKeyFile } = JSON.parse(line);
     const graphqlUrl = new URL("/graphql", baseUrl).href;
     const apiKey = readFileSync(apiKeyFile, "utf8").trim();
     const calls = rest?.begin(createServer(), () => undefined);
     if (calls) await rehearse(calls, plain({ apiKey, baseUrl, graphqlUrl, serverlessUrl }));
   } finally {
+    await stop();
+    rmSync(data, { recursive: true, force: true });
     // Where nothing was asked of the service, the clients have not run; their cache is replaced where they have.
     runBundle(join(folder, "deployment-clients.js"), (keep) => void missing.unshift(keep));
     // Also after a deployment that failed: what has run is in them.
     for (const keep of missing) keep();
-    service.kill("SIGKILL");
-    await ended;
-    rmSync(data, { recursive: true, force: true });
   }
 }
 

@@ -50,7 +50,11 @@ export function createDirectJobs(calls: JobCalls, report: (error: unknown) => vo
     };
     try {
       if (operation === "runsync") calls.runsync(endpointId, body, limits.runsyncWait.default, response, send);
-      else calls.run(endpointId, body).then(send, (error: unknown) => fail(response, error));
+      else
+        calls
+          .run(endpointId, body)
+          .then(send)
+          .catch((error: unknown) => fail(response, error));
     } catch (error) {
       fail(response, error);
     }

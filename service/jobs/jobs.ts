@@ -62,9 +62,9 @@ export function createJobs(deps: JobsDeps) {
     const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
     return taker ? becomes.taken(queued, taker.workerId, clock.now()) : queued;
   }
-  function begin({ started, taker }: { started: LiveJob; taker: Taker | undefined }, payload: JobPayload): void {
+  function begin(started: LiveJob, taker: Taker | undefined, { input, s3Config }: JobPayload): void {
     if (started.status === "IN_QUEUE") announce({ before: started, after: started });
-    else if (taker) give({ taker, taken: { job: started, input: payload.input, s3Config: payload.s3Config } });
+    else if (taker) give({ taker, taken: { job: started, input, s3Config } });
   }
 
   function settle(job: LiveJob | undefined): Transition | undefined {
@@ -78,7 +78,6 @@ export function createJobs(deps: JobsDeps) {
   return {
     /** Queues a job, or gives it to a worker that waits; undefined when its endpoint is gone. */
     async submit(job: NewJob): Promise<LiveJob | undefined> {
-      const { input, s3Config } = job;
       const accepted = await commit(
         () => {
           if (!deps.exists(job.endpointId)) return undefined;
@@ -88,8 +87,8 @@ export function createJobs(deps: JobsDeps) {
           live.put(started);
           return { started, taker };
         },
-        (done) => done && begin(done, { input, s3Config }),
-        { bytes: input.length },
+        (done) => done && begin(done.started, done.taker, job),
+        { bytes: job.input.length },
       );
       return accepted?.started;
     },
@@ -97,11 +96,10 @@ export function createJobs(deps: JobsDeps) {
     /** The same at once for a client that waits for the end of the job: until that, or a moment later, it is not durable. */
     submitSync(job: NewJob): LiveJob | undefined {
       if (!deps.exists(job.endpointId)) return undefined;
-      const { input, s3Config } = job;
       const taker = isFirst(job) ? live.queue(job.endpointId).nextTaker(true) : undefined;
       const started = received(job, taker);
-      transitions.defer(started, { input, s3Config });
-      begin({ started, taker }, { input, s3Config });
+      transitions.defer(started, job);
+      begin(started, taker, job);
       return started;
     },
 

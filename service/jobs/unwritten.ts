@@ -15,6 +15,12 @@ export interface JobChange {
   round: number;
 }
 
+/** What a change brings beside the job's record. */
+interface ChangedContent {
+  payload?: JobPayload | undefined;
+  output?: string | undefined;
+}
+
 export interface UnwrittenDeps {
   onRollback: GroupCommit["onRollback"];
   /** Something was deferred: `flushOlder` has to come soon, in a transaction. */
@@ -58,6 +64,18 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
       kept.delete(job.seq);
     }
   }
+  function remember(into: typeof changes, job: Job, dueAt: number, { payload, output }: ChangedContent = {}): void {
+    const known = changes.get(job.seq) ?? waiting.get(job.seq);
+    const change = {
+      job,
+      dueAt,
+      payload: payload ?? known?.payload,
+      output: job.finishedAt === undefined ? null : (output ?? known?.output),
+      round: known?.round ?? round,
+    };
+    into.set(job.seq, change);
+    keepPayload(change);
+  }
   function writeSoon(seq: number): void {
     const change = waiting.get(seq);
     if (!change || changes.has(seq)) return;
@@ -83,27 +101,14 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
 
   return {
     /** Notes a change, which is written at the end of this transaction. */
-    note(job: Job, dueAt: number, content: { payload?: JobPayload; output?: string | undefined } = {}): void {
+    note(job: Job, dueAt: number, content?: ChangedContent): void {
       noteRollback();
-      const { seq } = job;
-      const known = changes.get(seq) ?? waiting.get(seq);
-      const change = {
-        job,
-        dueAt,
-        payload: content.payload ?? known?.payload,
-        output: job.finishedAt === undefined ? null : (content.output ?? known?.output),
-        round,
-      };
-      changes.set(seq, change);
-      keepPayload(change);
+      remember(changes, job, dueAt, content);
     },
     /** Notes a change outside of a transaction. */
     defer(job: LiveJob, dueAt: number, payload?: JobPayload): void {
       if (waiting.size === 0) deferred();
-      const known = waiting.get(job.seq);
-      const change = { job, dueAt, payload: payload ?? known?.payload, output: null, round: known?.round ?? round };
-      waiting.set(job.seq, change);
-      keepPayload(change);
+      remember(waiting, job, dueAt, { payload });
     },
     noteProgress(seq: number, text: string | undefined): void {
       noteRollback();

@@ -88,7 +88,6 @@ export function createGroupCommit(
         beforeCommit?.();
       });
     } catch (error) {
-      undos = undefined;
       for (const undo of begun.reverse()) undo();
       throw error;
     } finally {

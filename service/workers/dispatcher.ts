@@ -258,7 +258,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
       if (refresh) worker.retiring = true;
       const result = jobs.finish(jobId, worker.id, outcome);
-      // Its next job starts in the same transaction.
+      // Before the result is committed.
       const pipe = pipes.get(worker);
       if (pipe) sendNext(worker, pipe);
       if (await result) return;
