@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 
 /** What kind of thing went wrong; policy (retry, adopt, give up) reads this, never a text. */
 export type ErrorCategory =
@@ -148,6 +147,9 @@ function routeOf({ method, url, operation }: RequestFacts): string {
   return `${method} ${path}${operation === undefined ? "" : ` #${operation}`}`;
 }
 
+/** What HTTP calls a status. Read when it is needed: to load Node's HTTP for it takes an executable of Bun 2 ms at its start. */
+const phraseOf = (status: number): string => process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
+
 function fits(rule: Rule, status: number, text: string, route: string): boolean {
   if (rule.status && !rule.status.includes(status)) return false;
   if (rule.text && (status >= 500 || !rule.text.test(text))) return false;
@@ -169,7 +171,7 @@ export function classifyAnswer(
     (status >= 500
       ? ({ category: "server", code: "server_error" } as const)
       : ({ category: "invalid", code: "invalid_request" } as const));
-  return new ApiError(shown || `HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), {
+  return new ApiError(shown || `HTTP ${status} ${phraseOf(status)}`.trim(), {
     category: rule.category,
     code: rule.code,
     status,

@@ -87,12 +87,20 @@ async function buildParts(entry) {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
   const { build } = require("esbuild");
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
-  const lateText = [lateMethods, ...lateParts.map(([name, from]) => `exports.${name} = ${from};`)].join("\n");
+  const lateText = [
+    lateMethods,
+    ...lateParts.map(([name, from]) => `Object.defineProperty(exports, "${name}", { get: () => ${from} });`),
+  ].join("\n");
   const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
     inject: [inRepository("provider/bundle/web-assembly.ts"), fetchTypes],
     outfile: join(folder, lateBundle),
+    mainFields: ["module", "main"],
+    alias: {
+      "graphql-request": inRepository("node_modules/graphql-request/build/entrypoints/main.js"),
+      "node:http": inRepository("provider/bundle/http-for-undici.ts"),
+    },
   });
   const rest = await build({
     ...options,
