@@ -26,6 +26,8 @@ const late = {
   "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
 };
 const lateBundle = "./deployment-clients.js";
+/** Under Bun the parser of responses is compiled while the connection opens. */
+const parserAhead = 'compileAhead(require("undici/lib/llhttp/llhttp_simd-wasm"));';
 /** undici's own index gives every dispatcher its methods; of those only the tunnels through proxies use one. */
 const lateMethods =
   'require("undici/lib/dispatcher/dispatcher").prototype.connect = require("undici/lib/api/api-connect");';
@@ -88,6 +90,7 @@ async function buildParts(entry) {
   const { build } = require("esbuild");
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
   const lateText = [
+    parserAhead,
     lateMethods,
     ...lateParts.map(([name, from]) => `Object.defineProperty(exports, "${name}", { get: () => ${from} });`),
   ].join("\n");
