@@ -1,4 +1,3 @@
-
 /** What kind of thing went wrong; policy (retry, adopt, give up) reads this, never a text. */
 export type ErrorCategory =
   | "auth"
