@@ -89,6 +89,7 @@ async function buildParts(entry) {
   // Here and not above: this file is imported in a fresh clone too, before there are any packages.
   const { build } = require("esbuild");
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
+  // Each is read when it is used: agents for proxies where there are some.
   const lateText = [
     parserAhead,
     lateMethods,
@@ -101,7 +102,10 @@ async function buildParts(entry) {
     outfile: join(folder, lateBundle),
     mainFields: ["module", "main"],
     alias: {
-      "graphql-request": inRepository("node_modules/graphql-request/build/entrypoints/main.js"),
+      // As an ES module, of whose imports from graphql only what is used gets in.
+      "graphql-request": createRequire(inRepository("api/package.json"))
+        .resolve("graphql-request")
+        .replace(/\.cjs$/, ".js"),
       "node:http": inRepository("provider/bundle/http-for-undici.ts"),
     },
   });
