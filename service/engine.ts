@@ -22,6 +22,7 @@ import { createJobRecords } from "./jobs/records";
 import { createJobStore } from "./jobs/store";
 import { createJobStream } from "./jobs/stream";
 import { createSupervisor } from "./jobs/supervisor";
+import { createTableWriter } from "./jobs/table-writer";
 import { commitWindow, createJobWaits } from "./jobs/waits";
 import { createWebhookDelivery } from "./jobs/webhook-delivery";
 import { createWebhookStore } from "./jobs/webhook-store";
@@ -41,9 +42,6 @@ import { createWorkerPool } from "./workers/pool";
 import { createReaper } from "./workers/reaper";
 import { createWorkerRegistry, isLocalId, phaseOf } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
-
-/** What nobody was promised stays unwritten for one to two times this, ms: most jobs are over before. */
-const deferral = 25;
 
 /** What the job path is built on. */
 export interface JobEngineDeps {
@@ -104,15 +102,13 @@ export function createJobEngine({
   const webhooks = createWebhookStore(database);
   const tokens = createWorkerTokens(database);
   const groupCommit = createGroupCommit(database, {
-    beforeCommit() {
-      store.flush();
-      counters.write();
-    },
+    beforeCommit: () => store.commit(),
     window: () => commitWindow(waits.size),
   });
   const { onRollback } = groupCommit;
-  const store = createJobStore(database, { onRollback, deferred: writeDeferred });
   const counters = createJobCounters(database, onRollback);
+  const tableWriter = createTableWriter(() => jobs, log);
+  const store = createJobStore(database, { ...tableWriter, groupCommit, counters });
   const live = createLiveJobs(onRollback);
   const events = createJobEvents();
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
@@ -155,17 +151,6 @@ export function createJobEngine({
   });
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
 
-  let writing: NodeJS.Timeout | undefined;
-  const notWritten = (error: unknown): void => log.error({ err: error }, "what was deferred could not be written");
-  function writeDeferred(): void {
-    writing ??= setTimeout(() => {
-      writing = undefined;
-      jobs.writeOlder().catch((error: unknown) => {
-        notWritten(error);
-        writeDeferred();
-      });
-    }, deferral);
-  }
   function serve({ worker, process }: LocalWorker): void {
     const fail = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "what a worker made cannot be kept, and it is ended");
@@ -275,8 +260,10 @@ export function createJobEngine({
       await removal.settled();
       await supervisor.stop();
       await webhookDelivery.stop();
-      clearTimeout(writing);
-      await jobs.writeDeferred().catch(notWritten);
+      tableWriter.stop();
+      await jobs
+        .writeDeferred()
+        .catch((error: unknown) => log.error({ err: error }, "what was deferred could not be written"));
       groupCommit.close();
       await logs.flush();
       await reaper.close();

@@ -1,18 +1,21 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
+import type { Statement } from "../store/redo-log";
 
 const row = z.object({ endpointId: z.string(), completed: z.number(), failed: z.number(), retried: z.number() });
 /** What happened on an endpoint since it was made: jobs completed, jobs failed or timed out, jobs queued again. */
 export type JobCounts = Omit<z.output<typeof row>, "endpointId">;
 
-/** Counts that outlive the jobs they counted. They are kept in memory and written once per transaction. */
+/** Counts that outlive the jobs they counted. They are kept in memory and written with the jobs. */
 export interface JobCounters {
   read(endpointId: string): JobCounts;
   /** Counts within a transaction. */
   add(endpointId: string, counter: keyof JobCounts): void;
-  /** Writes what was counted; the end of each transaction. */
+  /** Writes into the tables what was counted. */
   write(): void;
+  /** The statements that write what was counted since the last call of this and of `write`. */
+  unlogged(): Statement[];
   removeEndpoint(endpointId: string): void;
 }
 
@@ -25,26 +28,41 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
     "INSERT OR REPLACE INTO job_counters (endpoint_id, completed, failed, retried) VALUES (?, ?, ?, ?)",
   );
   const remove = database.prepare("DELETE FROM job_counters WHERE endpoint_id = ?");
-  const changed = new Set<string>();
+  /** Endpoints whose counts the tables do not have, and those that the redo log does not have either. */
+  const unwritten = new Set<string>();
+  const unlogged = new Set<string>();
   const read = (endpointId: string): JobCounts => counts.get(endpointId) ?? none;
+  function statementOf(endpointId: string): Statement {
+    const { completed, failed, retried } = read(endpointId);
+    return [save, endpointId, completed, failed, retried];
+  }
   return {
     read,
     add(endpointId, counter) {
       const before = read(endpointId);
       counts.set(endpointId, { ...before, [counter]: before[counter] + 1 });
-      changed.add(endpointId);
+      unwritten.add(endpointId);
+      unlogged.add(endpointId);
       onRollback(() => counts.set(endpointId, before));
     },
     write() {
-      for (const endpointId of changed) {
-        const { completed, failed, retried } = read(endpointId);
-        save.run(endpointId, completed, failed, retried);
+      for (const endpointId of unwritten) {
+        const [command, ...params] = statementOf(endpointId);
+        command.run(...params);
+        onRollback(() => unwritten.add(endpointId));
       }
-      changed.clear();
+      unwritten.clear();
+      unlogged.clear();
+    },
+    unlogged() {
+      const writes = [...unlogged].map(statementOf);
+      unlogged.clear();
+      return writes;
     },
     removeEndpoint(endpointId) {
       remove.run(endpointId);
-      changed.delete(endpointId);
+      unwritten.delete(endpointId);
+      unlogged.delete(endpointId);
       counts.delete(endpointId);
     },
   };

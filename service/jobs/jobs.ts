@@ -27,7 +27,7 @@ export interface JobsDeps {
   records: JobRecords;
   counters: JobCounters;
   webhooks: WebhookStore;
-  groupCommit: Pick<GroupCommit, "commit">;
+  groupCommit: Pick<GroupCommit, "commit" | "now">;
   events: JobEvents;
   clock: Clock;
   /** Whether there is such an endpoint. */
@@ -40,7 +40,7 @@ export type Jobs = ReturnType<typeof createJobs>;
 /** All jobs: each transition is a method here, durable when it resolves, and emitted as an event. */
 export function createJobs(deps: JobsDeps) {
   const { live, store, counters, webhooks, events, clock } = deps;
-  const { commit } = deps.groupCommit;
+  const { commit, now } = deps.groupCommit;
   const { dueAt, executionLimit, triggerDue } = deps.deadlines;
   const { find, runBy } = deps.records;
   const transitions = createTransitions(deps);
@@ -216,8 +216,11 @@ export function createJobs(deps: JobsDeps) {
     /** Writes what was deferred, so that the store has every job. */
     writeDeferred: (): Promise<void> => commit(store.flushAll, undefined, { lazy: true }),
 
-    /** The same for what was deferred before the last call of this. */
-    writeOlder: (): Promise<void> => commit(store.flushOlder, undefined, { lazy: true }),
+    /** The same at once for what was deferred before the last call of this. */
+    writeOlder: (): void => now(store.flushOlder),
+
+    /** The same at once for what is durable already. */
+    writeLogged: (): void => now(store.flush),
 
     /** Deletes final jobs whose time is over, up to `limit` of them. */
     expire: (limit: number): Promise<number> => commit(() => store.expire(clock.now(), limit)),
@@ -255,7 +258,6 @@ export function createJobs(deps: JobsDeps) {
         else queueAgain(job, { retries: job.retries + 1 }, true);
       }
       store.flushAll();
-      counters.write();
       return kept;
     },
   };

@@ -1,8 +1,11 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
-import type { FinalJob, Job, LiveJob } from "./job";
+import type { GroupCommit } from "../store/group-commit";
+import type { Statement } from "../store/redo-log";
+import type { JobCounters } from "./counters";
+import { type FinalJob, isOver, type Job, type LiveJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
-import { createUnwritten, type JobChange, type JobPayload, type UnwrittenDeps } from "./unwritten";
+import { createUnwritten, type JobChange, type JobPayload } from "./unwritten";
 
 /**
  * The tables of jobs and their outputs and chunks. The statements are few and write little: with group commit they
@@ -28,13 +31,15 @@ export interface JobStore {
   progress(seq: number): string | undefined;
   setProgress(seq: number, progress: string | undefined): void;
   /**
-   * Writes what was changed in this transaction, each job once, and before its end: until then `insert`, `save` and `setProgress`
-   * only remember. What was deferred is left for `flushOlder` and `flushAll`.
+   * The end of each transaction: makes durable what it changed, each job once; until then `insert`, `save` and `setProgress` only
+   * remember. Where nothing else was written the redo log has it, and the tables at the next transaction that writes.
    */
+  commit(): void;
+  /** Writes into the tables what was changed in this transaction, and what the log has. */
   flush(): void;
-  /** Writes what was deferred as well. */
+  /** The same with all that was deferred. */
   flushAll(): void;
-  /** Writes what was deferred before the last call of this. */
+  /** The same with what was deferred before the last call of this. */
   flushOlder(): void;
   /** Keeps chunks (JSON texts) from `position` on. */
   appendChunks(seq: number, position: number, chunks: string[]): void;
@@ -54,7 +59,7 @@ export interface JobStore {
   expire(now: number, limit: number): number;
   /** When the next final job is to be removed. */
   nextExpiry(): number | undefined;
-  /** The endpoint's jobs, newest first, older than `before`. */
+  /** The endpoint's jobs, newest first, older than `before`, as the tables have them. */
   page(endpointId: string, before: number, limit: number): StoredJob[];
   /** The same without outputs. */
   summaries(endpointId: string, before: number, limit: number): Job[];
@@ -72,7 +77,18 @@ const textOf = (column: string) => z.object({ [column]: z.string() }).transform(
 /** Chunks read at once: an answer may be full long before the last one. */
 const chunkBatch = 64;
 
-export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "onRollback" | "deferred">): JobStore {
+export interface JobStoreDeps {
+  groupCommit: Pick<GroupCommit, "now" | "onRollback">;
+  /** Written with the jobs that they count. */
+  counters: Pick<JobCounters, "write" | "unlogged">;
+  /** Something waits for the tables: `flushOlder` has to come soon, in a transaction. */
+  deferred(): void;
+  /** The log has enough for a transaction: `flush` has to come in the next one, nobody's. */
+  logIsFull(): void;
+}
+
+export function createJobStore(database: Database, { groupCommit, counters, ...deps }: JobStoreDeps): JobStore {
+  const { redoLog } = database;
   const insert = database.prepare(`INSERT INTO jobs
     (seq, id, endpoint_id, status, finished_at, due_at, record, output, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const changed = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
@@ -129,34 +145,44 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
   let lastPlace =
     database.query("SELECT max(record ->> 5) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
 
-  function write({ job, dueAt, payload: content, output }: JobChange): void {
+  /** The statement that writes a change, of a job that is new or one that is there already. */
+  function statementOf({ job, dueAt, payload: content, output }: JobChange, isNew: boolean): Statement {
     const { seq, status } = job;
-    const finishedAt = job.finishedAt ?? null;
-    const record = recordOf(job);
-    if (content) {
+    const state = [status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
+    if (content && isNew) {
       const { input, s3Config } = content;
-      insert.run(
-        seq,
-        job.id,
-        job.endpointId,
-        status,
-        finishedAt,
-        dueAt,
-        record,
-        output ?? null,
-        input,
-        s3Config ?? null,
-      );
-    } else if (output === undefined) save.run(status, finishedAt, dueAt, record, seq);
-    else saveOutput.run(status, finishedAt, dueAt, record, output, seq);
+      return [insert, seq, job.id, job.endpointId, ...state, output ?? null, input, s3Config ?? null];
+    }
+    return output === undefined ? [save, ...state, seq] : [saveOutput, ...state, output, seq];
   }
 
   const unwritten = createUnwritten({
     ...deps,
-    write,
+    onRollback: groupCommit.onRollback,
+    log(changes) {
+      const written = changes.map((change) => statementOf(change, !change.isLogged));
+      redoLog.append([...written, ...counters.unlogged()]);
+    },
+    write(change) {
+      const [command, ...params] = statementOf(change, true);
+      command.run(...params);
+    },
     writeProgress: (seq, text) => void (text === undefined ? removeProgress.run(seq) : setProgress.run(seq, text)),
   });
-  const { flush, flushAll, flushOlder } = unwritten;
+  /** With what was logged always goes what it counted: the log is empty then. */
+  function toTables(flush: () => void): void {
+    flush();
+    counters.write();
+    if (!redoLog.isEmpty()) redoLog.settle();
+  }
+  const flush = (): void => toTables(unwritten.flush);
+  const flushAll = (): void => toTables(unwritten.flushAll);
+  const progressOf = (seq: number): string | undefined =>
+    unwritten.hasProgress(seq) ? unwritten.progress(seq) : progress.get(seq);
+  function outputOf({ job, payload: content, output }: JobChange): string | undefined {
+    if (!isOver(job) || output === null) return progressOf(job.seq);
+    return content ? output : (output ?? find.get(job.id)?.output);
+  }
 
   return {
     nextSeq: () => ++lastSeq,
@@ -166,8 +192,11 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
     defer: unwritten.defer,
     saveOver: (job, dueAt, output) => unwritten.note(job, dueAt, { output }),
     find: (id) => {
-      flush();
-      return find.get(id);
+      if (database.isWriting()) flush();
+      const change = unwritten.find(id);
+      if (!change) return find.get(id);
+      const output = outputOf(change);
+      return { job: { ...change.job, hasOutput: output !== undefined }, output };
     },
     payload: (seq) => {
       const known = unwritten.payload(seq);
@@ -175,11 +204,14 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
       const found = payload.get(seq);
       return found && { input: found.input, s3Config: found.s3Config ?? undefined };
     },
-    progress: (seq) => (unwritten.hasProgress(seq) ? unwritten.progress(seq) : progress.get(seq)),
+    progress: progressOf,
     setProgress: unwritten.noteProgress,
+    commit() {
+      if (database.isWriting() || !unwritten.log()) flush();
+    },
     flush,
     flushAll,
-    flushOlder,
+    flushOlder: () => toTables(unwritten.flushOlder),
     appendChunks: (seq, position, texts) => {
       unwritten.writeSoon(seq);
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
@@ -222,7 +254,10 @@ export function createJobStore(database: Database, deps: Pick<UnwrittenDeps, "on
       flush();
       return expire.reduce((_count, command) => command.run(now, limit), 0);
     },
-    nextExpiry: () => nextExpiry.get(),
+    nextExpiry: () => {
+      if (!redoLog.isEmpty()) groupCommit.now(flush);
+      return nextExpiry.get();
+    },
     page: (endpointId, before, limit) => page.all(endpointId, before, limit),
     summaries: (endpointId, before, limit) => summaries.all(endpointId, before, limit),
     endpoints: () => endpoints.all(),

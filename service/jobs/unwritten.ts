@@ -13,6 +13,8 @@ export interface JobChange {
   output: string | null | undefined;
   /** After how many calls of `flushOlder` the job was deferred first. */
   round: number;
+  /** Whether the redo log has this job, with its payload, maybe as it was before. */
+  isLogged: boolean;
 }
 
 /** What a change brings beside the job's record. */
@@ -23,24 +25,35 @@ interface ChangedContent {
 
 export interface UnwrittenDeps {
   onRollback: GroupCommit["onRollback"];
-  /** Something was deferred: `flushOlder` has to come soon, in a transaction. */
+  /** Something waits for the tables: `flushOlder` has to come soon, in a transaction. */
   deferred(): void;
+  /** The log has enough for a transaction: `flush` has to come in the next one. */
+  logIsFull(): void;
+  /** Makes changes durable without the tables, all or none. */
+  log(changes: JobChange[]): void;
   write(change: JobChange): void;
   writeProgress(seq: number, progress: string | undefined): void;
 }
 
 /** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
 const keptPayloads = 16 * 1024 * 1024;
+/** What of one transaction is worth being written twice: of more jobs, or more characters of payloads and outputs, the tables have it at once. */
+const logged = { jobs: 12, payloads: 64 * 1024 } as const;
+/** After how many times what was logged at once the tables get it: often enough that nobody waits long for that. */
+const logFill = 16;
 
 /** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
-export function createUnwritten({ onRollback, deferred, write, writeProgress }: UnwrittenDeps) {
-  /** Changes of this transaction, and those that were deferred. */
+export function createUnwritten({ onRollback, deferred, logIsFull, log, write, writeProgress }: UnwrittenDeps) {
+  /** Changes of this transaction. */
   const changes = new Map<number, JobChange>();
+  /** What the tables get later: it was logged, or nobody was promised it. */
   const waiting = new Map<number, JobChange>();
+  const waitingSeqs = new Map<string, number>();
   const progress = new Map<number, string | undefined>();
   const kept = new Map<number, JobPayload>();
   let keptSize = 0;
   let round = 0;
+  let loggedJobs = 0;
 
   function forget(): void {
     changes.clear();
@@ -49,10 +62,17 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
   const noteRollback = (): void => {
     if (changes.size + progress.size === 0) onRollback(forget);
   };
+  function wait(change: JobChange): void {
+    if (waiting.size === 0) deferred();
+    waiting.set(change.job.seq, change);
+    waitingSeqs.set(change.job.id, change.job.seq);
+  }
   function endWaiting(seq: number): void {
     const change = waiting.get(seq);
+    if (!change) return;
     waiting.delete(seq);
-    onRollback(() => void (change && waiting.set(seq, change)));
+    waitingSeqs.delete(change.job.id);
+    onRollback(() => wait(change));
   }
   function keepPayload({ job, payload }: JobChange): void {
     const size = payload?.input.length ?? 0;
@@ -64,7 +84,8 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
       kept.delete(job.seq);
     }
   }
-  function remember(into: typeof changes, job: Job, dueAt: number, { payload, output }: ChangedContent = {}): void {
+  /** What is to be written of a job, what was to be written before included. */
+  function changeOf(job: Job, dueAt: number, { payload, output }: ChangedContent = {}): JobChange {
     const known = changes.get(job.seq) ?? waiting.get(job.seq);
     const change = {
       job,
@@ -72,9 +93,10 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
       payload: payload ?? known?.payload,
       output: job.finishedAt === undefined ? null : (output ?? known?.output),
       round: known?.round ?? round,
+      isLogged: known?.isLogged ?? false,
     };
-    into.set(job.seq, change);
     keepPayload(change);
+    return change;
   }
   function writeSoon(seq: number): void {
     const change = waiting.get(seq);
@@ -82,34 +104,36 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
     noteRollback();
     changes.set(seq, change);
   }
-  function flush(): void {
+  /** Writes what was changed in this transaction, and of what waits that which is `due`. */
+  function flush(due = ({ isLogged }: JobChange): boolean => isLogged): void {
     for (const change of changes.values()) {
-      const { seq } = change.job;
-      if (waiting.has(seq)) endWaiting(seq);
+      endWaiting(change.job.seq);
+      write(change);
+    }
+    for (const [seq, change] of waiting) {
+      if (!due(change)) continue;
+      endWaiting(seq);
       write(change);
     }
     for (const [seq, text] of progress) writeProgress(seq, text);
     forget();
+    loggedJobs = 0;
   }
-  function writeWaiting(before: number): void {
-    for (const [seq, change] of waiting) {
-      if (change.round >= before) continue;
-      write(change);
-      endWaiting(seq);
-    }
-  }
+  const isForLog = (): boolean => {
+    if (progress.size > 0 || changes.size > logged.jobs) return false;
+    let size = 0;
+    for (const { payload, output } of changes.values()) size += (payload?.input.length ?? 0) + (output?.length ?? 0);
+    return size <= logged.payloads;
+  };
 
   return {
     /** Notes a change, which is written at the end of this transaction. */
     note(job: Job, dueAt: number, content?: ChangedContent): void {
       noteRollback();
-      remember(changes, job, dueAt, content);
+      changes.set(job.seq, changeOf(job, dueAt, content));
     },
     /** Notes a change outside of a transaction. */
-    defer(job: LiveJob, dueAt: number, payload?: JobPayload): void {
-      if (waiting.size === 0) deferred();
-      remember(waiting, job, dueAt, { payload });
-    },
+    defer: (job: LiveJob, dueAt: number, payload?: JobPayload): void => wait(changeOf(job, dueAt, { payload })),
     noteProgress(seq: number, text: string | undefined): void {
       noteRollback();
       writeSoon(seq);
@@ -120,22 +144,35 @@ export function createUnwritten({ onRollback, deferred, write, writeProgress }: 
     payload: (seq: number): JobPayload | undefined => (changes.get(seq) ?? waiting.get(seq))?.payload ?? kept.get(seq),
     hasProgress: (seq: number): boolean => progress.has(seq),
     progress: (seq: number): string | undefined => progress.get(seq),
+    /** What the tables lack of a job. */
+    find(id: string): JobChange | undefined {
+      for (const change of changes.values()) if (change.job.id === id) return change;
+      const seq = waitingSeqs.get(id);
+      return seq === undefined ? undefined : waiting.get(seq);
+    },
     /** Forgets payloads that the tables have as well. */
     dropPayloads(): void {
       kept.clear();
       keptSize = 0;
     },
-    /** Writes what was changed in this transaction. */
-    flush,
-    /** Writes everything. */
-    flushAll(): void {
-      flush();
-      writeWaiting(Number.POSITIVE_INFINITY);
+    /** Makes what was changed in this transaction durable without the tables; false when these must have it. */
+    log(): boolean {
+      if (!isForLog()) return false;
+      if (changes.size === 0) return true;
+      log([...changes.values()]);
+      for (const change of changes.values()) wait({ ...change, isLogged: true });
+      loggedJobs += changes.size;
+      if (loggedJobs >= logFill * changes.size) logIsFull();
+      changes.clear();
+      return true;
     },
-    /** Writes what was deferred before the last call: what came since is often over by the next one. */
+    /** Writes what was changed in this transaction, and everything that was logged. */
+    flush: () => flush(),
+    /** Writes everything. */
+    flushAll: () => flush(() => true),
+    /** Writes what was logged, and of the rest what was deferred before the last call: what came since is often over by the next one. */
     flushOlder(): void {
-      flush();
-      writeWaiting(round);
+      flush((change) => change.isLogged || change.round < round);
       round++;
       if (waiting.size > 0) deferred();
     },

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { z } from "zod";
 import { StartError } from "../errors";
-import { migrate } from "./migrations";
+import { migrate, redoSince } from "./migrations";
+import { openRedoLog, type RedoLog, redo } from "./redo-log";
 
 /** What a column holds; the tables are STRICT, so a column has one type. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -15,6 +16,7 @@ export interface RowShape<Row> {
 
 /** A prepared statement that changes rows; parameters are positional. */
 export interface Command {
+  readonly sql: string;
   /** How many rows it changed. */
   run(...params: SqlValue[]): number;
 }
@@ -33,10 +35,17 @@ export interface Database {
   prepare(sql: string): Command;
   /** Prepares a statement that returns rows, each read by `row`. */
   query<Row>(sql: string, row: RowShape<Row>): Query<Row>;
-  /** Runs `work` whole or not at all; a transaction inside another one is part of it. */
+  /**
+   * Runs `work` whole or not at all; a transaction inside another one is part of it. It begins with the first statement that changes
+   * rows, so that one without any costs nothing.
+   */
   transaction<Result>(work: () => Result): Result;
+  /** Whether the open transaction has changed rows. */
+  isWriting(): boolean;
   /** Runs `then` once the open transaction is committed, at once without one, never after a rollback. */
   afterCommit(then: () => void): void;
+  /** What is durable before the tables have it. */
+  readonly redoLog: RedoLog;
   /** Closes the store and gives the data folder free. */
   close(): void;
 }
@@ -49,6 +58,7 @@ export const isUniqueViolation = (error: unknown): boolean =>
   /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error));
 
 const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
+export const redoFile = (dataFolder: string): string => `${storeFile(dataFolder)}-redo`;
 
 /** How long a look into a store waits for the service that writes it, ms. */
 const lookLimit = 2000;
@@ -84,16 +94,27 @@ export function openDatabase(dataFolder: string): Database {
   const unlock = lockFolder(dataFolder);
   try {
     const connection = connect(dataFolder);
-    const database = wrap(connection, unlock);
+    const tables = wrap(connection);
+    // First of all: it is in the words of the version that wrote it.
+    if (versionOf(connection) >= redoSince) redo(redoFile(dataFolder), tables);
     migrate({
       version: () => versionOf(connection),
       apply: (sql, version) =>
-        database.transaction(() => {
+        connection.transaction(() => {
           connection.exec(sql);
           connection.exec(`PRAGMA user_version = ${version}`);
-        }),
+        })(),
     });
-    return database;
+    const redoLog = openRedoLog(redoFile(dataFolder), tables);
+    return {
+      ...tables,
+      redoLog,
+      close: () => {
+        if (!tables.close()) return;
+        redoLog.close();
+        unlock();
+      },
+    };
   } catch (error) {
     unlock();
     throw unreadable(dataFolder, error);
@@ -163,8 +184,11 @@ function connect(dataFolder: string): Libsql.Database {
   return connection;
 }
 
-function wrap(connection: Libsql.Database, unlock: () => void): Database {
+/** The tables of the store; `close` says whether they were open. */
+function wrap(connection: Libsql.Database): Omit<Database, "redoLog" | "close"> & { close(): boolean } {
   let open = true;
+  let inside = false;
+  let writing = false;
   let waiting: (() => void)[] = [];
   // After its close the driver ends the whole process when it is asked about a transaction, and still runs statements, into
   // a folder that another service may have by then.
@@ -178,8 +202,13 @@ function wrap(connection: Libsql.Database, unlock: () => void): Database {
     prepare: (sql) => {
       const statement = connection.prepare(sql);
       return {
+        sql,
         run: (...params) => {
           checkOpen();
+          if (inside && !writing) {
+            begin.run();
+            writing = true;
+          }
           return statement.run(params).changes;
         },
       };
@@ -204,35 +233,39 @@ function wrap(connection: Libsql.Database, unlock: () => void): Database {
     },
     transaction: (work) => {
       checkOpen();
-      if (connection.inTransaction) return work();
-      begin.run();
+      if (inside) return work();
+      inside = true;
       let result: ReturnType<typeof work>;
       try {
         result = work();
-        commit.run();
+        if (writing) commit.run();
       } catch (error) {
         waiting = [];
         // SQLite has rolled back by itself after some faults, such as a full disk.
         if (connection.inTransaction) connection.exec("ROLLBACK");
         throw error;
+      } finally {
+        inside = false;
+        writing = false;
       }
       const committed = waiting;
       waiting = [];
       for (const then of committed) then();
       return result;
     },
+    isWriting: () => writing,
     afterCommit: (then) => {
       checkOpen();
-      if (connection.inTransaction) waiting.push(then);
+      if (inside) waiting.push(then);
       else then();
     },
     close: () => {
-      if (!open) return;
+      if (!open) return false;
       open = false;
       // The driver closes the file only once its statements are collected; what is in the log belongs into the file now.
       connection.pragma("wal_checkpoint(TRUNCATE)");
       connection.close();
-      unlock();
+      return true;
     },
   };
 }

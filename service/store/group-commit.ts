@@ -9,6 +9,8 @@ export interface GroupCommit {
    * runs right after the commit, before any caller hears of it.
    */
   commit<Result>(work: () => Result, after?: (result: Result) => void, options?: CommitOptions): Promise<Result>;
+  /** Runs `work` in a transaction of its own at once, or in the one that is open, and returns what it returned. */
+  now<Result>(work: () => Result): Result;
   /** Undoes a change of memory when the transaction of the work that is running now fails; outside of one there is nothing to undo. */
   onRollback(undo: () => void): void;
   /** Commits what waits, now, and refuses what comes later. */
@@ -79,13 +81,14 @@ export function createGroupCommit(
     if (waiting.length > 0) schedule(false);
   }
 
-  function transact(entries: Entry[]): void {
+  function transact<Result>(work: () => Result): Result {
     const begun: (() => void)[] = [];
     undos = begun;
     try {
-      database.transaction(() => {
-        for (const entry of entries) entry.run();
+      return database.transaction(() => {
+        const result = work();
         beforeCommit?.();
+        return result;
       });
     } catch (error) {
       for (const undo of begun.reverse()) undo();
@@ -112,7 +115,9 @@ export function createGroupCommit(
     const batch = nextBatch();
     crowded = batch.filter(({ lazy }) => !lazy).length > 1;
     try {
-      transact(batch);
+      transact(() => {
+        for (const entry of batch) entry.run();
+      });
     } catch (error) {
       // One of them failed and took the others with it: each on its own, so that only the guilty one fails.
       if (batch.length > 1) for (const entry of batch) commitAlone(entry);
@@ -124,7 +129,7 @@ export function createGroupCommit(
 
   function commitAlone(entry: Entry): void {
     try {
-      transact([entry]);
+      transact(entry.run);
     } catch (error) {
       entry.fail(error);
       return;
@@ -157,6 +162,7 @@ export function createGroupCommit(
         schedule(options.lazy ?? false);
       });
     },
+    now: (work) => (undos ? work() : transact(work)),
     onRollback: (undo) => void undos?.push(undo),
     close() {
       closed = true;

@@ -66,6 +66,9 @@ const restV2 = `
 /** At most one row. */
 const accountSettings = "CREATE TABLE account_settings (content TEXT NOT NULL) STRICT;";
 
+/** One row: the number of the last line of the redo log that the tables have. */
+const redoLog = "CREATE TABLE redo_log (applied INTEGER NOT NULL) STRICT; INSERT INTO redo_log VALUES (0);";
+
 /** Each entry brings the tables from one version to the next. Entries are only ever added at the end. */
 const migrations: string[] = [
   managementSchema,
@@ -78,7 +81,11 @@ const migrations: string[] = [
   restV2,
   accountSettings,
   jobRecords,
+  redoLog,
 ];
+
+/** The first version with a redo log. */
+export const redoSince = migrations.indexOf(redoLog) + 1;
 
 /** What `migrate` needs of a store. */
 export interface MigrationTarget {

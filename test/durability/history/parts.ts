@@ -9,8 +9,9 @@ import { createJobStore, type JobStore } from "../../../service/jobs/store";
 import { createSupervisor, type Supervisor } from "../../../service/jobs/supervisor";
 import { defaultTimings } from "../../../service/jobs/timings";
 import { createWebhookStore, type WebhookStore } from "../../../service/jobs/webhook-store";
-import type { Database } from "../../../service/store/database";
+import { type Database, redoFile } from "../../../service/store/database";
 import { createGroupCommit } from "../../../service/store/group-commit";
+import { redo } from "../../../service/store/redo-log";
 import { endpointLimits, outlives } from "./model";
 
 /** One life of the job path over a store that outlives it. */
@@ -32,7 +33,8 @@ export interface Life {
 }
 
 /** Starts the job path as the service does: first what ran waits again, then the queues are read. */
-export function startLife(database: Database, clock: Clock, punctual: boolean): Life {
+export function startLife(folder: string, database: Database, clock: Clock, punctual: boolean): Life {
+  redo(redoFile(folder), database);
   const dead = new AbortController();
   const faults: unknown[] = [];
   const mortal: Database = {
@@ -43,14 +45,16 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
     },
   };
   const deadlines = createDeadlines((endpointId) => endpointLimits[endpointId], defaultTimings);
-  const beforeCommit = (): void => {
-    store.flush();
-    counters.write();
-  };
+  const beforeCommit = (): void => store.commit();
   const groupCommit = createGroupCommit(mortal, { beforeCommit, window: () => 0 });
   const counters = createJobCounters(mortal, groupCommit.onRollback);
   const live = createLiveJobs(groupCommit.onRollback);
-  const store = createJobStore(mortal, { onRollback: groupCommit.onRollback, deferred: () => undefined });
+  const store = createJobStore(mortal, {
+    groupCommit,
+    counters,
+    deferred: () => undefined,
+    logIsFull: () => undefined,
+  });
   const webhooks = createWebhookStore(mortal);
   const events = createJobEvents();
   const exists = (endpointId: string): boolean => endpointId in endpointLimits;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { TakenJob } from "../../../service/jobs/job";
-import type { Database } from "../../../service/store/database";
+import { type Database, redoFile } from "../../../service/store/database";
+import { redo } from "../../../service/store/redo-log";
 import { ManualClock } from "../../support/manual-clock";
 import { Model, type ModelJob } from "./model";
 import { type Life, startLife } from "./parts";
@@ -32,6 +33,7 @@ async function quiet(): Promise<void> {
 
 /** Plays histories on the real job path and on the model at once. */
 export class Player {
+  readonly #folder: string;
   readonly #database: Database;
   readonly #punctual: boolean;
   readonly #clock = new ManualClock();
@@ -41,12 +43,15 @@ export class Player {
   #given: string[] = [];
   #ids = 0;
 
-  constructor(database: Database, punctual: boolean) {
+  constructor(folder: string, database: Database, punctual: boolean) {
+    this.#folder = folder;
     this.#database = database;
     this.#punctual = punctual;
+    // What an earlier history logged would come back.
+    redo(redoFile(folder), database);
     for (const table of ["webhooks", "job_counters", "job_progress", "job_streams", "jobs"])
       database.prepare(`DELETE FROM ${table}`).run();
-    this.#life = startLife(database, this.#clock, punctual);
+    this.#life = startLife(folder, database, this.#clock, punctual);
   }
 
   get model(): Model {
@@ -67,6 +72,7 @@ export class Player {
       expect(next, "when the supervisor wants to look again").toBe(this.#model.nextDue());
       return;
     }
+    if (step.kind === "write") return step.older ? this.#life.jobs.writeOlder() : this.#life.jobs.writeLogged();
     if (step.dies) return this.#killedDuring(step.operations);
     const calls = this.#startAll(step.operations, this.#model);
     await quiet();
@@ -108,7 +114,7 @@ export class Player {
     this.#given = [];
     this.#model.given = [];
     this.#model.recover();
-    this.#life = startLife(this.#database, this.#clock, this.#punctual);
+    this.#life = startLife(this.#folder, this.#database, this.#clock, this.#punctual);
     if (this.#punctual) {
       await quiet();
       this.#model.settle(this.now);

@@ -14,7 +14,7 @@ function rigOf() {
     submit: async (id: string) => void (await rig.jobs.submit(rig.newJob({ id }))),
     /** The order after a restart of the service. */
     orderAfterRestart() {
-      const { jobs, live } = openJobs(rig.database);
+      const { jobs, live } = openJobs(rig.killed());
       jobs.recover(() => true);
       return orderOf(live);
     },

@@ -16,8 +16,9 @@ function rigOf() {
   };
   /** The jobs as a service finds them that starts after this one was killed. */
   const afterKill = () => {
-    const life = openJobs(rig.database, rig.clock);
-    rig.database.transaction(() => life.jobs.recover(() => false));
+    const database = rig.killed();
+    const life = openJobs(database, rig.clock);
+    database.transaction(() => life.jobs.recover(() => false));
     return life;
   };
   return { ...rig, run, afterKill };
@@ -26,7 +27,7 @@ function rigOf() {
 test("a progress update of a job that is not written yet is not left to another job by a kill", async () => {
   const rig = rigOf();
   const id = await rig.run({ operation: "runsync" });
-  expect(rig.store.find(id)).toBeUndefined();
+  expect(openJobs(rig.killed()).store.find(id)).toBeUndefined();
   expect(await rig.jobs.progress(id, "w", '"half"')).toBe(true);
 
   const life = rig.afterKill();

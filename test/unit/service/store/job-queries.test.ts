@@ -22,8 +22,9 @@ beforeAll(() => {
       return rig.database.query(sql, row);
     },
   };
-  createJobStore(noting, { onRollback: () => undefined, deferred: () => undefined });
-  createJobCounters(noting, () => undefined);
+  const { groupCommit } = rig;
+  const counters = createJobCounters(noting, groupCommit.onRollback);
+  createJobStore(noting, { groupCommit, counters, deferred: () => undefined, logIsFull: () => undefined });
 });
 afterAll(() => rig.close());
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "serverless-compute-api/shapes";
@@ -18,15 +18,17 @@ import { ManualClock } from "../../../../support/manual-clock";
 
 /** The jobs of a store, as a service that starts finds them. */
 export function openJobs(database: Database, clock = new ManualClock()) {
-  const beforeCommit = (): void => {
-    store.flush();
-    counters.write();
-  };
+  const beforeCommit = (): void => store.commit();
   const groupCommit = createGroupCommit(database, { beforeCommit });
   const counters = createJobCounters(database, groupCommit.onRollback);
   const live = createLiveJobs(groupCommit.onRollback);
   const events = createJobEvents();
-  const store = createJobStore(database, { onRollback: groupCommit.onRollback, deferred: () => undefined });
+  const store = createJobStore(database, {
+    groupCommit,
+    counters,
+    deferred: () => undefined,
+    logIsFull: () => undefined,
+  });
   const webhooks = createWebhookStore(database);
   const deadlines = createDeadlines(() => undefined, defaultTimings);
   const records = createJobRecords({ live, store, clock, deadlines });
@@ -40,6 +42,7 @@ export function openJobsRig() {
   const database = openDatabase(folder);
   const parts = openJobs(database);
   const { clock } = parts;
+  const opened = [{ folder, database }];
   let made = 0;
   return {
     ...parts,
@@ -58,9 +61,19 @@ export function openJobsRig() {
       input: "{}",
       ...fields,
     }),
+    /** The store as a service finds it that starts after this one was killed now. */
+    killed(): Database {
+      const copy = mkdtempSync(join(tmpdir(), "jobs-killed-"));
+      cpSync(folder, copy, { recursive: true, filter: (path) => !/\/lock/.test(path.slice(folder.length)) });
+      const found = openDatabase(copy);
+      opened.push({ folder: copy, database: found });
+      return found;
+    },
     close() {
-      database.close();
-      rmSync(folder, { recursive: true, force: true });
+      for (const one of opened) {
+        one.database.close();
+        rmSync(one.folder, { recursive: true, force: true });
+      }
     },
   };
 }
