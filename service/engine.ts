@@ -104,6 +104,7 @@ export function createJobEngine({
   const groupCommit = createGroupCommit(database, {
     beforeCommit: () => store.commit(),
     window: () => commitWindow(waits.size),
+    aloneAfter: 0.25,
   });
   const { onRollback } = groupCommit;
   const counters = createJobCounters(database, onRollback);

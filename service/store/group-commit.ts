@@ -46,35 +46,42 @@ export interface GroupCommitOptions {
    * more than one waits, a transaction begins so many ms after the last one. The more callers there are, the more come meanwhile.
    */
   window?(): number;
+  /** A work that comes alone, more than so many ms after the last transaction, does not wait for the end of the turn either. */
+  aloneAfter?: number;
 }
 
 export function createGroupCommit(
   database: Database,
-  { beforeCommit, window = () => 1 }: GroupCommitOptions = {},
+  { beforeCommit, window = () => 1, aloneAfter = Number.POSITIVE_INFINITY }: GroupCommitOptions = {},
 ): GroupCommit {
   let waiting: Entry[] = [];
   /** Undefined outside of a transaction. */
   let undos: (() => void)[] | undefined;
-  let next: NodeJS.Immediate | undefined;
+  let scheduled = false;
   let later: NodeJS.Timeout | undefined;
   let closed = false;
   let crowded = false;
   let lastBegan = 0;
 
   function schedule(lazy: boolean): void {
-    if (next) return;
-    if (lazy) later ??= setTimeout(run, lazyDelay);
-    else next = setImmediate(run);
+    if (scheduled) return;
+    if (lazy) {
+      later ??= setTimeout(run, lazyDelay);
+      return;
+    }
+    scheduled = true;
+    if (!crowded && performance.now() - lastBegan > aloneAfter) queueMicrotask(run);
+    else setImmediate(run);
   }
   function run(): void {
     const now = performance.now();
     // Meanwhile the event loop takes what comes in.
     if (crowded && now - lastBegan < window() && waiting.length < batchLimit.works) {
-      next = setImmediate(run);
+      setImmediate(run);
       return;
     }
     clearTimeout(later);
-    next = undefined;
+    scheduled = false;
     later = undefined;
     lastBegan = now;
     commitBatch();

@@ -46,7 +46,9 @@ export function startLife(folder: string, database: Database, clock: Clock, punc
   };
   const deadlines = createDeadlines((endpointId) => endpointLimits[endpointId], defaultTimings);
   const beforeCommit = (): void => store.commit();
-  const groupCommit = createGroupCommit(mortal, { beforeCommit, window: () => 0 });
+  // Both ways: works are held until the end of their turn, or only until those that came with them are there.
+  const aloneAfter = punctual ? 0 : Number.POSITIVE_INFINITY;
+  const groupCommit = createGroupCommit(mortal, { beforeCommit, window: () => 0, aloneAfter });
   const counters = createJobCounters(mortal, groupCommit.onRollback);
   const live = createLiveJobs(groupCommit.onRollback);
   const store = createJobStore(mortal, {
