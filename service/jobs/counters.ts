@@ -34,7 +34,7 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
   const read = (endpointId: string): JobCounts => counts.get(endpointId) ?? none;
   function statementOf(endpointId: string): Statement {
     const { completed, failed, retried } = read(endpointId);
-    return [save, endpointId, completed, failed, retried];
+    return [save, [endpointId, completed, failed, retried]];
   }
   return {
     read,
@@ -47,7 +47,7 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
     },
     write() {
       for (const endpointId of unwritten) {
-        const [command, ...params] = statementOf(endpointId);
+        const [command, params] = statementOf(endpointId);
         command.run(...params);
         onRollback(() => unwritten.add(endpointId));
       }

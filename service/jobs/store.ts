@@ -151,9 +151,9 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     const state = [status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
     if (content && isNew) {
       const { input, s3Config } = content;
-      return [insert, seq, job.id, job.endpointId, ...state, output ?? null, input, s3Config ?? null];
+      return [insert, [seq, job.id, job.endpointId, ...state, output ?? null, input, s3Config ?? null]];
     }
-    return output === undefined ? [save, ...state, seq] : [saveOutput, ...state, output, seq];
+    return output === undefined ? [save, [...state, seq]] : [saveOutput, [...state, output, seq]];
   }
 
   const unwritten = createUnwritten({
@@ -164,7 +164,7 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
       redoLog.append([...written, ...counters.unlogged()]);
     },
     write(change) {
-      const [command, ...params] = statementOf(change, true);
+      const [command, params] = statementOf(change, true);
       command.run(...params);
     },
     writeProgress: (seq, text) => void (text === undefined ? removeProgress.run(seq) : setProgress.run(seq, text)),

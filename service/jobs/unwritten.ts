@@ -48,7 +48,7 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
   const changes = new Map<number, JobChange>();
   /** What the tables get later: it was logged, or nobody was promised it. */
   const waiting = new Map<number, JobChange>();
-  const waitingSeqs = new Map<string, number>();
+  const loggedSeqs = new Map<string, number>();
   const progress = new Map<number, string | undefined>();
   const kept = new Map<number, JobPayload>();
   let keptSize = 0;
@@ -65,13 +65,13 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
   function wait(change: JobChange): void {
     if (waiting.size === 0) deferred();
     waiting.set(change.job.seq, change);
-    waitingSeqs.set(change.job.id, change.job.seq);
+    if (change.isLogged) loggedSeqs.set(change.job.id, change.job.seq);
   }
   function endWaiting(seq: number): void {
     const change = waiting.get(seq);
     if (!change) return;
     waiting.delete(seq);
-    waitingSeqs.delete(change.job.id);
+    if (change.isLogged) loggedSeqs.delete(change.job.id);
     onRollback(() => wait(change));
   }
   function keepPayload({ job, payload }: JobChange): void {
@@ -144,10 +144,10 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
     payload: (seq: number): JobPayload | undefined => (changes.get(seq) ?? waiting.get(seq))?.payload ?? kept.get(seq),
     hasProgress: (seq: number): boolean => progress.has(seq),
     progress: (seq: number): string | undefined => progress.get(seq),
-    /** What the tables lack of a job. */
+    /** What the tables lack of a job that somebody was promised. */
     find(id: string): JobChange | undefined {
       for (const change of changes.values()) if (change.job.id === id) return change;
-      const seq = waitingSeqs.get(id);
+      const seq = loggedSeqs.get(id);
       return seq === undefined ? undefined : waiting.get(seq);
     },
     /** Forgets payloads that the tables have as well. */

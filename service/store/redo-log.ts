@@ -9,7 +9,7 @@ const write = z.tuple([z.string()], value);
 const line = z.tuple([z.number()], write);
 
 /** A statement with its parameters, which is run or logged. */
-export type Statement = readonly [Command, ...z.output<typeof value>[]];
+export type Statement = readonly [command: Command, params: z.output<typeof value>[]];
 
 /**
  * Writes that are durable before the tables have them: a line of a file costs a tenth of a transaction. Once a transaction has brought
@@ -77,7 +77,7 @@ export function openRedoLog(path: string, tables: Tables): RedoLog {
     append(statements) {
       // The number may be another file's by now, another service's.
       if (file === undefined) throw new Error("the store is closed");
-      const writes = statements.map(([{ sql }, ...params]) => [sql, ...params]);
+      const writes = statements.map(([{ sql }, params]) => [sql, ...params]);
       const bytes = Buffer.from(`${JSON.stringify([number + 1, ...writes])}\n`);
       try {
         for (let done = 0; done < bytes.length; )

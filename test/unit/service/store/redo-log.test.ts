@@ -22,7 +22,7 @@ afterEach(() => {
 
 const insertion = () =>
   database.prepare("INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES (?, ?, ?, 0, 0)");
-const append = (...names: string[]) => database.redoLog.append(names.map((name) => [insertion(), name, name, "v"]));
+const append = (...names: string[]) => database.redoLog.append(names.map((name) => [insertion(), [name, name, "v"]]));
 const names = (): string[] =>
   database
     .query("SELECT name FROM secrets ORDER BY name", z.object({ name: z.string() }))
@@ -37,7 +37,7 @@ function reopen(): void {
 test("what was appended is in the tables after the next open, in its order", () => {
   append("b", "a");
   const renamed = database.prepare("UPDATE secrets SET name = ? WHERE id = ?");
-  database.redoLog.append([[renamed, 'new\n"ü\u2028', "b"]]);
+  database.redoLog.append([[renamed, ['new\n"ü\u2028', "b"]]]);
   expect([names(), database.redoLog.isEmpty()]).toEqual([[], false]);
   reopen();
   expect([names(), database.redoLog.isEmpty()]).toEqual([["a", 'new\n"ü\u2028'], true]);
@@ -124,6 +124,6 @@ test("is for its owner only, and nothing is appended after the close", () => {
   const { redoLog } = database;
   const statement = insertion();
   database.close();
-  expect(() => redoLog.append([[statement, "late", "late", "v"]])).toThrow("the store is closed");
+  expect(() => redoLog.append([[statement, ["late", "late", "v"]]])).toThrow("the store is closed");
   expect(readFileSync(log, "utf8")).toBe("");
 });
