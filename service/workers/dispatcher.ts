@@ -166,8 +166,8 @@ export function createDispatcher(deps: DispatcherDeps) {
       wait(worker, (first) => {
         until.removeEventListener("abort", leave);
         if (!first) return resolve([]);
-        // A turn later it is known whether the worker had closed the connection before.
-        setImmediate(() => {
+        // A turn later it is known whether the worker had closed the connection before; the first immediate may be of this turn.
+        setImmediate(setImmediate, () => {
           const taken = gone.aborted ? undelivered(worker, [first]).then(() => []) : withMore(worker, first, max);
           taken.then(resolve, reject);
         });
