@@ -24,14 +24,18 @@ export type RecordedMove = z.output<typeof moveRow>;
 export type RecordedJob = z.output<typeof jobRow>;
 export type RecordedCounters = z.output<typeof counterRow>;
 
-/** What a data folder holds about jobs, with every move that they made. */
+/** What a data folder holds about jobs, with the moves that its tables saw. */
 export interface JobRecordBook {
   jobs: RecordedJob[];
   moves: RecordedMove[];
   counters: RecordedCounters[];
 }
 
-/** Makes the store of a data folder write down every move of a job, in the transaction of the move. No service may run. */
+/** By the records: of moves within a few ms the tables see only the last. */
+export const timesQueuedAgain = ({ jobs }: JobRecordBook): number =>
+  jobs.reduce((sum, { retries }) => sum + retries, 0);
+
+/** Makes the store of a data folder write down every move of a job that its tables see. No service may run. */
 export function installAudit(dataFolder: string): void {
   const database = openDatabase(dataFolder);
   const into = "INSERT INTO audit (job_id, before, after)";

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { lookUpWorkerToken } from "../../service/workers/tokens";
 import { freePort } from "../support/loopback";
 import { command, type StartedService, startService, useFolder } from "../unit/service/cli/command";
-import { installAudit, readRecordBook } from "./audit";
+import { installAudit, readRecordBook, timesQueuedAgain } from "./audit";
 import { type Chance, chosenSeed, createChance, isFull } from "./chance";
 import { workElsewhere } from "./elsewhere";
 import { countCompleted, drained, makeEndpoint, type ServiceAccess, workImage } from "./endpoint";
@@ -93,7 +93,7 @@ test(
     leaving.abort();
     await Promise.all(elsewhere.map(({ ended }) => ended));
     const book = readRecordBook(data);
-    const requeued = book.moves.filter(({ before, after }) => before === "IN_PROGRESS" && after === "IN_QUEUE").length;
+    const requeued = timesQueuedAgain(book);
     const told = `DURABILITY_SEED=${chance.seed} repeats it; ${knowledge.accepted.size} jobs accepted, ${book.jobs.length} in the record, ${requeued} times queued again, ${knowledge.throttled} throttled; stderr: ${stderr}`;
     console.info(told);
     expect([left, ...orphans, ...findBreaches(book, knowledge)].filter(Boolean), told).toEqual([]);

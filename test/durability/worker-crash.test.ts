@@ -6,7 +6,7 @@ import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { at, send } from "../support/raw-http";
 import { discardServiceFolder } from "../support/service-artefacts";
-import { installAudit, type JobRecordBook, readRecordBook } from "./audit";
+import { installAudit, type JobRecordBook, readRecordBook, timesQueuedAgain } from "./audit";
 import { chosenSeed, createChance, isFull } from "./chance";
 import { drained, makeEndpoint, workersReady, workImage } from "./endpoint";
 import { newKnowledge, runLoad, runLongJob } from "./load";
@@ -96,7 +96,7 @@ test(
     await service.stop(0);
     const orphans = await processesLeft(handler, 5000);
     const book = readRecordBook(data);
-    const again = book.moves.filter(({ before, after }) => before === "IN_PROGRESS" && after === "IN_QUEUE").length;
+    const again = timesQueuedAgain(book);
     const told = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${again} times queued again\n${logs}`;
     console.info(told.split("\n")[0]);
     expect([...stuck, ...findBreaches(book, knowledge)], told).toEqual([]);
