@@ -12,7 +12,7 @@ const line = z.tuple([z.number()], write);
 export type Statement = readonly [command: Command, params: z.output<typeof value>[]];
 
 /**
- * Writes that are durable before the tables have them: a line of a file costs a tenth of a transaction. Once a transaction has brought
+ * Writes that are durable before the tables have them: a line of a file costs a fifth of a transaction. Once a transaction has brought
  * them into the tables the file is empty; when the process ends before that, the next one does it at its start.
  */
 export interface RedoLog {

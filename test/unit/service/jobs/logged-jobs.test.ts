@@ -82,7 +82,7 @@ test("a result is deleted after its time, also when only the log has it", async 
 });
 
 test.each([
-  ["many jobs", 13, "{}"],
+  ["many jobs", 5, "{}"],
   ["a long input", 1, JSON.stringify("x".repeat(70_000))],
 ])("%s at once go into the tables, with what was logged before", async (_what, count, input) => {
   const rig = rigOf();
