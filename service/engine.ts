@@ -261,10 +261,7 @@ export function createJobEngine({
       await removal.settled();
       await supervisor.stop();
       await webhookDelivery.stop();
-      tableWriter.stop();
-      await jobs
-        .writeDeferred()
-        .catch((error: unknown) => log.error({ err: error }, "what was deferred could not be written"));
+      await tableWriter.stop();
       groupCommit.close();
       await logs.flush();
       await reaper.close();

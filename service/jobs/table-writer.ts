@@ -7,24 +7,26 @@ const deferral = 25;
 
 /** When the tables get what they lack: once there is enough of it for a transaction, or it has waited for a moment. */
 export interface TableWriter extends Pick<JobStoreDeps, "deferred" | "logIsFull"> {
-  stop(): void;
+  /** Writes what is left. */
+  stop(): Promise<void>;
 }
 
 export function createTableWriter(
-  jobs: () => Pick<Jobs, "writeLogged" | "writeOlder">,
+  jobs: () => Pick<Jobs, "writeDeferred" | "writeLogged" | "writeOlder">,
   log: Pick<Logger, "error">,
 ): TableWriter {
   let later: NodeJS.Timeout | undefined;
   let next: NodeJS.Immediate | undefined;
   let failed = false;
 
+  const report = (error: unknown): void => log.error({ err: error }, "what was deferred could not be written");
   function attempt(write: () => void): void {
     try {
       write();
       failed = false;
     } catch (error) {
       failed = true;
-      log.error({ err: error }, "what was deferred could not be written");
+      report(error);
       deferred();
     }
   }
@@ -44,9 +46,10 @@ export function createTableWriter(
         attempt(jobs().writeLogged);
       });
     },
-    stop() {
+    async stop() {
       clearTimeout(later);
       clearImmediate(next);
+      await jobs().writeDeferred().catch(report);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { Database } from "../../../../service/store/database";
-import { openJobs, openJobsRig } from "./support/jobs-rig";
+import { openJobsRig } from "./support/jobs-rig";
 
 /** Jobs, what their tables have, and what a service finds that starts after a kill. */
 function rigOf() {
@@ -18,10 +18,8 @@ function rigOf() {
     return job?.id ?? "";
   };
   const afterKill = () => {
-    const database = rig.killed();
-    const life = openJobs(database, rig.clock);
-    database.transaction(() => life.jobs.recover(() => false));
-    return { ...life, inTables: inTables(database) };
+    const life = rig.afterKill();
+    return { ...life, inTables: inTables(life.database) };
   };
   return { ...rig, inTables, run, afterKill };
 }

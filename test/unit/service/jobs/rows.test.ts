@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Taker } from "../../../../service/jobs/ready-queue";
-import { openJobs, openJobsRig } from "./support/jobs-rig";
+import { openJobsRig } from "./support/jobs-rig";
 
 /** Jobs with one worker that gets each job as soon as it is submitted. */
 function rigOf() {
@@ -14,20 +14,13 @@ function rigOf() {
     expect(job?.status).toBe("IN_PROGRESS");
     return job?.id ?? "";
   };
-  /** The jobs as a service finds them that starts after this one was killed. */
-  const afterKill = () => {
-    const database = rig.killed();
-    const life = openJobs(database, rig.clock);
-    database.transaction(() => life.jobs.recover(() => false));
-    return life;
-  };
-  return { ...rig, run, afterKill };
+  return { ...rig, run };
 }
 
 test("a progress update of a job that is not written yet is not left to another job by a kill", async () => {
   const rig = rigOf();
   const id = await rig.run({ operation: "runsync" });
-  expect(openJobs(rig.killed()).store.find(id)).toBeUndefined();
+  expect(rig.store.find(id)).toBeUndefined();
   expect(await rig.jobs.progress(id, "w", '"half"')).toBe(true);
 
   const life = rig.afterKill();

@@ -44,6 +44,14 @@ export function openJobsRig() {
   const { clock } = parts;
   const opened = [{ folder, database }];
   let made = 0;
+  /** The store as a service finds it that starts after this one was killed now. */
+  function killed(): Database {
+    const copy = mkdtempSync(join(tmpdir(), "jobs-killed-"));
+    cpSync(folder, copy, { recursive: true, filter: (path) => !/\/lock/.test(path.slice(folder.length)) });
+    const found = openDatabase(copy);
+    opened.push({ folder: copy, database: found });
+    return found;
+  }
   return {
     ...parts,
     database,
@@ -61,13 +69,13 @@ export function openJobsRig() {
       input: "{}",
       ...fields,
     }),
-    /** The store as a service finds it that starts after this one was killed now. */
-    killed(): Database {
-      const copy = mkdtempSync(join(tmpdir(), "jobs-killed-"));
-      cpSync(folder, copy, { recursive: true, filter: (path) => !/\/lock/.test(path.slice(folder.length)) });
-      const found = openDatabase(copy);
-      opened.push({ folder: copy, database: found });
-      return found;
+    killed,
+    /** The jobs as that service finds them, once what ran waits again. */
+    afterKill() {
+      const found = killed();
+      const life = openJobs(found, clock);
+      found.transaction(() => life.jobs.recover(() => false));
+      return { ...life, database: found };
     },
     close() {
       for (const one of opened) {
