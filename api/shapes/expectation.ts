@@ -24,7 +24,7 @@ export const within = ({ min, max }: Bounds): string => `must be a whole number 
  * bounds is shown with both, not only with the one that was passed. Never shows the value.
  */
 export function expectation(issue: z.core.$ZodIssue, shape?: z.core.$ZodType): string {
-  const bounds = shape && boundsAt(shape, issue.path);
+  const bounds = shape && issue.code !== "custom" && boundsAt(shape, issue.path);
   return bounds ? within(bounds) : ruleOf(issue);
 }
 

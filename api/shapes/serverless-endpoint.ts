@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits";
 import { isoTimestamp, listOf, orNothing } from "./record-values";
+import { rule } from "./rule";
 
 /** The fields of an endpoint: what the inputs of the resource and the bodies are made of. */
 export const endpointFields = {
@@ -54,10 +55,12 @@ export const restEndpointCreate = z
     workersMin: endpointFields.workersMin.default(0),
     workersMax: endpointFields.workersMax.default(3),
   })
-  .refine(({ workersMin, workersMax }) => workersMin <= workersMax, {
-    path: ["workersMax"],
-    error: "must not be lower than workersMin",
-  });
+  .check(
+    rule(["workersMin", "workersMax"], ({ workersMin, workersMax }) => workersMin <= workersMax, {
+      path: "workersMax",
+      error: "must not be lower than workersMin",
+    }),
+  );
 
 /** A worker of an endpoint; not every API says what version of the endpoint it runs, or whether that is an old one. */
 export const workerRecord = z.lazy(() =>

@@ -1,4 +1,4 @@
-import { restEndpointCreate } from "serverless-compute-api/shapes";
+import { restEndpointCreate, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
@@ -68,18 +68,21 @@ export const serverlessEndpointInputs = restEndpointCreate
       .register(traits, { stateOnly: true }),
     adoptExisting,
   })
-  .refine(({ verify: job, type }) => job === undefined || type !== "LOAD_BALANCER", {
-    path: ["verify"],
-    error: "must not be set where type is LOAD_BALANCER, which takes no jobs",
-  })
-  .refine(({ flashboot, flashbootType }) => !flashboot || flashbootType === undefined, {
-    path: ["flashbootType"],
-    error: "must not be set beside flashboot",
-  })
-  .refine(({ gpuTypeIds, excludedGpuTypeIds }) => gpuTypeIds.length === 0 || !excludedGpuTypeIds?.length, {
-    path: ["excludedGpuTypeIds"],
-    error: "must not be set beside gpuTypeIds",
-  })
+  .check(
+    rule(["verify", "type"], ({ verify: job, type }) => job === undefined || type !== "LOAD_BALANCER", {
+      path: "verify",
+      error: "must not be set where type is LOAD_BALANCER, which takes no jobs",
+    }),
+    rule(["flashboot", "flashbootType"], ({ flashboot, flashbootType }) => !flashboot || flashbootType === undefined, {
+      path: "flashbootType",
+      error: "must not be set beside flashboot",
+    }),
+    rule(
+      ["gpuTypeIds", "excludedGpuTypeIds"],
+      ({ gpuTypeIds, excludedGpuTypeIds }) => gpuTypeIds.length === 0 || !excludedGpuTypeIds?.length,
+      { path: "excludedGpuTypeIds", error: "must not be set beside gpuTypeIds" },
+    ),
+  )
   .strict();
 
 /** The inputs as the verbs get them: checked, the name filled in. */

@@ -1,4 +1,4 @@
-import { templateFields as fields } from "serverless-compute-api/shapes";
+import { templateFields as fields, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
@@ -51,10 +51,12 @@ export const templateInputs = z
       .register(traits, { stateOnly: true }),
     adoptExisting,
   })
-  .refine((template) => !template.isServerless || template.volumeInGb === 0, {
-    path: ["volumeInGb"],
-    error: "must be 0 when isServerless is true",
-  });
+  .check(
+    rule(["isServerless", "volumeInGb"], ({ isServerless, volumeInGb }) => !isServerless || volumeInGb === 0, {
+      path: "volumeInGb",
+      error: "must be 0 when isServerless is true",
+    }),
+  );
 
 /** The inputs as the verbs get them: checked, the name filled in. */
 export const resolvedInputs = z.object({ ...templateInputs.shape, name: z.string() });

@@ -7,6 +7,22 @@ const saveEndpoint = "mutation ($input: EndpointInput!) { saveEndpoint(input: $i
 const read = async (id: string) => (await rig.rest("GET", `/endpoints/${id}`)).json;
 const versionOf = async (id: string) => at(await read(id), "version");
 
+describe("a new endpoint is refused", () => {
+  test("with each of its faults, also one of two properties together", async () => {
+    const body = { templateId: 5, workersMin: 3, workersMax: 1 };
+    const message = messageOf(await rig.rest("POST", "/endpoints", body));
+    expect(message).toContain("templateId: 5 is not allowed, must be a string");
+    expect(message).toContain("workersMax: 1 is not allowed, must not be lower than workersMin");
+  });
+
+  test.each([
+    ["a list", []],
+    ["null", null],
+  ])("whose body is %s", async (_, body) => {
+    expectAnswer(await rig.rest("POST", "/endpoints", body), 400, { message: "body: must be a JSON object" });
+  });
+});
+
 describe("a change of an endpoint is refused whole", () => {
   test("when workersMax would fall below the workersMin it already has", async () => {
     const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
