@@ -1,7 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
-import { childOf, propertyOf } from "./schema";
+import { childOf, present, propertyOf } from "./schema";
 import { traitsOf } from "./traits";
 import { hasUnknown, isProperties, toProperties } from "./values";
 
@@ -87,9 +87,10 @@ function sameList(was: Value[], is: Value[], unordered: boolean): boolean {
 const inOrder = (list: Value[]): Value[] => [...list].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 /** A value in the one form that stands for all that mean the same; undefined is absence. */
-function normal(schema: z.core.$ZodType, value: Value | undefined, implied?: Value): Value | undefined {
-  const { inner, optional, fallback, takesNull } = propertyOf(schema);
-  if (value === undefined || (value === null && !takesNull)) return fallback;
+function normal(schema: z.core.$ZodType, given: Value | undefined, implied?: Value): Value | undefined {
+  const { inner, optional, fallback } = propertyOf(schema);
+  const value = present(inner, given);
+  if (value === undefined) return fallback;
   if (!optional || fallback !== undefined) return value;
   if (value === implied) return undefined;
   const empty = inner instanceof z.ZodString ? value === "" : inner instanceof z.ZodArray && isEmptyList(value);

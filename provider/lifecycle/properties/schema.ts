@@ -10,8 +10,6 @@ export interface Property {
   optional: boolean;
   /** What absence stands for; undefined where it has no default. */
   fallback: Value | undefined;
-  /** Whether null is a value of its own; everywhere else null means absent. */
-  takesNull: boolean;
 }
 
 const seen = new WeakMap<z.core.$ZodType, Property>();
@@ -29,8 +27,12 @@ function unwrap(schema: z.core.$ZodType): Property {
   if (schema instanceof z.ZodDefault)
     return { ...propertyOf(schema.def.innerType), optional: true, fallback: toValue(schema.def.defaultValue) };
   if (schema instanceof z.ZodOptional) return { ...propertyOf(schema.def.innerType), optional: true };
-  return { inner: schema, optional: false, fallback: undefined, takesNull: z.safeParse(schema, null).success };
+  return { inner: schema, optional: false, fallback: undefined };
 }
+
+/** A value that is there; undefined where it means absence, as null does wherever it is no value of its own. */
+export const present = (inner: z.core.$ZodType, value: Value | undefined): Value | undefined =>
+  value === null && !z.safeParse(inner, null).success ? undefined : value;
 
 /** The shape of what lies under `key` in a value of this shape; undefined where anything may. */
 export function childOf(schema: z.core.$ZodType | undefined, key: string): z.core.$ZodType | undefined {

@@ -1,4 +1,5 @@
 import { type Path, type Properties, type Secrets, Unknown, type Value } from "../contract";
+import { valueAt } from "./values";
 
 /** What stands where a message does not show a value. */
 export const hiddenValue = "[secret]";
@@ -22,14 +23,8 @@ function leaves(value: Value | undefined): string[] {
   return Object.values(value).flatMap(leaves);
 }
 
-function at(value: Value | undefined, [key, ...rest]: Path): Value | undefined {
-  if (key === undefined) return value;
-  if (typeof value !== "object" || value === null || value instanceof Unknown) return undefined;
-  return at(Array.isArray(value) ? value[Number(key)] : value[key], rest);
-}
-
 /** What no message about these properties may show: the places that are secret, and the values that stand there. */
 export function secretsAmong(properties: readonly Properties[], paths: readonly Path[]): Secrets {
-  const values = properties.flatMap((one) => paths.flatMap((path) => leaves(at(one, path))));
+  const values = properties.flatMap((one) => paths.flatMap((path) => leaves(valueAt(one, path))));
   return { paths, values: [...new Set(values)] };
 }

@@ -1,4 +1,4 @@
-import { type Properties, Unknown, type Value } from "../contract";
+import { type Path, type Properties, Unknown, type Value } from "../contract";
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
@@ -11,6 +11,13 @@ export function hasUnknown(value: Value | undefined): boolean {
   if (value instanceof Unknown) return true;
   if (Array.isArray(value)) return value.some(hasUnknown);
   return isProperties(value) && Object.values(value).some(hasUnknown);
+}
+
+/** The value at a place; what lies below an unknown one is unknown, too. */
+export function valueAt(value: Value | undefined, [key, ...rest]: Path): Value | undefined {
+  if (key === undefined || value instanceof Unknown) return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  return valueAt(Array.isArray(value) ? value[Number(key)] : value[key], rest);
 }
 
 /** Anything as a JSON value: undefined properties are left out, what JSON cannot hold becomes text. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { type Path, type Properties, Unknown } from "../../../../provider/lifecycle/contract";
+import { type Path, type Properties, Unknown, type Value } from "../../../../provider/lifecycle/contract";
 import { checkInputs } from "../../../../provider/lifecycle/properties/check";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
 import { networkVolumeInputs } from "../../../../provider/resources/network-volume/inputs";
@@ -72,6 +72,15 @@ describe("a bad input is refused with its path, its value and what is allowed", 
   ];
   test.each(cases)("%s", (_, shape, news, lines) => {
     expect(linesOf(shape, news)).toEqual(lines);
+  });
+
+  test("a rule over two properties beside a typo and a fault of another property", () => {
+    expect(linesOf(templateInputs, { imageNaem: "a", volumeInGb: 10, dockerArgs: 1 })).toEqual([
+      'imageNaem: unknown property; did you mean "imageName"?',
+      "imageName: is required",
+      "dockerArgs: is 1; must be a string",
+      "volumeInGb: is 10; must be 0 when isServerless is true",
+    ]);
   });
 
   test("several faults are told at once", () => {
@@ -178,6 +187,22 @@ describe("what is unknown before deployment", () => {
     expect(linesOf(jobInvokeInputs, { endpointId: unknown, input: { a: unknown }, policy: { ttl: 1 } })).toEqual([
       "policy.ttl: is 1; must be a whole number from 10000 to 604800000",
     ]);
+  });
+
+  test("does not hide that what it is a part of is wrong as a whole", () => {
+    expect(linesOf(serverlessEndpointInputs, { templateId: "t", gpuTypeIds: { first: unknown } })).toEqual([
+      "gpuTypeIds: must be a list",
+    ]);
+    expect(linesOf(templateInputs, { imageName: [unknown] })).toEqual(["imageName: must be a string"]);
+  });
+
+  test("leaves a rule that does not look into what holds it", () => {
+    const verifyOf = (verify: Value): string[] =>
+      linesOf(serverlessEndpointInputs, { templateId: "t", type: "LOAD_BALANCER", verify });
+    expect(verifyOf({ input: { a: unknown } })).toEqual([
+      "verify: must not be set where type is LOAD_BALANCER, which takes no jobs",
+    ]);
+    expect(verifyOf(unknown)).toEqual([]);
   });
 
   test("silences a rule that needs it, and only that one", () => {
