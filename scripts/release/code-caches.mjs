@@ -11,6 +11,8 @@ const require = createRequire(import.meta.url);
 const { runBundle } = require("../../provider/dist/engine/run-bundle.js");
 /** @type {typeof import("../../provider/plugin/messages.js")} */
 const messages = require("../../provider/dist/plugin/messages.js");
+/** @type {typeof import("../../provider/lifecycle/contract.js")} */
+const contract = require("../../provider/dist/lifecycle/contract.js");
 
 /** @typedef {import("../../provider/engine/failures.js").PropertySet} PropertySet */
 
@@ -52,6 +54,9 @@ async function rehearse(calls, settings) {
     made.unshift({ id, urn, inputs, outputs });
     return id;
   };
+  // As in the preview of a new stack, which does not know the template's id yet.
+  const unmade = plain({ templateId: contract.Unknown.value });
+  await call("Check", checkRequest, checkResponse, { urn: urnOf("ServerlessEndpoint"), news: unmade });
   const networkVolumeId = await make("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });
   const templateId = await make("Template", { imageName: "acme/echo:1", containerDiskInGb: 5, env: { MODEL: "one" } });
   await make("ServerlessEndpoint", { templateId, networkVolumeId, workersMax: 0 });
