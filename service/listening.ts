@@ -49,7 +49,6 @@ export function rootOf(host: string, port: number): string {
  * ServiceError `misdirected`.
  */
 export function createHostCheck({ host, allowHosts }: Listening): (header: string | undefined) => void {
-  if (allowHosts.length === 0) return () => undefined;
   const known = [...allowHosts, inUrl(host), "127.0.0.1", "localhost", "[::1]"].map((name) => name.toLowerCase());
   const allowed = new Set(known);
   return (header = "") => {

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { systemClock } from "serverless-compute-api/clock";
 import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../resources/endpoints";
@@ -26,14 +26,14 @@ export function findEndpoint(asked: string, data: string): { id: string; name: s
 const lookInterval = 50;
 
 /** Resolves once a service listens for the data folder; fails after `limit` ms. */
-export async function waitForService(data: string, limit: number, clock: Clock = systemClock): Promise<void> {
-  const until = clock.now() + limit;
+export async function waitForService(data: string, limit: number): Promise<void> {
+  const until = systemClock.now() + limit;
   while (readServiceAddress(data) === undefined) {
-    if (clock.now() >= until)
+    if (systemClock.now() >= until)
       throw new StartError(
         `no service with the folder ${data} came up within ${limit / 1000} s; start one, or pass its folder with --data`,
       );
-    await clock.sleep(lookInterval);
+    await systemClock.sleep(lookInterval);
   }
 }
 

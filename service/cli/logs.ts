@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { systemClock } from "serverless-compute-api/clock";
 import { createLogTail } from "../workers/log-tail";
 import { workerLogFolder, workerLogPath } from "../workers/logs";
 import { findEndpoint } from "./data-folder";
@@ -22,7 +22,6 @@ export async function printLogs(
   { data, lines, follow }: LogsFlags,
   output: Output,
   signal?: AbortSignal,
-  clock: Clock = systemClock,
 ): Promise<void> {
   const { id, name } = findEndpoint(endpoint, data);
   const tail = createLogTail(workerLogPath(workerLogFolder(data), id));
@@ -41,7 +40,7 @@ export async function printLogs(
     print(past);
     while (!signal?.aborted) {
       print(await tail.more());
-      await clock.sleep(pollInterval, signal).catch(() => undefined);
+      await systemClock.sleep(pollInterval, signal).catch(() => undefined);
     }
   } finally {
     await tail.close();

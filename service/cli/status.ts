@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { systemClock } from "serverless-compute-api/clock";
 import { endpointHealth } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { roots } from "../api/responses";
@@ -28,11 +28,7 @@ type Endpoint = z.output<typeof endpointList>[number];
 const responseLimit = 10_000;
 
 /** Prints the endpoints of the running service with their queues and workers, as its API reports them. */
-export async function printStatus(
-  { data, port }: StatusFlags,
-  output: Output,
-  clock: Clock = systemClock,
-): Promise<void> {
+export async function printStatus({ data, port }: StatusFlags, output: Output): Promise<void> {
   const root = `http://127.0.0.1:${port}`;
   const key = readApiKey(data);
   if (key === undefined)
@@ -53,7 +49,7 @@ export async function printStatus(
     rows.push([...endpointCells(endpoint), jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried]);
   }
   const workers = endpoints.flatMap((endpoint) =>
-    endpoint.workers.map((worker) => workerCells(endpoint, worker, clock.now())),
+    endpoint.workers.map((worker) => workerCells(endpoint, worker, systemClock.now())),
   );
   const jobHead = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
   const parts = [

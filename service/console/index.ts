@@ -49,7 +49,7 @@ export function createConsole({ apiKey, clock, resources, view, logFile, ...deps
   };
   const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
   return {
-    routes: (app) => registerConsoleRoutes(app, { ...deps, sessions, content, exists, clock }),
+    routes: (app) => registerConsoleRoutes(app, { ...deps, sessions, content, exists }),
     newLink: () => linkTo(serverlessUrl(), sessions.newLink()),
     close: () => clearInterval(sampling),
   };

@@ -1,6 +1,5 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import type { Auth } from "../api/auth";
 import { disconnectSignal } from "../api/client-disconnect";
@@ -19,7 +18,6 @@ export interface ConsoleRouteDeps {
   exists(endpointId: string): boolean;
   /** Registers the job API for callers that were checked before. */
   jobRoutes(app: FastifyInstance): void;
-  clock: Clock;
 }
 
 /** Address of a link that opens the console once. */

@@ -31,8 +31,6 @@ const boundName = (endpointName: unknown, id: string): string =>
  * Endpoints as REST v2 makes them: with a container of their own, which is a template that belongs to one endpoint. A template
  * that a request names is copied once; what becomes of it later does not reach the endpoint.
  */
-export type EndpointContainers = ReturnType<typeof createEndpointContainers>;
-
 export function createEndpointContainers(deps: { database: Database; endpoints: Endpoints; templates: Templates }) {
   const { database, endpoints, templates } = deps;
 

@@ -12,12 +12,6 @@ export const labels = {
   worker: "serverless-compute.worker",
 } as const;
 
-/** What an engine had of a service that runs no more. */
-export interface Leftovers {
-  containers: number;
-  networks: number;
-}
-
 /** Notes in a data folder that containers may run for it: they outlive a service that is killed. */
 export function openContainerMark(dataFolder: string) {
   const file = join(dataFolder, "containers");
@@ -35,14 +29,10 @@ const networkList = z.array(z.looseObject({ Name: z.string() }));
 const longestRemoval = 15_000;
 const lookInterval = 50;
 
-const withLabel = (dataFolder: string | undefined): string =>
-  JSON.stringify({ label: [dataFolder === undefined ? labels.data : `${labels.data}=${dataFolder}`] });
+const withLabel = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
 
-/**
- * Ends and removes the containers of a data folder, or of all; resolves when they are gone. Fails with an EngineError when one does
- * not go.
- */
-export async function removeContainers(client: EngineClient, dataFolder: string | undefined): Promise<number> {
+/** Ends and removes the containers of a data folder; resolves when they are gone. Fails with an EngineError when one does not go. */
+export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { all: "1", filters: withLabel(dataFolder) };
   const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
   const found = await list();
@@ -55,8 +45,8 @@ export async function removeContainers(client: EngineClient, dataFolder: string 
   return found.length;
 }
 
-/** Removes the networks of a data folder, or of all, that no container is on. */
-export async function removeNetworks(client: EngineClient, dataFolder: string | undefined): Promise<number> {
+/** Removes the networks of a data folder that no container is on. */
+export async function removeNetworks(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { filters: withLabel(dataFolder) };
   const found = networkList.parse(await client.call("GET", "/networks", { query }));
   await Promise.all(found.map(({ Name }) => removed(client, `/networks/${Name}`, {})));
