@@ -22,7 +22,6 @@ const endpointList = z.array(
     workers: z.array(z.looseObject({ id: z.string(), status: z.string(), startedAt: z.coerce.date() })),
   }),
 );
-type Endpoint = z.output<typeof endpointList>[number];
 
 /** How long the service may take to respond, ms. */
 const responseLimit = 10_000;
@@ -40,16 +39,19 @@ export async function printStatus({ data, port }: StatusFlags, output: Output): 
   const endpoints = answer.data;
   const rows: (string | number)[][] = [];
   const problems: string[][] = [];
-  for (const endpoint of endpoints) {
-    const health = await read(`${roots.jobs}/${endpoint.id}/health`);
+  for (const { id, name, template, workers, workersMin, workersMax } of endpoints) {
+    const health = await read(`${roots.jobs}/${id}/health`);
     // It may have been deleted meanwhile.
     if (health === undefined) continue;
     const { jobs, message } = endpointHealth.parse(health);
-    if (typeof message === "string") problems.push([endpoint.name, message.split("\n", 1).join("")]);
-    rows.push([...endpointCells(endpoint), jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried]);
+    if (typeof message === "string") problems.push([name, message.split("\n", 1).join("")]);
+    rows.push([
+      ...[id, name, template?.imageName ?? "", workers.length, `${workersMin}–${workersMax}`],
+      ...[jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried],
+    ]);
   }
-  const workers = endpoints.flatMap((endpoint) =>
-    endpoint.workers.map((worker) => workerCells(endpoint, worker, systemClock.now())),
+  const running = endpoints.flatMap(({ name, workers }) =>
+    workers.map(({ id, status, startedAt }) => [id, name, status, duration(systemClock.now() - startedAt.getTime())]),
   );
   const jobHead = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
   const parts = [
@@ -57,22 +59,11 @@ export async function printStatus({ data, port }: StatusFlags, output: Output): 
     rows.length > 0
       ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobHead], rows)
       : "There are no endpoints.",
-    workers.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], workers) : "No workers are running.",
+    running.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], running) : "No workers are running.",
   ];
   if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHAT IS WRONG WITH ITS WORKERS"], problems));
   output.out(parts.join("\n\n"));
 }
-
-const endpointCells = ({ id, name, template, workers, workersMin, workersMax }: Endpoint): (string | number)[] => [
-  ...[id, name, template?.imageName ?? ""],
-  ...[workers.length, `${workersMin}–${workersMax}`],
-];
-
-const workerCells = (
-  { name }: Endpoint,
-  { id, status, startedAt }: Endpoint["workers"][number],
-  now: number,
-): string[] => [id, name, status, duration(now - startedAt.getTime())];
 
 /** A time span with its largest unit. */
 function duration(ms: number): string {
