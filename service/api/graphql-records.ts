@@ -13,83 +13,56 @@ import {
 } from "../resources/catalog";
 import type { EndpointRow, EndpointValues } from "../resources/endpoints";
 import type { SecretRow } from "../resources/secrets";
+import { withoutNulls } from "../resources/table";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
 import { parseInput } from "../validation";
 
-/** Seconds that an idle worker stays up where saveEndpoint has none; REST has a default of its own. */
-const idleTimeout = 10;
-
-/** GraphQL clients send null for a field that they leave out. */
-const maybe = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().transform((value) => value ?? undefined);
-
-const shape = saveTemplateInput.shape;
-const templateInput = z.object({
-  ...shape,
-  id: maybe(shape.id),
-  imageName: maybe(shape.imageName),
-  dockerArgs: maybe(shape.dockerArgs),
-  env: maybe(z.array(shape.env.element.nullable())),
-  ports: maybe(shape.ports),
-  readme: maybe(shape.readme),
-  volumeMountPath: maybe(shape.volumeMountPath),
-  isServerless: maybe(shape.isServerless),
-  isPublic: maybe(z.boolean()),
-  category: maybe(z.enum(["NVIDIA", "AMD", "CPU", "GPU"])),
-  containerRegistryAuthId: maybe(shape.containerRegistryAuthId),
-  startJupyter: maybe(z.boolean()),
-  startSsh: maybe(z.boolean()),
-  startScript: maybe(z.string()),
-  advancedStart: maybe(z.boolean()),
-  portsConfig: maybe(z.unknown()),
-  config: maybe(z.unknown()),
-});
-
-type EnvEntries = readonly ({ key: string; value: string } | null)[];
-const envFromEntries = (entries: EnvEntries): Record<string, string> =>
-  Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.key, entry.value]] : [])));
+/** A list of variables, which are read as a map. */
+const environment = z
+  .array(saveTemplateInput.shape.env.element.nullable())
+  .transform((entries) => Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.key, entry.value]] : []))));
 const envEntries = (env: Record<string, string>) => Object.entries(env).map(([key, value]) => ({ key, value }));
+
+/** Other fields have the types of the schema, and no bounds. */
+const templateInput = z.looseObject({
+  ...saveTemplateInput.shape,
+  dockerArgs: saveTemplateInput.shape.dockerArgs.optional(),
+  env: environment.optional(),
+  category: z.enum(["NVIDIA", "AMD", "CPU", "GPU"]).optional(),
+});
 
 /** The template inside the input of saveEndpoint: a new serverless one. */
 export const newServerlessTemplate = (input: object): TemplateChanges =>
-  templateChanges({ volumeInGb: 0, ...input, id: undefined, isServerless: true }).changes;
+  templateChanges({ volumeInGb: 0, ...withoutNulls(input), id: undefined, isServerless: true }).changes;
 
 /** The input of saveTemplate: it changes the template `id`, or creates one without it. */
-export function templateChanges(input: unknown): { id: string | undefined; changes: TemplateChanges } {
-  const { id, env, ...same } = parseInput(templateInput, input);
-  return { id: id || undefined, changes: { ...same, env: env && envFromEntries(env) } };
+export function templateChanges(input: object): { id: string | undefined; changes: TemplateChanges } {
+  const { id, ...changes } = parseInput(templateInput, withoutNulls(input));
+  return { id: id || undefined, changes };
 }
 
-const endpointInput = z.object({
-  id: maybe(z.string()),
-  name: z.string(),
-  type: maybe(z.enum(["QB", "LB"])),
-  templateId: maybe(z.string()),
-  template: maybe(z.looseObject({})),
-  gpuIds: maybe(z.string()),
-  gpuCount: maybe(z.int()),
-  instanceIds: maybe(z.array(z.string())),
-  workersMin: maybe(z.int()),
-  workersMax: maybe(z.int()),
-  workersPFBTarget: maybe(z.int()),
-  idleTimeout: maybe(z.int()),
-  scalerType: maybe(z.string()),
-  scalerValue: maybe(z.int()),
-  locations: maybe(z.string()),
-  networkVolumeId: maybe(z.string()),
-  networkVolumeIds: maybe(z.array(z.object({ networkVolumeId: z.string() }))),
-  executionTimeoutMs: maybe(z.int()),
-  allowedCudaVersions: maybe(z.string()),
-  minCudaVersion: maybe(z.string()),
-  flashBootType: maybe(z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])),
-  flashEnvironmentId: maybe(z.string()),
-  env: maybe(z.array(shape.env.element.nullable())),
-  modelReferences: maybe(z.array(z.string().nullable())),
+/** The fields that are not an endpoint's as they are; the others have the types of the schema, and the endpoints check them. */
+const endpointInput = z.looseObject({
+  id: z.string().optional(),
+  type: z.enum(["QB", "LB"]).optional(),
+  templateId: z.string().optional(),
+  template: z.looseObject({}).optional(),
+  gpuIds: z.string().optional(),
+  instanceIds: z.array(z.string()).optional(),
+  idleTimeout: z.int().default(10),
+  locations: z.string().optional(),
+  networkVolumeIds: z.array(z.object({ networkVolumeId: z.string() })).optional(),
+  executionTimeoutMs: z.int().optional(),
+  allowedCudaVersions: z.string().optional(),
+  flashBootType: z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"]).default("OFF"),
+  env: environment.default({}),
+  modelReferences: z.array(z.string().nullable()).optional(),
 });
 export type EndpointInput = z.output<typeof endpointInput>;
 
 /** Reads the input of saveEndpoint. */
-export function readEndpointInput(input: unknown): EndpointInput {
-  const read = parseInput(endpointInput, input);
+export function readEndpointInput(input: object): EndpointInput {
+  const read = parseInput(endpointInput, withoutNulls(input));
   if (read.type === "LB") {
     throw new ServiceError(
       "invalid",
@@ -105,7 +78,7 @@ export function endpointValues(
   templateId: string | undefined,
   current: EndpointRow | undefined,
 ): EndpointValues {
-  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType = "OFF", env, ...same } = input;
+  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType, ...same } = input;
   return {
     ...same,
     templateId,
@@ -114,7 +87,6 @@ export function endpointValues(
     vcpuCount: current?.vcpuCount,
     gpuTypeIds: gpuTypesOf(gpuIds ?? ""),
     gpuIds,
-    idleTimeout: same.idleTimeout ?? idleTimeout,
     dataCenterIds: splitList(locations),
     networkVolumeIds: same.networkVolumeIds?.map(({ networkVolumeId }) => networkVolumeId),
     // Clients write 0 for "no limit of its own".
@@ -122,7 +94,6 @@ export function endpointValues(
     allowedCudaVersions: splitList(allowedCudaVersions),
     flashboot: flashBootType !== "OFF",
     flashbootPriority: flashBootType === "PRIORITY_FLASHBOOT" || undefined,
-    env: envFromEntries(env ?? []),
     modelReferences: same.modelReferences?.filter((reference) => reference !== null),
   };
 }

@@ -6,7 +6,7 @@ import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { cpuFlavors, dataCenters, gpuPools, gpuTypes } from "../resources/catalog";
 import type { EndpointRow } from "../resources/endpoints";
-import { withChanges } from "../resources/table";
+import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
@@ -110,12 +110,12 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     throw new ServiceError("invalid", `query: reads more than ${most.objects} objects; ask for less at once`);
   };
 
-  const saveTemplate = (input: unknown): TemplateRow => {
+  const saveTemplate = (input: object | null | undefined): TemplateRow => {
     const { id, changes } = templateChanges(given("input", input));
     return id === undefined ? templates.create(changes) : templates.update(id, changes);
   };
 
-  const saveEndpoint = (input: unknown): EndpointRow =>
+  const saveEndpoint = (input: object): EndpointRow =>
     transaction(() => {
       const read = readEndpointInput(input);
       const { id, template } = read;
@@ -157,10 +157,10 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     dataCenters: () =>
       dataCenters.map((center) => ({ ...dataCenterRecord(center), gpuAvailability: () => counted(gpuAvailability) })),
 
-    saveTemplate: ({ input }: Input) => templateRecord(saveTemplate(input)),
+    saveTemplate: ({ input }: Input<object>) => templateRecord(saveTemplate(input)),
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
       templates.removeByName(given("templateName", templateName, "a string")),
-    saveEndpoint: ({ input }: Input) => endpointOf(saveEndpoint(input)),
+    saveEndpoint: ({ input }: { input: object }) => endpointOf(saveEndpoint(input)),
     deleteEndpoint: ({ id }: ById) => endpoints.remove(id, { needsScaleDown }),
     updateEndpointTemplate: ({ input }: Input<{ endpointId: string; templateId: string }>) => {
       const { endpointId, templateId } = given("input", input);
@@ -173,7 +173,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     secretDelete: ({ id }: ById) => secrets.remove(id),
     createNetworkVolume: ({ input }: Input) => volumes.create(parseInput(restNetworkVolumeCreate, input)),
     updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) =>
-      volumes.update(id, parseInput(volumeChange, withChanges({}, body))),
+      volumes.update(id, parseInput(volumeChange, withoutNulls(body))),
     deleteNetworkVolume: ({ input }: { input: ById }) => volumes.remove(input.id),
     saveRegistryAuth: ({ input }: Input) => registryAuths.create(given("input", input)),
     updateRegistryAuth: ({ input }: Input) => registryAuths.update(given("input", input)),

@@ -61,6 +61,10 @@ export const json = <Shape extends z.ZodType>(shape: Shape) =>
     .transform((text): unknown => JSON.parse(text))
     .pipe(shape);
 
+/** The fields of an object that are neither undefined nor null. */
+export const withoutNulls = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
+
 /**
  * An object with changes made to it: what is undefined stays as it was, what is null is cleared.
  * The result has yet to be checked by its shape, which fills in the defaults of what was cleared.

@@ -109,6 +109,12 @@ describe("saveEndpoint", () => {
     expect((await rig.rest("GET", "/templates")).text).toContain(template.name);
   });
 
+  test("takes null for a field of the template inside that is left out", async () => {
+    const template = { name: freshName("inside"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: null, env: null };
+    const input = { name: freshName("endpoint"), template, workersMax: 0, idleTimeout: null };
+    expectAnswer(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
+  });
+
   test("keeps what GraphQL cannot say", async () => {
     const templateId = await rig.template();
     const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
