@@ -166,7 +166,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
       const { endpointId, templateId } = given("input", input);
       return endpointOf(endpoints.update(endpointId, { templateId }));
     },
-    updateUserSettings: ({ input }: Input) => accountRecord(accountSettings.update(given("input", input))),
+    updateUserSettings: ({ input }: Input<object>) => accountRecord(accountSettings.update(given("input", input))),
     secretCreate: ({ input }: Input) => secretRecord(secrets.create(input)),
     secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(input)),
     secretDescriptionUpdate: ({ input }: Input) => secretRecord(secrets.updateDescription(input)),

@@ -4,6 +4,7 @@ import { ServiceError } from "../errors";
 import { cpuFlavors, gpuPools, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
 import type { Container } from "../resources/endpoint-containers";
 import { type EndpointRow, type EndpointValues, volumesOf } from "../resources/endpoints";
+import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
@@ -13,12 +14,9 @@ const refused = (fault: string): ServiceError => new ServiceError("invalid", fau
 
 /** Those that a request for an endpoint has. New arguments replace an entrypoint, too: they are the whole start command. */
 export function endpointContainer(body: ContainerFields): Container {
-  const { containerRegistryAuthId, ...changes } = containerChanges(body);
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  return {
-    ...Object.fromEntries(given),
-    ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? undefined }),
-  };
+  const changes = containerChanges(body);
+  const cleared = changes.containerRegistryAuthId === null && { containerRegistryAuthId: undefined };
+  return { ...withoutNulls(changes), ...cleared };
 }
 
 const scalerOf = (scaling: V2Scaling): EndpointValues =>

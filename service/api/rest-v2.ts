@@ -13,6 +13,7 @@ import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoints";
+import { withoutNulls } from "../resources/table";
 import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";
 import type { Auth } from "./auth";
@@ -77,9 +78,8 @@ function nounsOf(resources: Resources, serverlessUrl: () => string): Record<stri
         }
         const own = endpointContainer(body);
         const container = body.templateId === undefined ? { containerDiskInGb: defaultDisk, ...own } : own;
-        const given = Object.entries(endpointValues(body, undefined)).filter(([, value]) => value != null);
         const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
-        const values = { ...endpointDefaults, ...Object.fromEntries(given), type };
+        const values = { ...endpointDefaults, ...withoutNulls(endpointValues(body, undefined)), type };
         return shown(endpointContainers.create(values, container, body.templateId));
       },
       update: (id, sent) => {
@@ -96,10 +96,8 @@ function nounsOf(resources: Resources, serverlessUrl: () => string): Record<stri
       get: (id) => templateRecord(templates.get(id)),
       create: (sent) => {
         const defaults = { containerDiskInGb: defaultDisk, volumeInGb: 0, startSsh: true, startJupyter: true };
-        const given = Object.entries(templateValues(read(v2TemplateCreate, sent)));
-        return templateRecord(
-          templates.create({ ...defaults, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }),
-        );
+        const given = withoutNulls(templateValues(read(v2TemplateCreate, sent)));
+        return templateRecord(templates.create({ ...defaults, ...given }));
       },
       update: (id, sent) => templateRecord(templates.update(id, templateValues(read(v2TemplatePatch, sent)))),
       remove: (id) => {

@@ -1,19 +1,11 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
-import { json } from "./table";
+import { json, withoutNulls } from "./table";
 
 /** The account that everything here belongs to; a local service has one. */
 export const account = { id: "local", email: "local@127.0.0.1" } as const;
 
-const flag = z.boolean().nullish();
-/** What a user may set of the account; null leaves a setting as it is. */
-const changes = z.object({
-  pubKey: z.string().nullish(),
-  notifyPodsStale: flag,
-  notifyPodsGeneral: flag,
-  notifyLowBalance: flag,
-});
 const settings = z.object({
   pubKey: z.string().default(""),
   notifyPodsStale: z.boolean().default(false),
@@ -30,10 +22,10 @@ export function openAccountSettings(database: Database) {
   const get = (): AccountSettings => stored.get()?.content ?? settings.parse({});
   return {
     get,
-    update: (input: unknown): AccountSettings =>
+    /** Null leaves a setting as it is. */
+    update: (changes: object): AccountSettings =>
       database.transaction(() => {
-        const given = Object.entries(parseInput(changes, input)).filter(([, value]) => value != null);
-        const next = settings.parse({ ...get(), ...Object.fromEntries(given) });
+        const next = parseInput(settings, { ...get(), ...withoutNulls(changes) });
         clear.run();
         insert.run(JSON.stringify(next));
         return next;
