@@ -5,7 +5,6 @@ import type { RegistryAuths, RegistryCredentials } from "./registry-auths";
 import type { Releases } from "./releases";
 import type { Secrets } from "./secrets";
 import { commandLineOf, startCommandOf, type TemplateTable } from "./templates";
-
 import type { Volumes } from "./volumes";
 
 /** What a worker is started with. */

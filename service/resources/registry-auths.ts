@@ -12,12 +12,12 @@ const row = z.object({ id: z.string(), name: z.string() });
 /** Saved registry credentials as anyone may see them. */
 export type RegistryAuthRow = z.output<typeof row>;
 
-const credentials = { username: z.string().min(1), password: z.string().min(1) };
+const credentials = z.object({ username: z.string().min(1), password: z.string().min(1) });
 
 /** What a private image is pulled with. */
-export type RegistryCredentials = { username: string; password: string };
-const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials });
-const registryAuthChange = z.object({ id: z.string(), ...credentials });
+export type RegistryCredentials = z.output<typeof credentials>;
+const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials.shape });
+const registryAuthChange = credentials.extend({ id: z.string() });
 
 /** The saved registry credentials. A password comes out to the pull of an image only. */
 export type RegistryAuths = ReturnType<typeof createRegistryAuths>;
@@ -29,10 +29,7 @@ export function createRegistryAuths(deps: { database: Database; clock: Clock; te
   const insert = database.prepare(
     "INSERT INTO registry_auths (id, name, username, password, created_at) VALUES (?, ?, ?, ?, ?)",
   );
-  const credentialsById = database.query(
-    "SELECT username, password FROM registry_auths WHERE id = ?",
-    z.object({ username: z.string(), password: z.string() }),
-  );
+  const credentialsById = database.query("SELECT username, password FROM registry_auths WHERE id = ?", credentials);
   const setCredentials = database.prepare("UPDATE registry_auths SET username = ?, password = ? WHERE id = ?");
 
   return {

@@ -39,17 +39,11 @@ const templateContent = z.object({
 });
 type TemplateContent = z.output<typeof templateContent>;
 
-/** What a container runs in the form of REST: words, with or without an entrypoint before them. */
-export interface StartCommand {
-  cmd: string[];
-  entrypoint: string[];
-}
-
 const words = z.array(z.string()).default([]);
 const jsonForm = z.strictObject({ cmd: words, entrypoint: words });
 
 /** A template's `dockerArgs` in their JSON form, `{"cmd": […], "entrypoint": […]}`; undefined where they are a command line. */
-export function startCommandOf(dockerArgs: string): StartCommand | undefined {
+export function startCommandOf(dockerArgs: string): z.output<typeof jsonForm> | undefined {
   if (!dockerArgs.trimStart().startsWith("{")) return undefined;
   try {
     return jsonForm.safeParse(JSON.parse(dockerArgs)).data;
