@@ -11,7 +11,7 @@ import {
   shownGpuIds,
   splitList,
 } from "../resources/catalog";
-import type { EndpointRow, EndpointValues } from "../resources/endpoints";
+import { type EndpointRow, type EndpointValues, flashBootType } from "../resources/endpoints";
 import type { SecretRow } from "../resources/secrets";
 import { withoutNulls } from "../resources/table";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
@@ -117,11 +117,6 @@ export const templateRecord = (template: TemplateRow) => ({
   env: envEntries(template.env),
   portsConfig: portsConfig.safeParse(template.portsConfig).data,
 });
-
-const flashBootType = ({ flashboot, flashbootPriority }: EndpointRow): string => {
-  if (!flashboot) return "OFF";
-  return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
-};
 
 /** An endpoint as GraphQL shows it, without its template and volumes. */
 export const endpointRecord = (endpoint: EndpointRow) => ({

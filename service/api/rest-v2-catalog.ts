@@ -19,12 +19,10 @@ export const cpuRecords = cpuFlavors.map(({ id, groupName, ramMultiplier }) => (
 
 /** The data centres of the catalog. */
 export const dataCenterRecords = dataCenters.map(({ id, region }) => ({
-  ...{
-    id,
-    name: id,
-    region,
-    networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"],
-    compliance: [],
-    globalNetwork: false,
-  },
+  id,
+  name: id,
+  region,
+  networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"],
+  compliance: [],
+  globalNetwork: false,
 }));

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { ServiceError } from "../errors";
 import { cpuFlavors, gpuPools, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
 import type { Container } from "../resources/endpoint-containers";
-import { type EndpointRow, type EndpointValues, volumesOf } from "../resources/endpoints";
+import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoints";
 import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
@@ -92,6 +92,7 @@ export function endpointValues(body: Body, current: EndpointRow | undefined): En
 
 /** What a POST sets where its body says nothing. */
 export const endpointDefaults = { workersMin: 0, workersMax: 3, idleTimeout: 10, executionTimeoutMs: 300_000 } as const;
+
 function gpuRecord(endpoint: EndpointRow) {
   const words = splitList(shownGpuIds(endpoint));
   return {
@@ -121,11 +122,6 @@ const scalingRecord = ({ scalerType, scalerValue }: EndpointRow): V2Scaling =>
     ? { type: scalerType, queueDelay: scalerValue }
     : { type: scalerType, requestCount: Math.ceil(scalerValue) };
 
-const flashbootRecord = ({ flashboot, flashbootPriority }: EndpointRow): string => {
-  if (!flashboot) return "OFF";
-  return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
-};
-
 /** Where requests to load balancing endpoints would go. */
 export const loadBalancerRoot = "/load-balancers";
 
@@ -136,13 +132,14 @@ function requestUrls({ id, type }: EndpointRow, root: string): Record<string, st
   }
   const base = `${root}/v2/${id}`;
   return {
-    ...{ run: `${base}/run`, runSync: `${base}/runsync`, status: `${base}/status`, stream: `${base}/stream` },
-    ...{
-      cancel: `${base}/cancel`,
-      retry: `${base}/retry`,
-      purgeQueue: `${base}/purge-queue`,
-      health: `${base}/health`,
-    },
+    run: `${base}/run`,
+    runSync: `${base}/runsync`,
+    status: `${base}/status`,
+    stream: `${base}/stream`,
+    cancel: `${base}/cancel`,
+    retry: `${base}/retry`,
+    purgeQueue: `${base}/purge-queue`,
+    health: `${base}/health`,
   };
 }
 
@@ -159,6 +156,6 @@ export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, roo
   dataCenterIds: endpoint.dataCenterIds,
   networkVolumes: volumesOf(endpoint),
   timeout: endpoint.executionTimeoutMs ?? limits.executionTimeout.default,
-  flashboot: flashbootRecord(endpoint),
+  flashboot: flashBootType(endpoint),
   createdAt: new Date(endpoint.createdAt).toISOString(),
 });

@@ -59,6 +59,12 @@ export const volumesOf = ({ networkVolumeId, networkVolumeIds }: EndpointContent
   ...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds),
 ];
 
+/** How fast an endpoint's workers start, in the one word that newer APIs have for it. */
+export const flashBootType = ({ flashboot, flashbootPriority }: EndpointContent): string => {
+  if (!flashboot) return "OFF";
+  return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
+};
+
 /** An endpoint: `idleTimeout` and `scalerValue` in seconds, `executionTimeoutMs` in ms, `createdAt` in ms since the epoch. */
 export interface EndpointRow extends EndpointContent {
   id: string;
