@@ -21,10 +21,7 @@ export type StartOutcome =
   | { error: string }
   | { until: Promise<void> };
 
-/** Starts the workers of endpoints. */
-export interface WorkerStarter {
-  start(endpointId: string): StartOutcome;
-}
+export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
 /** What workers are started with. */
 export interface StarterDeps {
@@ -45,19 +42,22 @@ export interface StarterDeps {
 }
 
 /**
- * Gives each worker the template's image and environment, the endpoint's token and a log. An image with a command on this
- * machine runs as a process with a home folder, any other one in a container.
+ * Starts the workers of endpoints: each with the template's image and environment, the endpoint's token and a log. An image
+ * with a command on this machine runs as a process with a home folder, any other one in a container.
  */
-export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
+export function createWorkerStarter(deps: StarterDeps) {
   const { endpoints, images, runtime, containers, homes, reaper, clock, timings } = deps;
 
   function start(endpointId: string): StartOutcome {
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
-    const until = runsOutside(image) ? undefined : containers.firstLook();
+    // A command for it on this machine always wins.
+    const usesCommand = runtime === "none" || commandOf(images, image) !== undefined;
+    const until = usesCommand ? undefined : containers.firstLook();
     if (until) return { until };
-    const problem = containerProblem(image);
-    const command = problem === undefined ? undefined : resolveCommand(images, image, found.dockerArgs, problem.why);
+    const noContainer = usesCommand ? undefined : containers.problem();
+    const inContainer = !usesCommand && noContainer === undefined;
+    const command = inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, noContainer);
     if (command && "error" in command) return command;
     const id = newLocalId();
     const token = deps.token(endpointId);
@@ -87,15 +87,6 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
     }
   }
 
-  const runsOutside = (image: string): boolean => runtime === "none" || commandOf(images, image) !== undefined;
-
-  /** Why an image does not run in a container; undefined when it does. A command for it on this machine always wins. */
-  function containerProblem(image: string): { why: string | undefined } | undefined {
-    if (runsOutside(image)) return { why: undefined };
-    const why = containers.problem();
-    return why === undefined ? undefined : { why };
-  }
-
   /** The last error of each endpoint, so that its log contains it once. */
   const lastErrors = new Map<string, string>();
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
@@ -108,7 +99,7 @@ export function createWorkerStarter(deps: StarterDeps): WorkerStarter {
   }
 
   return {
-    start(endpointId) {
+    start(endpointId: string): StartOutcome {
       try {
         return note(endpointId, start(endpointId));
       } catch (error) {
