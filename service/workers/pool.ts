@@ -82,7 +82,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     if (worker && job.status === "COMPLETED") worker.worked = true;
     // What an old worker still does says nothing of those that are started now.
     if (worker?.stale) return;
-    backoff.worked(job.endpointId);
+    backoff.forget(job.endpointId);
     problems.worked(job.endpointId);
   });
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "a pass over the workers failed"));
