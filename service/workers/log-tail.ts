@@ -2,16 +2,7 @@ import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { StringDecoder } from "node:string_decoder";
 import { logFiles } from "./logs";
 
-/** Reads a log that another process writes, beginning with its last lines and across rotations. */
-export interface LogTail {
-  /** The last `count` lines that exist now. Call it once, before `more`. */
-  last(count: number): Promise<string[]>;
-  /** The lines written since. */
-  more(): Promise<string[]>;
-  /** The beginning of a line whose end is not written yet. */
-  rest(): string;
-  close(): Promise<void>;
-}
+export type LogTail = ReturnType<typeof createLogTail>;
 
 const partSize = 64 * 1024;
 
@@ -22,8 +13,11 @@ const unlessAbsent = (error: NodeJS.ErrnoException): undefined => {
 const idOf = (file: string | FileHandle): Promise<number | undefined> =>
   (typeof file === "string" ? stat(file) : file.stat()).then(({ ino }) => ino, unlessAbsent);
 
-/** `file` is the log's newest file; neither it nor its older ones need to exist yet. */
-export function createLogTail(file: string): LogTail {
+/**
+ * Reads a log that another process writes, beginning with its last lines and across rotations. `file` is the log's newest file;
+ * neither it nor its older ones need to exist yet.
+ */
+export function createLogTail(file: string) {
   const files = logFiles(file);
   // Reading goes on in the open file: it stays the same file when it is renamed.
   let current: FileHandle | undefined;
@@ -70,7 +64,8 @@ export function createLogTail(file: string): LogTail {
   }
 
   return {
-    async last(count) {
+    /** The last `count` lines that exist now. Call it once, before `more`. */
+    async last(count: number): Promise<string[]> {
       // In the middle of a rotation, the newest file has the name of an older one.
       for (const name of files) if (!current) await use(await open(name).catch(unlessAbsent));
       if (!current) return [];
@@ -86,7 +81,8 @@ export function createLogTail(file: string): LogTail {
       return count === 0 ? [] : lines.slice(-count);
     },
 
-    async more() {
+    /** The lines written since. */
+    async more(): Promise<string[]> {
       let lines: string[] = [];
       for (;;) {
         lines = lines.concat(await readOn());
@@ -100,7 +96,8 @@ export function createLogTail(file: string): LogTail {
       }
     },
 
-    rest: () => rest,
-    close: () => use(undefined),
+    /** The beginning of a line whose end is not written yet. */
+    rest: (): string => rest,
+    close: (): Promise<void> => use(undefined),
   };
 }

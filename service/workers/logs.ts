@@ -2,15 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } f
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A log file that is rotated when it is full; the older files are `<file>.1` and `<file>.2`. */
-export interface LogFile {
-  /** Adds a line; it is written at the end of this turn of the event loop. */
-  write(line: string): void;
-  /** Writes the added lines at once. */
-  flush(): void;
-  /** Removes the file and the older ones. */
-  remove(): void;
-}
+export type LogFile = ReturnType<typeof createLogFile>;
 
 /** Bytes at which a log is rotated. */
 const fullLog = 5 * 1024 * 1024;
@@ -19,13 +11,14 @@ const fullLog = 5 * 1024 * 1024;
 export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}.2`];
 
 /**
- * Creates a log file that only its owner can read. It is written synchronously, many lines at a time: a worker that writes
+ * Creates a log file that only its owner can read, and that is rotated when it is full. It is written synchronously, many lines at a time: a worker that writes
  * faster than the disk has to wait, so that it neither fills the service's memory nor loses lines.
  */
-export function createLogFile(file: string, maxBytes = fullLog): LogFile {
+export function createLogFile(file: string, maxBytes = fullLog) {
   let lines = "";
   let size: number | undefined;
 
+  /** Writes the added lines at once. */
   function flush(): void {
     const text = lines;
     lines = "";
@@ -46,12 +39,14 @@ export function createLogFile(file: string, maxBytes = fullLog): LogFile {
   }
 
   return {
-    write(line) {
+    /** Adds a line; it is written at the end of this turn of the event loop. */
+    write(line: string): void {
       if (lines === "") setImmediate(flush);
       lines += `${line}\n`;
     },
     flush,
-    remove() {
+    /** Removes the file and the older ones. */
+    remove(): void {
       lines = "";
       size = undefined;
       for (const name of logFiles(file)) rmSync(name, { force: true });
@@ -73,16 +68,6 @@ function rotate(file: string): void {
   }
 }
 
-/** The output of each endpoint's workers, in `<folder>/<endpoint id>.log`. */
-export interface WorkerLogs {
-  of(endpointId: string): LogFile;
-  remove(endpointId: string): void;
-  /** Ids of the endpoints that have a log. */
-  endpoints(): Promise<string[]>;
-  /** Writes the added lines of all logs at once. */
-  flush(): void;
-}
-
 /** Where the logs of a data folder's endpoints are. */
 export const workerLogFolder = (dataFolder: string): string => join(dataFolder, "logs");
 
@@ -96,8 +81,10 @@ export const namesIn = (folder: string): Promise<string[]> =>
     throw error;
   });
 
-/** `folder` is created with the first line of a log. */
-export function createWorkerLogs(folder: string): WorkerLogs {
+export type WorkerLogs = ReturnType<typeof createWorkerLogs>;
+
+/** The output of each endpoint's workers, in `<folder>/<endpoint id>.log`. The folder is created with the first line of a log. */
+export function createWorkerLogs(folder: string) {
   const files = new Map<string, LogFile>();
   const of = (endpointId: string): LogFile => {
     const file = files.get(endpointId) ?? createLogFile(workerLogPath(folder, endpointId));
@@ -106,15 +93,17 @@ export function createWorkerLogs(folder: string): WorkerLogs {
   };
   return {
     of,
-    remove(endpointId) {
+    remove(endpointId: string): void {
       of(endpointId).remove();
       files.delete(endpointId);
     },
-    async endpoints() {
+    /** Ids of the endpoints that have a log. */
+    async endpoints(): Promise<string[]> {
       const names = await namesIn(folder);
       return [...new Set(names.flatMap((name) => /^(.+)\.log(?:\.\d+)?$/.exec(name)?.[1] ?? []))];
     },
-    flush() {
+    /** Writes the added lines of all logs at once. */
+    flush(): void {
       for (const file of files.values()) file.flush();
     },
   };

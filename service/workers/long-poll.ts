@@ -3,26 +3,20 @@ import type { JobTimings } from "../jobs/timings";
 import type { Worker } from "./registry";
 
 /** Calls of workers that are held open until there is something to say. */
-export interface LongPolls {
-  /** Holds a call until `ms` have passed, somebody wakes the worker, or the caller is gone (`signal`). */
-  held<Result>(
-    worker: Worker,
-    ms: number,
-    signal: AbortSignal,
-    call: (until: AbortSignal) => Promise<Result>,
-  ): Promise<Result>;
-  /** Ends the held calls of a worker. */
-  wake(worker: Worker): void;
-  wakeAll(): void;
-}
-
-export function createLongPolls(clock: Clock): LongPolls {
+export function createLongPolls(clock: Clock) {
   const polls = new Map<Worker, Set<AbortController>>();
+  /** Ends the held calls of a worker. */
   const wake = (worker: Worker): void => {
     for (const until of [...(polls.get(worker) ?? [])]) until.abort();
   };
   return {
-    async held(worker, ms, signal, call) {
+    /** Holds a call until `ms` have passed, somebody wakes the worker, or the caller is gone (`signal`). */
+    async held<Result>(
+      worker: Worker,
+      ms: number,
+      signal: AbortSignal,
+      call: (until: AbortSignal) => Promise<Result>,
+    ): Promise<Result> {
       const until = new AbortController();
       const end = (): void => until.abort();
       const all = polls.get(worker) ?? new Set();
@@ -40,7 +34,7 @@ export function createLongPolls(clock: Clock): LongPolls {
       }
     },
     wake,
-    wakeAll() {
+    wakeAll(): void {
       for (const worker of [...polls.keys()]) wake(worker);
     },
   };
@@ -57,7 +51,10 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
 const repeatHold = 1000;
 
 /** The workers' calls for jobs that they have to stop. */
-export function createStopPolls({ held }: Pick<LongPolls, "held">, { stopHold }: Pick<JobTimings, "stopHold">) {
+export function createStopPolls(
+  { held }: Pick<ReturnType<typeof createLongPolls>, "held">,
+  { stopHold }: Pick<JobTimings, "stopHold">,
+) {
   const waiting = new Map<Worker, Set<() => void>>();
   return {
     /** A worker has a job to stop. */

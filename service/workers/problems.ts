@@ -5,23 +5,7 @@ import type { ProcessEnd } from "./process";
 import { phaseOf } from "./registry";
 
 /** Why the workers of endpoints do not do their work, for `/health` and `status`. */
-export interface WorkerProblems {
-  /** No worker can be started. */
-  cannotStart(endpointId: string, why: string): void;
-  /** A worker ended before it asked for a job. Returns why, for the jobs that wait. */
-  startFailed(endpointId: string, worker: LocalWorker, end: ProcessEnd): string;
-  /** A worker ended while it ran a job; `crashed` unless it had to end. Returns how, for the job. */
-  jobLost(endpointId: string, worker: LocalWorker, end: ProcessEnd, crashed: boolean): string;
-  /** A worker came up. */
-  started(endpointId: string): void;
-  /** A worker did a job. */
-  worked(endpointId: string): void;
-  forget(endpointId: string): void;
-  /** The problem of an endpoint with these workers; undefined when there is none. */
-  of(endpointId: string, workers: LocalWorker[]): string | undefined;
-}
-
-export function createWorkerProblems(clock: Clock, timings: JobTimings): WorkerProblems {
+export function createWorkerProblems(clock: Clock, timings: JobTimings) {
   const starts = new Map<string, string>();
   const crashes = new Map<string, string>();
 
@@ -38,8 +22,10 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings): WorkerP
   }
 
   return {
-    cannotStart: (endpointId, why) => void starts.set(endpointId, why),
-    startFailed(endpointId, local, end) {
+    /** No worker can be started. */
+    cannotStart: (endpointId: string, why: string): void => void starts.set(endpointId, why),
+    /** A worker ended before it asked for a job. Returns why, for the jobs that wait. */
+    startFailed(endpointId: string, local: LocalWorker, end: ProcessEnd): string {
       const unreached = local.reason === undefined ? "" : unreachedBy(local);
       // Of an image that cannot be fetched nothing ever ran.
       const when = local.worker.preparing ? "" : ", before it asked for a job";
@@ -47,19 +33,24 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings): WorkerP
       starts.set(endpointId, why);
       return why;
     },
-    jobLost(endpointId, local, end, crashed) {
+    /** A worker ended while it ran a job; `crashed` unless it had to end. Returns how, for the job. */
+    jobLost(endpointId: string, local: LocalWorker, end: ProcessEnd, crashed: boolean): string {
       const [how, lastWords] = [howItEnded(local, end), lastWordsOf(local, end)];
       const why = `workers of the image "${local.image}" crash: the last one ${how} while it ran a job${lastWords}`;
       if (crashed) crashes.set(endpointId, why);
       return `the worker ${how} while it ran the job${lastWords}`;
     },
-    started: (endpointId) => void starts.delete(endpointId),
-    worked: (endpointId) => void crashes.delete(endpointId),
-    forget(endpointId) {
+    /** A worker came up. */
+    started: (endpointId: string): void => void starts.delete(endpointId),
+    /** A worker did a job. */
+    worked: (endpointId: string): void => void crashes.delete(endpointId),
+    forget(endpointId: string): void {
       starts.delete(endpointId);
       crashes.delete(endpointId);
     },
-    of: (endpointId, workers) => silent(workers) ?? starts.get(endpointId) ?? crashes.get(endpointId),
+    /** The problem of an endpoint with these workers; undefined when there is none. */
+    of: (endpointId: string, workers: LocalWorker[]): string | undefined =>
+      silent(workers) ?? starts.get(endpointId) ?? crashes.get(endpointId),
   };
 }
 

@@ -3,19 +3,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Ends the workers of a service that was killed: a shell process that knows the workers and waits for the service to end. */
-export interface Reaper {
-  /** Must be called before a worker is started. `mark` has no blanks, and only that worker's environment contains it. */
-  starting(mark: string): void;
-  /** Reports the process group that the worker runs as. */
-  started(mark: string, group: number): void;
-  /** Reports that the worker has ended, or was never started. */
-  ended(mark: string): void;
-  /** Resolves when the workers of a killed service on the same folder are gone: until then they count as workers. */
-  predecessorsGone(): Promise<void>;
-  /** Ends the shell; resolves when it has ended. */
-  close(): Promise<void>;
-}
+export type Reaper = ReturnType<typeof createReaper>;
 
 /**
  * Reads "<mark> <group>" lines until its input ends, however the service ends. Group 0 means that the worker is being
@@ -77,8 +65,11 @@ const notePrefix = "reaper.";
 /** How long to wait for the workers of a killed service at most, ms. */
 const longestWait = 10_000;
 
-/** Creates the reaper of the service that owns `folder`; its shell is started with the first worker. */
-export function createReaper(folder: string): Reaper {
+/**
+ * Ends the workers of the service that owns `folder` where that is killed: a shell process that knows the workers and waits for
+ * the service to end. It is started with the first worker.
+ */
+export function createReaper(folder: string) {
   let shell: ChildProcess | undefined;
   let closed = false;
   const noteOf = (pid: number): string => join(folder, `${notePrefix}${pid}`);
@@ -106,12 +97,16 @@ export function createReaper(folder: string): Reaper {
   }
 
   return {
-    starting: (mark) => note(mark, 0),
+    /** Must be called before a worker is started. `mark` has no blanks, and only that worker's environment contains it. */
+    starting: (mark: string): void => note(mark, 0),
+    /** Reports the process group that the worker runs as. */
     started: note,
-    ended(mark) {
+    /** Reports that the worker has ended, or was never started. */
+    ended(mark: string): void {
       shell?.stdin?.write(`${mark}\n`);
     },
-    async predecessorsGone() {
+    /** Resolves when the workers of a killed service on the same folder are gone: until then they count as workers. */
+    async predecessorsGone(): Promise<void> {
       const own = shell?.pid;
       const end = Date.now() + longestWait;
       for (const name of readdirSync(folder).filter((one) => one.startsWith(notePrefix))) {
@@ -122,7 +117,8 @@ export function createReaper(folder: string): Reaper {
         if (!closed) rmSync(note, { force: true });
       }
     },
-    async close() {
+    /** Ends the shell; resolves when it has ended. */
+    async close(): Promise<void> {
       closed = true;
       const last = shell;
       shell = undefined;

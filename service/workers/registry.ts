@@ -63,15 +63,6 @@ export function phaseOf(worker: Worker, now: number, timings: JobTimings): Worke
   return isBusy(worker) ? "running" : "idle";
 }
 
-/** The workers of all endpoints. */
-export interface WorkerRegistry {
-  of(endpointId: string): Worker[];
-  find(endpointId: string, id: string): Worker | undefined;
-  all(): Worker[];
-  add(worker: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker;
-  remove(worker: Worker): void;
-}
-
 const localPrefix = "local-";
 
 /** A new id for a worker that the service starts. */
@@ -83,14 +74,18 @@ export const newLocalId = (): string => `${localPrefix}${randomBytes(6).toString
  */
 export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);
 
-export function createWorkerRegistry(): WorkerRegistry {
+export type WorkerRegistry = ReturnType<typeof createWorkerRegistry>;
+
+/** The workers of all endpoints. */
+export function createWorkerRegistry() {
   const endpoints = new Map<string, Map<string, Worker>>();
   const of = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
   return {
     of,
-    find: (endpointId, id) => endpoints.get(endpointId)?.get(id),
-    all: () => [...endpoints.keys()].flatMap(of),
-    add({ id, endpointId, local, version, now }) {
+    find: (endpointId: string, id: string): Worker | undefined => endpoints.get(endpointId)?.get(id),
+    all: (): Worker[] => [...endpoints.keys()].flatMap(of),
+    add(added: { id: string; endpointId: string; local: boolean; version?: number; now: number }): Worker {
+      const { id, endpointId, local, version, now } = added;
       const worker: Worker = {
         id,
         endpointId,
@@ -117,7 +112,7 @@ export function createWorkerRegistry(): WorkerRegistry {
       endpoints.set(endpointId, workers.set(id, worker));
       return worker;
     },
-    remove(worker) {
+    remove(worker: Worker): void {
       const workers = endpoints.get(worker.endpointId);
       if (workers?.get(worker.id) !== worker) return;
       workers.delete(worker.id);

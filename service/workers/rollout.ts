@@ -2,24 +2,15 @@ import type { Worker } from "./registry";
 import { byDispensability, generationsOf, type ScalingPlan, type ScalingRules, type ScalingState } from "./scaler";
 
 /** The endpoints whose workers are being replaced, as long as this goes on. */
-export interface Rollouts {
-  /**
-   * Marks the workers of an endpoint that has changed as stale. Answers those of no more use: which are not up yet, and which may
-   * hang, since they run one of the versions `setBack`, and it completed no job.
-   */
-  begin(endpointId: string, workers: Worker[], setBack: number[]): { useless: Worker[]; hung: Worker[] };
-  /** Whether workers that were up have to be replaced still. */
-  has(endpointId: string): boolean;
-  /** Adds what the rollout of the endpoint wants to the plan of the scaler. */
-  plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan;
-  forget(endpointId: string): void;
-}
-
-export function createRollouts(): Rollouts {
+export function createRollouts() {
   /** How many workers each endpoint had when it changed. */
   const sizes = new Map<string, number>();
   return {
-    begin(endpointId, workers, setBack) {
+    /**
+     * Marks the workers of an endpoint that has changed as stale. Answers those of no more use: which are not up yet, and which may
+     * hang, since they run one of the versions `setBack`, and it completed no job.
+     */
+    begin(endpointId: string, workers: Worker[], setBack: number[]): { useless: Worker[]; hung: Worker[] } {
       const up = workers.filter(({ retiring, firstAskAt }) => !retiring && firstAskAt !== undefined);
       const size = Math.max(up.length, sizes.get(endpointId) ?? 0);
       if (size > 0) sizes.set(endpointId, size);
@@ -30,8 +21,10 @@ export function createRollouts(): Rollouts {
         hung: workers.filter(({ version = 0 }) => setBack.includes(version) && !proven.has(version)),
       };
     },
-    has: (endpointId) => sizes.has(endpointId),
-    plan(endpointId, rules, state, scaled) {
+    /** Whether workers that were up have to be replaced still. */
+    has: (endpointId: string): boolean => sizes.has(endpointId),
+    /** Adds what the rollout of the endpoint wants to the plan of the scaler. */
+    plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan {
       const before = sizes.get(endpointId);
       if (before === undefined) return scaled;
       const { plan, size } = planRollout(rules, state, scaled, before);
@@ -39,7 +32,7 @@ export function createRollouts(): Rollouts {
       else sizes.set(endpointId, size);
       return plan;
     },
-    forget: (endpointId) => void sizes.delete(endpointId),
+    forget: (endpointId: string): void => void sizes.delete(endpointId),
   };
 }
 

@@ -2,26 +2,15 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type Database, lookIntoStore } from "../store/database";
 
+export type WorkerTokens = ReturnType<typeof createWorkerTokens>;
+
+const endpointRow = z.object({ id: z.string() });
+
 /**
  * The tokens that authenticate workers, one per endpoint: a token allows taking that endpoint's jobs and nothing else.
  * They are stored, so that workers elsewhere can go on after a restart of the service.
  */
-export interface WorkerTokens {
-  /** The endpoint's token; created at the first call. */
-  of(endpointId: string): string;
-  /** Notes that a worker elsewhere used the endpoint's token. */
-  joinedElsewhere(endpointId: string): void;
-  /** Whether one ever did. */
-  hasJoinedElsewhere(endpointId: string): boolean;
-  /** Ids of the endpoints that have a token. */
-  endpoints(): string[];
-  forget(endpointId: string): void;
-}
-
-const endpointRow = z.object({ id: z.string() });
-
-/** Prepares the statements on the table of tokens, and reads which endpoints have had workers elsewhere. */
-export function createWorkerTokens(database: Database): WorkerTokens {
+export function createWorkerTokens(database: Database) {
   const read = database.query("SELECT token FROM worker_tokens WHERE endpoint_id = ?", z.object({ token: z.string() }));
   const insert = database.prepare("INSERT INTO worker_tokens (endpoint_id, token) VALUES (?, ?)");
   const remove = database.prepare("DELETE FROM worker_tokens WHERE endpoint_id = ?");
@@ -32,19 +21,23 @@ export function createWorkerTokens(database: Database): WorkerTokens {
   const known = new Map<string, string>();
   const usedElsewhere = new Set(elsewhere.all().map(({ id }) => id));
   return {
-    of(endpointId) {
+    /** The endpoint's token; created at the first call. */
+    of(endpointId: string): string {
       const token = known.get(endpointId) ?? read.get(endpointId)?.token ?? create(endpointId);
       known.set(endpointId, token);
       return token;
     },
-    joinedElsewhere(endpointId) {
+    /** Notes that a worker elsewhere used the endpoint's token. */
+    joinedElsewhere(endpointId: string): void {
       if (usedElsewhere.has(endpointId)) return;
       usedElsewhere.add(endpointId);
       noteElsewhere.run(endpointId);
     },
-    hasJoinedElsewhere: (endpointId) => usedElsewhere.has(endpointId),
-    endpoints: () => all.all().map(({ id }) => id),
-    forget(endpointId) {
+    /** Whether one ever did. */
+    hasJoinedElsewhere: (endpointId: string): boolean => usedElsewhere.has(endpointId),
+    /** Ids of the endpoints that have a token. */
+    endpoints: (): string[] => all.all().map(({ id }) => id),
+    forget(endpointId: string): void {
       known.delete(endpointId);
       usedElsewhere.delete(endpointId);
       remove.run(endpointId);

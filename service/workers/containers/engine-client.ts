@@ -1,6 +1,5 @@
 import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
 import { request as requestByTls } from "node:https";
-import type { Readable } from "node:stream";
 import { z } from "zod";
 import type { EngineAddress } from "./engine-address";
 
@@ -24,12 +23,7 @@ export interface EngineCall {
 }
 
 /** A client of the Engine API, Docker's or Podman's. */
-export interface EngineClient {
-  /** Calls and reads the whole response; its JSON, undefined when it is empty. Fails with an EngineError. */
-  call(method: string, path: string, call?: EngineCall): Promise<unknown>;
-  /** Calls and returns the response as it comes. Fails with an EngineError. */
-  open(method: string, path: string, call?: EngineCall): Promise<Readable>;
-}
+export type EngineClient = ReturnType<typeof createEngineClient>;
 
 const refusal = z.looseObject({ message: z.string() });
 
@@ -37,7 +31,7 @@ const refusal = z.looseObject({ message: z.string() });
  * A client for the few calls that workers need. Paths have no version: every engine then speaks its newest. The usual
  * library for it brings 56 packages, three of which build native code at their installation, for what are 60 lines here.
  */
-export function createEngineClient({ shown, tls, ...address }: EngineAddress): EngineClient {
+export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
   const request = tls ? requestByTls : requestPlainly;
 
   function send(method: string, path: string, call: EngineCall): Promise<IncomingMessage> {
@@ -55,6 +49,7 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress): E
     });
   }
 
+  /** Calls and returns the response as it comes. Fails with an EngineError. */
   async function open(method: string, path: string, call: EngineCall = {}): Promise<IncomingMessage> {
     const response = await send(method, path, call);
     const { statusCode = 0 } = response;
@@ -68,7 +63,8 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress): E
 
   return {
     open,
-    async call(method, path, call) {
+    /** Calls and reads the whole response; its JSON, undefined when it is empty. Fails with an EngineError. */
+    async call(method: string, path: string, call?: EngineCall): Promise<unknown> {
       const text = await readText(await open(method, path, call), shown);
       return text === "" ? undefined : parsed(text);
     },

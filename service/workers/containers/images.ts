@@ -4,16 +4,7 @@ import type { RegistryCredentials } from "../../resources/registry-auths";
 import { readLines } from "../lines";
 import { type EngineClient, EngineError } from "./engine-client";
 
-/** Gets images onto this machine. */
-export interface Images {
-  /**
-   * Resolves when the engine has the image; it is pulled unless it is there already. `onLine` receives the progress. Fails
-   * with an EngineError that has the registry's words.
-   */
-  ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void>;
-  /** Ends all pulls. */
-  close(): void;
-}
+export type Images = ReturnType<typeof createImages>;
 
 const progressShape = z.looseObject({
   id: z.string().optional(),
@@ -28,7 +19,8 @@ const reportInterval = 2000;
 /** What an image's name may consist of; the engine checks the rest. */
 const reference = /^[\w-][\w.:/@-]*$/;
 
-export function createImages(client: EngineClient, clock: Clock, pulled: (image: string) => void): Images {
+/** Gets images onto this machine; `pulled` is called with each that was not there. */
+export function createImages(client: EngineClient, clock: Clock, pulled: (image: string) => void) {
   const pulls = new Map<string, Promise<void>>();
   const closing = new AbortController();
 
@@ -73,7 +65,11 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
   }
 
   return {
-    async ensure(image, auth, onLine) {
+    /**
+     * Resolves when the engine has the image; it is pulled unless it is there already. `onLine` receives the progress. Fails
+     * with an EngineError that has the registry's words.
+     */
+    async ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void> {
       if (!reference.test(image) || image.includes(".."))
         throw new EngineError(400, `"${image}" is not the name of an image; must be like registry.example/name:tag`);
       if (await isHere(image)) return;
@@ -87,7 +83,8 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
       pulls.set(key, started);
       return started;
     },
-    close: () => closing.abort(),
+    /** Ends all pulls. */
+    close: (): void => closing.abort(),
   };
 }
 

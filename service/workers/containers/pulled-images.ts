@@ -3,17 +3,13 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
 
-/** The images that the services of a data folder pulled: those that were there before are nobody's to remove. */
-export interface PulledImages {
-  add(image: string): void;
-  /** Removes those that are not used, unless a container that is not ours has them. */
-  removeUnused(client: EngineClient, used: ReadonlySet<string>): Promise<void>;
-}
-
 const list = z.array(z.string());
 
-/** Keeps the list in a file, so that a later service, or `prune`, knows it too. */
-export function openPulledImages(dataFolder: string): PulledImages {
+/**
+ * The images that the services of a data folder pulled: those that were there before are nobody's to remove. The list is a file, so
+ * that a later service, or `prune`, knows it too.
+ */
+export function openPulledImages(dataFolder: string) {
   const file = join(dataFolder, "pulled-images.json");
   const read = (): string[] => {
     try {
@@ -25,10 +21,11 @@ export function openPulledImages(dataFolder: string): PulledImages {
   };
   const write = (images: string[]): void => writeFileSync(file, JSON.stringify(images), { mode: 0o600 });
   return {
-    add(image) {
+    add(image: string): void {
       write([...new Set([...read(), image])]);
     },
-    async removeUnused(client, used) {
+    /** Removes those that are not used, unless a container that is not ours has them. */
+    async removeUnused(client: EngineClient, used: ReadonlySet<string>): Promise<void> {
       for (const image of read().filter((one) => !used.has(one))) {
         try {
           await client.call("DELETE", `/images/${image}`);
