@@ -1,5 +1,6 @@
 import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
 import { request as requestByTls } from "node:https";
+import { text } from "node:stream/consumers";
 import { z } from "zod";
 import type { EngineAddress } from "./engine-address";
 
@@ -54,38 +55,30 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
     const response = await send(method, path, call);
     const { statusCode = 0 } = response;
     if (statusCode < 400) return response;
-    const text = await readText(response, shown);
-    throw new EngineError(
-      statusCode,
-      refusal.safeParse(parsed(text)).data?.message ?? (text.trim() || `status ${statusCode}`),
-    );
+    const body = await readText(response, shown);
+    const { data } = refusal.safeParse(parsed(body));
+    throw new EngineError(statusCode, data?.message ?? (body.trim() || `status ${statusCode}`));
   }
 
   return {
     open,
     /** Calls and reads the whole response; its JSON, undefined when it is empty. Fails with an EngineError. */
     async call(method: string, path: string, call?: EngineCall): Promise<unknown> {
-      const text = await readText(await open(method, path, call), shown);
-      return text === "" ? undefined : parsed(text);
+      const body = await readText(await open(method, path, call), shown);
+      return body === "" ? undefined : parsed(body);
     },
   };
 }
 
-function parsed(text: string): unknown {
+function parsed(body: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(body);
   } catch {
     return undefined;
   }
 }
 
-async function readText(response: IncomingMessage, shown: string): Promise<string> {
-  try {
-    let text = "";
-    response.setEncoding("utf8");
-    for await (const part of response) text += String(part);
-    return text;
-  } catch (error) {
+const readText = (response: IncomingMessage, shown: string): Promise<string> =>
+  text(response).catch((error: unknown) => {
     throw new EngineError(0, `the Docker Engine at ${shown} ended the connection`, { cause: error });
-  }
-}
+  });
