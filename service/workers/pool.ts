@@ -19,27 +19,7 @@ import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
 import { judge, type Verdict } from "./watch";
 
-/** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
-export interface WorkerPool {
-  /** Looks at an endpoint soon: something about it changed. */
-  review(endpointId: string): void;
-  /**
-   * Replaces the endpoint's workers, one after the other and busy ones after their jobs. Those of a version that was set back
-   * before it completed a job end at once, and their jobs are queued again: they may hang.
-   */
-  replaceAll(endpointId: string): void;
-  /** Ends the endpoint's workers at once; resolves when they are gone. */
-  drop(endpointId: string): Promise<void>;
-  /** Judges all workers and scales all endpoints; answers when to look again. Tests call it by hand. */
-  pass(): Promise<number | undefined>;
-  /** Workers that wait for the end of a back-off before they are started. */
-  throttled(endpointId: string): number;
-  /** Why no worker of the endpoint comes up, or why the last one crashed; undefined when all is well. */
-  problem(endpointId: string): string | undefined;
-  start(): void;
-  /** Ends all workers; resolves when they are gone. */
-  stop(): Promise<void>;
-}
+export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
 export interface PoolDeps {
   registry: WorkerRegistry;
@@ -61,7 +41,8 @@ export interface PoolDeps {
 
 const unfit = "no longer fits the endpoint";
 
-export function createWorkerPool(deps: PoolDeps): WorkerPool {
+/** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
+export function createWorkerPool(deps: PoolDeps) {
   const { registry, dispatcher, jobs, events, pressing, endpoints, starter, clock, timings, log } = deps;
   const processes = new Map<Worker, LocalWorker>();
   const backoff = createStartBackoff(clock, timings);
@@ -208,6 +189,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     review(worker.endpointId);
   }
 
+  /** Judges all workers and scales all endpoints; answers when to look again. */
   async function pass(): Promise<number | undefined> {
     for (const worker of registry.all()) {
       if (processes.get(worker)?.stopped) continue;
@@ -230,6 +212,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     return lookAt;
   }
 
+  /** Looks at an endpoint soon: something about it changed. */
   function review(endpointId: string): void {
     if (!started || stopping || reviews.has(endpointId)) return;
     reviews.add(endpointId);
@@ -245,6 +228,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     problems.forget(endpointId);
   }
 
+  /** Ends the endpoint's workers at once; resolves when they are gone. */
   async function drop(endpointId: string): Promise<void> {
     forgetFailures(endpointId);
     rollouts.forget(endpointId);
@@ -265,7 +249,11 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
 
   return {
     review,
-    replaceAll(endpointId) {
+    /**
+     * Replaces the endpoint's workers, one after the other and busy ones after their jobs. Those of a version that was set back
+     * before it completed a job end at once, and their jobs are queued again: they may hang.
+     */
+    replaceAll(endpointId: string): void {
       forgetFailures(endpointId);
       const workers = registry.of(endpointId).filter(({ local }) => local);
       const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId));
@@ -278,19 +266,21 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       review(endpointId);
     },
     drop,
-    pass,
-    throttled: (endpointId) => throttled.get(endpointId) ?? 0,
-    problem: (endpointId) =>
+    /** Workers that wait for the end of a back-off before they are started. */
+    throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
+    /** Why no worker of the endpoint comes up, or why the last one crashed; undefined when all is well. */
+    problem: (endpointId: string): string | undefined =>
       problems.of(
         endpointId,
         registry.of(endpointId).flatMap((worker) => processes.get(worker) ?? []),
       ),
-    start() {
+    start(): void {
       if (stopping) return;
       started = true;
       alarm.start();
     },
-    async stop() {
+    /** Ends all workers; resolves when they are gone. */
+    async stop(): Promise<void> {
       stopping = true;
       await alarm.stop();
       for (const { process } of processes.values()) process.stop(timings.killGrace);

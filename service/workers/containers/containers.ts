@@ -18,23 +18,7 @@ import { type ContainerPlace, createPlaceFinder, networkOf } from "./place";
 import { openPulledImages } from "./pulled-images";
 import { type ContainerSpec, createBody, type EngineAbilities, type GpuMode } from "./spec";
 
-/** Runs workers as containers of a Docker Engine. */
-export interface Containers {
-  /**
-   * Has what an earlier service on this folder left in the engine removed, and looks for an engine in any case where one is
-   * `required`. Never fails: `problem` says why not.
-   */
-  open(required: boolean): Promise<void>;
-  /** Resolves when an engine was looked for; undefined once that is over. */
-  firstLook(): Promise<void> | undefined;
-  /** Why no container can be started; undefined when one can. Looks for an engine again while none was found. */
-  problem(): string | undefined;
-  start(start: WorkerStart): WorkerProcess;
-  /** Removes the folders of other volumes, and what was pulled of images that are not used any more. */
-  tidy(volumeIds: ReadonlySet<string>, images: ReadonlySet<string>): Promise<void>;
-  /** Resolves when no container and no network of the service is left. */
-  close(): Promise<void>;
-}
+export type Containers = ReturnType<typeof createContainers>;
 
 /** A worker to start in a container. */
 export interface WorkerStart {
@@ -86,7 +70,8 @@ const lateEvent = 300;
 /** The folder of a volume in a data folder. */
 export const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
 
-export function createContainers(deps: ContainersDeps): Containers {
+/** Runs workers as containers of a Docker Engine. */
+export function createContainers(deps: ContainersDeps) {
   const { dataFolder, gpuMode, clock, log } = deps;
   let engine: Engine | undefined;
   let why: string | undefined;
@@ -149,19 +134,25 @@ export function createContainers(deps: ContainersDeps): Containers {
   }
 
   return {
-    open: async (required) => {
+    /**
+     * Has what an earlier service on this folder left in the engine removed, and looks for an engine in any case where one is
+     * `required`. Never fails: `problem` says why not.
+     */
+    async open(required: boolean): Promise<void> {
       if (required || mark.isSet()) await look();
     },
 
-    firstLook: () => (engine || why !== undefined ? undefined : look()),
+    /** Resolves when an engine was looked for; undefined once that is over. */
+    firstLook: (): Promise<void> | undefined => (engine || why !== undefined ? undefined : look()),
 
-    problem() {
+    /** Why no container can be started; undefined when one can. Looks for an engine again while none was found. */
+    problem(): string | undefined {
       if (engine) return undefined;
       void look();
       return why ?? "the Docker Engine has not answered yet";
     },
 
-    start(start) {
+    start(start: WorkerStart): WorkerProcess {
       const current = engine;
       if (!current) throw new Error(why ?? "no Docker Engine answers");
       const { client, abilities, images, place, outOfMemory } = current;
@@ -212,13 +203,15 @@ export function createContainers(deps: ContainersDeps): Containers {
       return { ...process, obstacle };
     },
 
-    async tidy(volumeIds, inUse) {
+    /** Removes the folders of other volumes, and what was pulled of images that are not used any more. */
+    async tidy(volumeIds: ReadonlySet<string>, inUse: ReadonlySet<string>): Promise<void> {
       for (const id of await namesIn(join(dataFolder, "volumes")))
         if (!volumeIds.has(id)) await rm(volumeFolder(dataFolder, id), { recursive: true, force: true });
       if (engine) await pulledImages.removeUnused(engine.client, inUse);
     },
 
-    async close() {
+    /** Resolves when no container and no network of the service is left. */
+    async close(): Promise<void> {
       closed.abort();
       await opening;
       const last = engine;
