@@ -1,26 +1,21 @@
 import { consoleEvents, type EventsDeps, pageLength } from "./events";
 import { jobRow } from "./overview";
-import { type PageFile, readPageFile } from "./page-files";
+import { readPageFile } from "./page-files";
+
+export type ConsoleContent = ReturnType<typeof createConsoleContent>;
 
 /** What the console shows. */
-export interface ConsoleContent {
-  file(name: string): Promise<PageFile>;
-  events(endpointId: string | undefined, signal: AbortSignal): AsyncGenerator<string>;
-  /** A page of an endpoint's jobs, newest first, and where the next one begins; null on the last one. */
-  page(endpointId: string, before: number): Promise<{ rows: object[]; before: number | null }>;
-  /** JSON text. */
-  input(endpointId: string, jobId: string): string | undefined;
-}
-
-export function createConsoleContent(deps: EventsDeps): ConsoleContent {
+export function createConsoleContent(deps: EventsDeps) {
   const { view, clock } = deps;
   return {
     file: readPageFile,
-    events: (endpointId, signal) => consoleEvents(deps, endpointId, signal),
-    async page(endpointId, before) {
+    events: (endpointId: string | undefined, signal: AbortSignal) => consoleEvents(deps, endpointId, signal),
+    /** A page of an endpoint's jobs, newest first, and where the next one begins; null on the last one. */
+    async page(endpointId: string, before: number): Promise<{ rows: object[]; before: number | null }> {
       const found = await view.page(endpointId, before, pageLength);
       return { rows: found.jobs.map((job) => jobRow(job, clock.now())), before: found.before ?? null };
     },
+    /** JSON text. */
     input: view.input,
   };
 }

@@ -22,16 +22,6 @@ export const securityHeaders = {
   "x-frame-options": "DENY",
 } as const;
 
-/** Checks who calls the console. The checks throw a ServiceError. */
-export interface ConsoleGuard {
-  /** Any request: its Host is an address of this machine, so that no name of others that leads here (DNS rebinding) is served. */
-  checkHost(request: FastifyRequest): void;
-  /** A request for data: it comes from the console's own page, in a session. */
-  checkPage(request: FastifyRequest): void;
-  /** Gives the browser a session. */
-  setSession(reply: FastifyReply, session: string): void;
-}
-
 /** Cookies are shared by all ports of a host, so the name has the port: two services do not end each other's sessions. */
 const cookieName = (port: string): string => `serverless-compute-console-${port}`;
 
@@ -40,11 +30,8 @@ function cookieOf(header: string | undefined, name: string): string | undefined 
   return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-/** `serverlessUrl` is the service's root, known once it listens. */
-export function createConsoleGuard(
-  sessions: Pick<ConsoleSessions, "isOpen">,
-  serverlessUrl: () => string,
-): ConsoleGuard {
+/** Checks who calls the console; the checks throw a ServiceError. `serverlessUrl` is the service's root, known once it listens. */
+export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, serverlessUrl: () => string) {
   const portOf = (): string => new URL(serverlessUrl()).port || "80";
   /** Hosts as browsers send them: without port 80. */
   const hosts = (): string[] =>
@@ -55,17 +42,17 @@ export function createConsoleGuard(
   const openHere = (): string => `open the console at ${serverlessUrl()}`;
 
   return {
-    checkHost({ headers }) {
+    /** Any request: its Host is an address of this machine, so that no name of others that leads here (DNS rebinding) is served. */
+    checkHost({ headers }: FastifyRequest): void {
       if (!hosts().includes(headers.host ?? "")) forbid("header Host", headers.host, openHere());
     },
-    checkPage({ headers, method }) {
+    /** A request for data: it comes from the console's own page, in a session. */
+    checkPage({ headers, method }: FastifyRequest): void {
       const { origin, host } = headers;
       const site = headers["sec-fetch-site"];
       if (site !== undefined && site !== "same-origin") forbid("header Sec-Fetch-Site", site, openHere());
       const reads = method === "GET" || method === "HEAD";
-      if (origin !== undefined || !reads) {
-        if (origin !== `http://${host}`) forbid("header Origin", origin, openHere());
-      }
+      if ((origin !== undefined || !reads) && origin !== `http://${host}`) forbid("header Origin", origin, openHere());
       if (!reads && headers[pageHeader] !== "1") forbid(`header ${pageHeader}`, headers[pageHeader], "it must be 1");
       if (sessions.isOpen(cookieOf(headers.cookie, cookieName(portOf())))) return;
       throw new ServiceError(
@@ -73,7 +60,8 @@ export function createConsoleGuard(
         'session: is missing or has expired; run "serverless-compute-local open" for a new link',
       );
     },
-    setSession(reply, session) {
+    /** Gives the browser a session. */
+    setSession(reply: FastifyReply, session: string): void {
       const limits = `HttpOnly; SameSite=Strict; Path=/console; Max-Age=${sessionLifetime / 1000}`;
       reply.header("set-cookie", `${cookieName(portOf())}=${session}; ${limits}`);
     },

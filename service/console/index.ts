@@ -22,20 +22,11 @@ export interface ConsoleDeps {
   serverlessUrl(): string;
 }
 
-/** The web page of the service. */
-export interface Console {
-  routes(app: FastifyInstance): void;
-  /** A link that opens the console once, within an hour. */
-  newLink(): string;
-  /** Stops counting. */
-  close(): void;
-}
-
 /** How often queues are looked at for the charts, ms. */
 const sampleInterval = 1000;
 
-/** The console. At the start of the service it only counts; what it shows with is loaded with the first page. */
-export function createConsole({ apiKey, clock, resources, view, logFile, ...deps }: ConsoleDeps): Console {
+/** The web page of the service. At the start of the service it only counts; what it shows with is loaded with the first page. */
+export function createConsole({ apiKey, clock, resources, view, logFile, ...deps }: ConsoleDeps) {
   const { serverlessUrl } = deps;
   const sessions = createConsoleSessions(apiKey, clock);
   const metrics = createJobMetrics(view.events, view.waiting, clock);
@@ -49,8 +40,10 @@ export function createConsole({ apiKey, clock, resources, view, logFile, ...deps
   };
   const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
   return {
-    routes: (app) => registerConsoleRoutes(app, { ...deps, sessions, content, exists }),
-    newLink: () => linkTo(serverlessUrl(), sessions.newLink()),
-    close: () => clearInterval(sampling),
+    routes: (app: FastifyInstance): void => registerConsoleRoutes(app, { ...deps, sessions, content, exists }),
+    /** A link that opens the console once, within an hour. */
+    newLink: (): string => linkTo(serverlessUrl(), sessions.newLink()),
+    /** Stops counting. */
+    close: (): void => clearInterval(sampling),
   };
 }

@@ -24,12 +24,7 @@ export interface EndpointMetrics {
   p95: (number | null)[];
 }
 
-/** Numbers of the job path over the last 15 minutes, in memory. */
-export interface JobMetrics {
-  read(endpointId: string): EndpointMetrics;
-  /** Notes how many jobs wait, and forgets endpoints that had none for 15 minutes. To be called every second. */
-  sample(): void;
-}
+export type JobMetrics = ReturnType<typeof createJobMetrics>;
 
 interface Ring {
   /** Number of the newest slot, counted from the epoch. */
@@ -57,8 +52,11 @@ function quantile(buckets: Uint32Array, part: number): number | null {
   return Math.round(2 ** ((found + 0.5) / perOctave));
 }
 
-/** `waiting` counts an endpoint's jobs in the queue. A job costs one increment at its end, and the check of a map where it waits. */
-export function createJobMetrics(events: JobEvents, waiting: (endpointId: string) => number, clock: Clock): JobMetrics {
+/**
+ * Numbers of the job path over the last 15 minutes, in memory. `waiting` counts an endpoint's jobs in the queue. A job costs one
+ * increment at its end, and the check of a map where it waits.
+ */
+export function createJobMetrics(events: JobEvents, waiting: (endpointId: string) => number, clock: Clock) {
   const rings = new Map<string, Ring>();
   const slotNow = (): number => Math.floor(clock.now() / slotLength);
 
@@ -102,7 +100,7 @@ export function createJobMetrics(events: JobEvents, waiting: (endpointId: string
   });
 
   return {
-    read(endpointId) {
+    read(endpointId: string): EndpointMetrics {
       const ring = rings.get(endpointId) ?? begin(endpointId);
       advance(ring);
       const places = Array.from({ length: slotCount }, (_, slot) => (ring.newest + 1 + slot) % slotCount);
@@ -115,7 +113,8 @@ export function createJobMetrics(events: JobEvents, waiting: (endpointId: string
         ...{ p50: timesOf(0.5), p95: timesOf(0.95) },
       };
     },
-    sample() {
+    /** Notes how many jobs wait, and forgets endpoints that had none for 15 minutes. To be called every second. */
+    sample(): void {
       for (const [endpointId, ring] of rings) {
         const at = advance(ring);
         const now = waiting(endpointId);

@@ -10,36 +10,30 @@ export const sessionLifetime = 7 * 24 * 60 * 60 * 1000;
 /** Links that wait to be opened; the oldest makes room for another one. */
 const mostLinks = 100;
 
-/** Who may use the console: links that work once, and the sessions that they are exchanged for. */
-export interface ConsoleSessions {
-  /** Token of a new link. Only its hash is kept, in memory. */
-  newLink(): string;
-  /** Exchanges a link's token for a session; undefined when the link was used before, has expired or is unknown. */
-  open(token: string): string | undefined;
-  /** Whether a session is one of this service and has not expired. */
-  isOpen(session: string | undefined): boolean;
-}
+export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /**
- * Sessions are signed with a key that is derived from the API key, so that they outlive a restart of the service without
+ * Who may use the console: links that work once, and the sessions that they are exchanged for. These are signed with a key that is derived from the API key, so that they outlive a restart of the service without
  * being stored, and end when the data folder gets another API key.
  */
-export function createConsoleSessions(apiKey: string, clock: Clock): ConsoleSessions {
+export function createConsoleSessions(apiKey: string, clock: Clock) {
   const key = createHmac("sha256", apiKey).update("sessions of the console").digest();
   const sign = (content: string): Buffer => createHmac("sha256", key).update(content).digest();
   /** Hashes of the tokens of links, the oldest first, with the times when they expire. */
   const links = new Map<string, number>();
 
   return {
-    newLink() {
+    /** Token of a new link. Only its hash is kept, in memory. */
+    newLink(): string {
       const token = randomBytes(32).toString("base64url");
       links.set(hashOf(token), clock.now() + linkLifetime);
       for (const oldest of links.keys()) if (links.size > mostLinks) links.delete(oldest);
       return token;
     },
-    open(token) {
+    /** Exchanges a link's token for a session; undefined when the link was used before, has expired or is unknown. */
+    open(token: string): string | undefined {
       const hash = hashOf(token);
       const until = links.get(hash);
       links.delete(hash);
@@ -47,7 +41,8 @@ export function createConsoleSessions(apiKey: string, clock: Clock): ConsoleSess
       const content = `${(clock.now() + sessionLifetime).toString(36)}.${randomBytes(16).toString("base64url")}`;
       return `${content}.${sign(content).toString("base64url")}`;
     },
-    isOpen(session = "") {
+    /** Whether a session is one of this service and has not expired. */
+    isOpen(session = ""): boolean {
       const [, content, until, signature] = /^(([0-9a-z]{1,12})\.[\w-]{22})\.([\w-]{43})$/.exec(session) ?? [];
       if (content === undefined || until === undefined || signature === undefined) return false;
       return timingSafeEqual(sign(content), Buffer.from(signature, "base64url")) && parseInt(until, 36) > clock.now();
