@@ -2,27 +2,14 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
 
-/** Checks API keys in the form that each API takes them (interface: Authentication). The checks throw a ServiceError `unauthorized`. */
-export interface Auth {
-  /** Whether `key` is the service's API key; takes the same time for all keys of its length. */
-  apiKeyMatches(key: string | undefined): boolean;
-  /** REST: `Authorization: Bearer <key>` and nothing else. */
-  checkRest(request: FastifyRequest): void;
-  /** REST v2: as REST, in its own words. */
-  checkRestV2(request: FastifyRequest): void;
-  /** Job API: `Authorization: Bearer <key>` or the bare key. */
-  checkJobs(request: Pick<FastifyRequest, "headers">): void;
-  /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */
-  checkGraphql(request: FastifyRequest): void;
-  /** Whether a request of GraphQL has a key, be it right or wrong. */
-  hasGraphqlKey(request: FastifyRequest): boolean;
-}
+export type Auth = ReturnType<typeof createAuth>;
 
 const bearer = (header: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(header ?? "")?.[1];
 
-/** The checks for one API key. */
-export function createAuth(apiKey: string): Auth {
+/** Checks API keys in the form that each API takes them (interface: Authentication). The checks throw a ServiceError `unauthorized`. */
+export function createAuth(apiKey: string) {
   const expected = Buffer.from(apiKey);
+  /** Takes the same time for all keys of its length. */
   const apiKeyMatches = (key: string | undefined): boolean => {
     if (key === undefined) return false;
     const given = Buffer.from(key);
@@ -34,17 +21,23 @@ export function createAuth(apiKey: string): Auth {
     throw new ServiceError("unauthorized", `unauthorized: the API key is missing or wrong, send it as ${form}`);
   };
   return {
-    apiKeyMatches,
-    checkRest: ({ headers }) => check("the header Authorization: Bearer <key>", bearer(headers.authorization)),
-    checkRestV2: ({ headers }) => {
+    /** REST: `Authorization: Bearer <key>` and nothing else. */
+    checkRest: ({ headers }: FastifyRequest): void =>
+      check("the header Authorization: Bearer <key>", bearer(headers.authorization)),
+    /** REST v2: as REST, in its own words. */
+    checkRestV2: ({ headers }: FastifyRequest): void => {
       const key = bearer(headers.authorization);
       if (apiKeyMatches(key)) return;
       throw new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
     },
-    checkJobs: ({ headers }) =>
+    /** Job API: `Authorization: Bearer <key>` or the bare key. */
+    checkJobs: ({ headers }: Pick<FastifyRequest, "headers">): void =>
       check("the header Authorization: Bearer <key>", bearer(headers.authorization), headers.authorization?.trim()),
-    hasGraphqlKey: ({ headers, query }) => (queryKey(query) ?? headers.authorization) !== undefined,
-    checkGraphql: ({ headers, query }) =>
+    /** Whether a request of GraphQL has a key, be it right or wrong. */
+    hasGraphqlKey: ({ headers, query }: FastifyRequest): boolean =>
+      (queryKey(query) ?? headers.authorization) !== undefined,
+    /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */
+    checkGraphql: ({ headers, query }: FastifyRequest): void =>
       check("?api_key=<key> or the header Authorization: Bearer <key>", queryKey(query), bearer(headers.authorization)),
   };
 }

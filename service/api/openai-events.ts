@@ -7,23 +7,13 @@ import type { ServiceError } from "../errors";
 import { memberTexts } from "../json-text";
 import { openaiErrorBody } from "./responses";
 
-/** Server-sent events of one call of /openai. Each method resolves once the client takes more. */
-export interface EventWriter {
-  write(event: string): Promise<void>;
-  /** A chunk of the job's stream (JSON); the parts of one that was split become one event. */
-  writeChunk(chunk: string): Promise<void>;
-  /** Ends a stream that is whole. */
-  end(): Promise<void>;
-  /** Ends one that is not: OpenAI's clients throw what this event says. There is no [DONE] after it. */
-  fail(error: ServiceError): Promise<void>;
-}
-
 const done = "data: [DONE]";
 
 /** How long a client may read nothing before it counts as gone, ms. */
 const patience = limits.runsyncWait.max;
 
-export function createEventWriter(raw: ServerResponse, clock: Clock, gone: AbortSignal): EventWriter {
+/** Server-sent events of one call of /openai. Each method resolves once the client takes more. */
+export function createEventWriter(raw: ServerResponse, clock: Clock, gone: AbortSignal) {
   let parts = "";
   let ended = false;
   raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
@@ -43,7 +33,8 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
 
   return {
     write,
-    async writeChunk(chunk) {
+    /** A chunk of the job's stream (JSON); the parts of one that was split become one event. */
+    async writeChunk(chunk: string): Promise<void> {
       const members = memberTexts(chunk);
       const output = members?.get("output") ?? "null";
       const metrics = memberTexts(members?.get("metrics") ?? "{}");
@@ -55,10 +46,12 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
       parts = "";
       await write(eventOf(whole));
     },
-    async end() {
+    /** Ends a stream that is whole. */
+    async end(): Promise<void> {
       raw.end(ended ? "" : `${done}\n\n`);
     },
-    async fail(error) {
+    /** Ends one that is not: OpenAI's clients throw what this event says. There is no [DONE] after it. */
+    async fail(error: ServiceError): Promise<void> {
       await write(`data: ${JSON.stringify(openaiErrorBody(error))}\n\n`);
       raw.end();
     },
