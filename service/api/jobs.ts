@@ -54,8 +54,8 @@ const streamFormOf = (userAgent: string | undefined): "array" | "envelope" =>
 
 /** The user's side of the job API (interface: Job operations); registered under /v2. */
 export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): void {
-  const { calls, jobs, records, waits, stream, clock } = deps;
-  const { find, textOf, accept, submission, sendWhenOver } = calls;
+  const { calls, jobs, records, stream, clock } = deps;
+  const { find, textOf, sendWhenOver } = calls;
 
   const before = (operation?: LimitedOperation) => ({
     onRequest: (request: FastifyRequest<OfEndpoint>, reply: FastifyReply, done: (error?: Error) => void): void => {
@@ -112,10 +112,10 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     onResponseEnd(reply, reading.answered);
     const chunks = `[${reading.chunks.join(",")}]`;
     const form = deps.streamForm === "auto" ? streamFormOf(request.headers["user-agent"]) : deps.streamForm;
-    if (form === "array") return reply.type("application/json").send(chunks);
+    if (form === "array") return sendText(reply, chunks);
     // Clients stop at a final status, so it is sent with the last chunk only.
     const status = reading.done ? reading.job.status : reading.job.status === "IN_QUEUE" ? "IN_QUEUE" : "IN_PROGRESS";
-    return reply.type("application/json").send(`{"status":"${status}","stream":${chunks}}`);
+    return sendText(reply, `{"status":"${status}","stream":${chunks}}`);
   });
 
   app.post<OfJob>("/:endpointId/cancel/:jobId", before("cancel"), async (request) => {
@@ -150,10 +150,10 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     const recordOf = (job: Job, output: string | undefined): string => recordText(job, output, clock.now());
     const page = readPage(records, request.params.endpointId, cursor, limit, recordOf);
     const next = page.cursor === undefined ? "null" : `"${page.cursor}"`;
-    return reply.type("application/json").send(`{"requests":[${page.records.join(",")}],"cursor":${next}}`);
+    return sendText(reply, `{"requests":[${page.records.join(",")}],"cursor":${next}}`);
   });
 
-  registerOpenaiRoute(app, { accept, submission, jobs, records, waits, stream, clock, options: before("openai") });
+  registerOpenaiRoute(app, deps, before("openai"));
 }
 
 const idAndStatus = ({ id, status }: Job) => ({ id, status });

@@ -1,31 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { isOver, type Job, type JobOperation, type LiveJob, type NewJob } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
-import type { JobRecords } from "../jobs/records";
+import { isOver, type Job } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
-import type { JobStream, StreamReading } from "../jobs/stream";
-import type { JobWaits } from "../jobs/waits";
+import type { StreamReading } from "../jobs/stream";
 import { elementTexts } from "../json-text";
 import { parseInput, parseMembers, readMembers } from "../validation";
 import { disconnectSignal, onAbort } from "./client-disconnect";
+import type { JobRouteDeps } from "./jobs";
 import { createEventWriter, eventOf } from "./openai-events";
 import { bodyText } from "./request-body";
-
-export interface OpenaiDeps {
-  submission(endpointId: string, operation: JobOperation, body: string): NewJob;
-  accept(job: NewJob): Promise<LiveJob>;
-  jobs: Pick<Jobs, "cancel">;
-  records: Pick<JobRecords, "find">;
-  waits: JobWaits;
-  stream: Pick<JobStream, "read">;
-  clock: Clock;
-  /** What every route of the user does first. */
-  options: { onRequest(request: FastifyRequest<OpenaiPath>, reply: FastifyReply, done: (error?: Error) => void): void };
-}
 
 type Find = () => StoredJob | undefined;
 
@@ -38,20 +23,25 @@ const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
 /** How long a call waits for its answer, a stream for its first event, ms; and for a client that reads nothing. */
 const wait = limits.runsyncWait.max;
 
-/** POST /openai/*: a job with `{openai_route, openai_input}`; sends its output, as server-sent events when it streams. */
-export function registerOpenaiRoute(app: FastifyInstance, deps: OpenaiDeps): void {
-  const { submission, accept, jobs, records, waits, stream, clock, options } = deps;
-
+/**
+ * POST /openai/*: a job with `{openai_route, openai_input}`; sends its output, as server-sent events when it streams. `before` is
+ * what every route of the user does first.
+ */
+export function registerOpenaiRoute(
+  app: FastifyInstance,
+  { calls, jobs, records, waits, stream, clock }: JobRouteDeps,
+  before: { onRequest(request: FastifyRequest<OpenaiPath>, reply: FastifyReply, done: (error?: Error) => void): void },
+): void {
   app.post<OpenaiPath>(
     "/:endpointId/openai/*",
-    { ...options, bodyLimit: limits.runsyncPayload },
+    { ...before, bodyLimit: limits.runsyncPayload },
     async (request, reply) => {
       const { endpointId, "*": route } = request.params;
       const body = bodyText(request);
       const { stream: streams } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
       const gone = disconnectSignal(reply);
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
-      const { id } = await accept(submission(endpointId, "openai", `{"input":${input}}`));
+      const { id } = await calls.accept(calls.submission(endpointId, "openai", `{"input":${input}}`));
       const cancel = () => jobs.cancel(endpointId, id);
       // Nobody can ask for this job again: it ends with its caller.
       onAbort(gone, cancel);
