@@ -15,13 +15,7 @@ import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow }
 import { type VolumeRow, volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
-
-/** A worker of an endpoint: what it does, and since when it runs in ms since the epoch. */
-interface WorkerState {
-  id: string;
-  status: string;
-  startedAt: number;
-}
+import type { WorkerState } from "./rest-v2-workers";
 
 /** What the REST API needs beside the resources. */
 export interface RestOptions {
