@@ -81,9 +81,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     rest: { deleteNeedsScaleDown, workers },
     restV2: {
       clock,
-      view: {
-        ...{ workers, throttled: engine.throttled, logFile },
-      },
+      view: { workers, throttled: engine.throttled, logFile },
       rateLimit: settings.rateLimits === "off" ? noUserRateLimit : createUserRateLimit(clock),
       serverlessUrl: () => root,
     },

@@ -7,7 +7,6 @@ import fastify, {
   type FastifyRequest,
 } from "fastify";
 import type { Logger } from "pino";
-import { type RestOptions, registerRestRoutes } from "../api/rest";
 import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
@@ -16,6 +15,7 @@ import type { Auth } from "./auth";
 import { readAway } from "./request-body";
 import { createQueueingServer } from "./request-queue";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
+import { type RestOptions, registerRestRoutes } from "./rest";
 import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
 /** What the server is put together from. */
@@ -40,19 +40,6 @@ export interface ServerDeps {
   requestLimit: number;
 }
 
-/** The HTTP side of the service. */
-export interface Server {
-  /** Listens for users; resolves with the port. */
-  listen(port: number): Promise<number>;
-  /** Listens on another address of this machine too, for workers' calls and nothing else; resolves with the port. */
-  listenForWorkers(address: string): Promise<number>;
-  /** Requests answered since start, workers' own calls not counted. */
-  requestCount(): number;
-  /** From now on users get 503; workers may still hand in what they finish. */
-  refuseUsers(): void;
-  close(): Promise<void>;
-}
-
 /** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
 const keepAliveTimeout = 72_000;
 
@@ -67,7 +54,8 @@ const noSchemas = (): never => {
   throw new Error("routes must not have schemas");
 };
 
-export function createServer(deps: ServerDeps): Server {
+/** The HTTP side of the service. */
+export function createServer(deps: ServerDeps) {
   const { auth, resources, rest, restV2, jobs, listening, log, requestLimit } = deps;
   let requests = 0;
   let refusing = false;
@@ -147,7 +135,7 @@ export function createServer(deps: ServerDeps): Server {
     });
     // Loaded at the first request: graphql-js costs a start more time and memory than anything else.
     scope.post(roots.graphql, async (request) => {
-      const { asksOnlyForCatalog, executeGraphql } = await import("../api/graphql.js");
+      const { asksOnlyForCatalog, executeGraphql } = await import("./graphql.js");
       const { body } = request;
       if (!asksOnlyForCatalog(body)) auth.checkGraphql(request);
       return executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
@@ -186,13 +174,17 @@ export function createServer(deps: ServerDeps): Server {
   }
 
   return {
-    listen: (port) => listen(app, port, listening.host),
-    listenForWorkers: (address) => ofWorkers.get(address)?.port ?? openForWorkers(address),
-    requestCount: () => requests,
-    refuseUsers: () => {
+    /** Listens for users; resolves with the port. */
+    listen: (port: number): Promise<number> => listen(app, port, listening.host),
+    /** Listens on another address of this machine too, for workers' calls and nothing else; resolves with the port. */
+    listenForWorkers: (address: string): Promise<number> => ofWorkers.get(address)?.port ?? openForWorkers(address),
+    /** Requests answered since start, workers' own calls not counted. */
+    requestCount: (): number => requests,
+    /** From now on users get 503; workers may still hand in what they finish. */
+    refuseUsers(): void {
       refusing = true;
     },
-    close: async () => {
+    async close(): Promise<void> {
       await Promise.all([...ofWorkers.values()].map(({ server }) => server.close()));
       await app.close();
     },
