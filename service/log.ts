@@ -3,24 +3,18 @@ import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { ServiceSettings } from "./settings";
 import { createLogFile } from "./workers/logs";
 
-/** The service's own log. */
-export interface ServiceLog {
-  log: Logger;
-  close(): void;
-}
-
 const secretFields = ["apiKey", "value", "password", "env", "input", "output", "authorization"];
 const mask = "[secret]";
 
 /**
- * Opens `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent` creates no file.
+ * The service's own log: opens `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent` creates no file.
  * Fields that may be secret are replaced, and so is the API key anywhere in a line.
  */
 export function openLog(
   settings: Pick<ServiceSettings, "dataFolder" | "logLevel">,
   apiKey: string,
   maxBytes?: number,
-): ServiceLog {
+): { log: Logger; close(): void } {
   const { dataFolder, logLevel } = settings;
   if (logLevel === "silent") return { log: pino({ level: "silent" }), close: () => undefined };
   const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
