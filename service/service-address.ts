@@ -5,7 +5,7 @@ import { z } from "zod";
 const shape = z.object({ serverlessUrl: z.url(), pid: z.int() });
 
 /** Where the service of a data folder listens, and its process. */
-export type ServiceAddress = z.output<typeof shape>;
+type ServiceAddress = z.output<typeof shape>;
 
 const fileOf = (dataFolder: string): string => join(dataFolder, "address");
 

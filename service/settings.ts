@@ -92,7 +92,7 @@ function checkOptions(options: ServiceOptions): void {
 }
 
 /** The variable with the API key that a service is to have. */
-export const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
+const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
 
 /** The API key that the environment gives the service; undefined where it gives none. */
 export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;

@@ -58,7 +58,7 @@ const endpointInput = z.looseObject({
   env: environment.default({}),
   modelReferences: z.array(z.string().nullable()).optional(),
 });
-export type EndpointInput = z.output<typeof endpointInput>;
+type EndpointInput = z.output<typeof endpointInput>;
 
 /** Reads the input of saveEndpoint. */
 export function readEndpointInput(input: object): EndpointInput {

@@ -42,7 +42,7 @@ const schema = buildSchema(graphqlSchema);
 const most = { tokens: 10_000, objects: 10_000 } as const;
 
 /** What the GraphQL API needs. */
-export interface GraphqlDeps {
+interface GraphqlDeps {
   resources: Resources;
   /** Whether an endpoint that still allows workers cannot be deleted. */
   deleteNeedsScaleDown: boolean;

@@ -16,7 +16,7 @@ import { readSubmission } from "./submission";
 /** What the job API's routes have in common; each throws a ServiceError. */
 export type JobCalls = ReturnType<typeof createJobCalls>;
 
-export interface JobCallDeps {
+interface JobCallDeps {
   auth: Pick<Auth, "checkJobs">;
   /** How an endpoint takes requests; undefined when it is unknown. */
   typeOf(endpointId: string): EndpointRow["type"] | undefined;

@@ -2,7 +2,7 @@ import type { Job } from "../jobs/job";
 import type { JobRecords } from "../jobs/records";
 
 /** One page of /requests: records, and where the next page begins; undefined on the last one. */
-export interface RequestsPage {
+interface RequestsPage {
   records: string[];
   cursor: number | undefined;
 }

@@ -7,7 +7,7 @@ import { ServiceError, type ServiceErrorCode } from "../errors";
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
 
 /** First words of the paths of REST v2, which share their root with the job API: no endpoint has one of them for its id. */
-export const reservedWords = ["serverless", "templates", "network-volumes", "registries", "catalog"] as const;
+const reservedWords = ["serverless", "templates", "network-volumes", "registries", "catalog"] as const;
 
 const isRestV2 = (path: string): boolean => {
   const [, root, word = ""] = path.split(/[/?]/, 3);

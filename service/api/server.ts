@@ -19,7 +19,7 @@ import { type RestOptions, registerRestRoutes } from "./rest";
 import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
 /** What the server is put together from. */
-export interface ServerDeps {
+interface ServerDeps {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;

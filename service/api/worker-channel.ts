@@ -12,7 +12,7 @@ import { disconnectSignal, onAbort } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
 
 /** What the workers' routes need. */
-export interface ChannelDeps {
+interface ChannelDeps {
   dispatcher: Dispatcher;
   jobs: Pick<Jobs, "progress">;
   stream: Pick<JobStream, "append">;

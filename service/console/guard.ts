@@ -3,7 +3,7 @@ import { ServiceError } from "../errors";
 import { type ConsoleSessions, sessionLifetime } from "./sessions";
 
 /** A header that no page of another origin can send without asking first, which this service never allows. */
-export const pageHeader = "x-serverless-compute-console";
+const pageHeader = "x-serverless-compute-console";
 
 /** What every response of the console says: code from its own files only, in no frame, kept by nobody. */
 export const securityHeaders = {

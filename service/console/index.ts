@@ -10,7 +10,7 @@ import { linkTo, registerConsoleRoutes } from "./routes";
 import { createConsoleSessions } from "./sessions";
 
 /** What the console is put together from. */
-export interface ConsoleDeps {
+interface ConsoleDeps {
   apiKey: string;
   auth: Pick<Auth, "checkRest">;
   clock: Clock;

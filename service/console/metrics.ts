@@ -11,7 +11,7 @@ const perOctave = 4;
 const bucketCount = 24 * perOctave;
 
 /** What an endpoint did in the last 15 minutes: a value for each slot, the oldest first. Times in ms; null where no job ended. */
-export interface EndpointMetrics {
+interface EndpointMetrics {
   /** End of the last slot, ms since the epoch. */
   until: number;
   slotLength: number;

@@ -14,7 +14,7 @@ const types: Record<string, string> = {
 };
 
 /** A file of the console's page: its content type and its bytes. */
-export interface PageFile {
+interface PageFile {
   type: string;
   content: Buffer;
 }

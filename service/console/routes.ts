@@ -10,7 +10,7 @@ import { createConsoleGuard, securityHeaders } from "./guard";
 import type { ConsoleSessions } from "./sessions";
 
 /** What the console's routes need. `content` is what they show: loaded when the first request asks for any of it. */
-export interface ConsoleRouteDeps {
+interface ConsoleRouteDeps {
   sessions: ConsoleSessions;
   auth: Pick<Auth, "checkRest">;
   serverlessUrl(): string;

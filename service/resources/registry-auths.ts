@@ -10,7 +10,7 @@ import type { TemplateTable } from "./templates";
 const row = z.object({ id: z.string(), name: z.string() });
 
 /** Saved registry credentials as anyone may see them. */
-export type RegistryAuthRow = z.output<typeof row>;
+type RegistryAuthRow = z.output<typeof row>;
 
 const credentials = z.object({ username: z.string().min(1), password: z.string().min(1) });
 

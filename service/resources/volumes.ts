@@ -19,11 +19,11 @@ const row = z.object({
 export type VolumeRow = z.output<typeof row>;
 
 /** What a volume is made with, its bounds checked by the API. */
-export type NewVolume = Pick<VolumeRow, "name" | "size" | "dataCenterId"> & { type?: VolumeRow["type"] | undefined };
+type NewVolume = Pick<VolumeRow, "name" | "size" | "dataCenterId"> & { type?: VolumeRow["type"] | undefined };
 
 /** A change as REST v1 and GraphQL take it. The data centre cannot be changed; it is read to refuse another one. */
 export const volumeChange = restNetworkVolumePatch.extend({ dataCenterId: z.string().optional() });
-export type VolumeChange = z.output<typeof volumeChange>;
+type VolumeChange = z.output<typeof volumeChange>;
 
 /** The network volumes and their rules. */
 export type Volumes = ReturnType<typeof createVolumes>;

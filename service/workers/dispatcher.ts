@@ -10,12 +10,12 @@ import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import { isBusy, isLocalId, type Worker, type WorkerRegistry } from "./registry";
 
 /** A worker's end of a pipe. */
-export interface WorkerPipe {
+interface WorkerPipe {
   send(taken: TakenJob): void;
   stop(jobId: string): void;
 }
 
-export interface DispatcherDeps {
+interface DispatcherDeps {
   jobs: Pick<Jobs, "take" | "await" | "finish" | "giveBack">;
   /** An endpoint's waiting jobs and workers. */
   queue(endpointId: string): { readonly size: number; leave(taker: Taker): boolean };

@@ -5,7 +5,7 @@ import type { LiveJobs } from "../jobs/live-jobs";
 import type { JobTimings } from "../jobs/timings";
 import { isBusy, phaseOf, type WorkerRegistry } from "./registry";
 
-export interface HealthDeps {
+interface HealthDeps {
   counters: Pick<JobCounters, "read">;
   live: Pick<LiveJobs, "waiting" | "running">;
   registry: WorkerRegistry;

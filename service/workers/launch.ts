@@ -16,7 +16,7 @@ import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
 
 /** A started worker, why none can be started until something is changed, or when it is known what can run it. */
-export type StartOutcome =
+type StartOutcome =
   | { id: string; process: WorkerProcess; image: string; redact: Redact }
   | { error: string }
   | { until: Promise<void> };
@@ -24,7 +24,7 @@ export type StartOutcome =
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
 /** What workers are started with. */
-export interface StarterDeps {
+interface StarterDeps {
   endpoints: EndpointLookup;
   /** Image name → command line or handler file. */
   images: Record<string, string>;

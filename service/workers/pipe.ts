@@ -8,7 +8,7 @@ import type { Dispatcher } from "./dispatcher";
 import type { Worker } from "./registry";
 import { jobText, readResult, refusedResult, resultLimit } from "./results";
 
-export interface PipeDeps {
+interface PipeDeps {
   dispatcher: Pick<Dispatcher, "connect" | "finish">;
   stream: Pick<JobStream, "append">;
   /** The store cannot keep what the worker made. */

@@ -21,7 +21,7 @@ import { judge, type Verdict } from "./watch";
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-export interface PoolDeps {
+interface PoolDeps {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss">;
   jobs: Pick<Jobs, "refuse" | "giveBack">;

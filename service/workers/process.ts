@@ -34,7 +34,7 @@ export interface ProcessEnd {
 }
 
 /** What a worker is started with. */
-export interface ProcessStart {
+interface ProcessStart {
   file: string;
   args: string[];
   env: Record<string, string>;

@@ -42,7 +42,7 @@ export interface Worker {
 }
 
 /** A job that a worker runs. */
-export interface AssignedJob {
+interface AssignedJob {
   /** When it got the job; of one that it had before the service started, that start. */
   since: number;
   lowPriority: boolean;

@@ -14,7 +14,7 @@ export const jobText = ({ job, input, s3Config }: TakenJob): string =>
 const result = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
 
 /** What a worker sends of a job: its end, or with status IN_PROGRESS an update. */
-export interface WorkerResult {
+interface WorkerResult {
   status: string | undefined;
   outcome: JobOutcome;
   /** Whether the worker wants to be replaced. */

@@ -33,7 +33,7 @@ export interface ScaledWorker {
 }
 
 /** The workers of a rollout. */
-export interface Generations {
+interface Generations {
   stale: ScaledWorker[];
   fresh: ScaledWorker[];
   /** Whether a fresh worker can be relied on, so that the stale ones may go; also where none is stale. */

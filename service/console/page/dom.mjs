@@ -49,7 +49,7 @@ const keyOf = (node) =>
  * @param {Element} present
  * @param {Element} wanted
  */
-export function morph(present, wanted) {
+function morph(present, wanted) {
   for (const { name } of [...present.attributes]) if (!wanted.hasAttribute(name)) present.removeAttribute(name);
   for (const { name, value } of [...wanted.attributes])
     if (present.getAttribute(name) !== value) present.setAttribute(name, value);

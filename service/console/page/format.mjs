@@ -36,7 +36,7 @@ export function pretty(text) {
 }
 
 /** The shell variable that stands for the API key: the page has none. */
-export const keyVariable = "SERVERLESS_COMPUTE_API_KEY";
+const keyVariable = "SERVERLESS_COMPUTE_API_KEY";
 
 /** @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;

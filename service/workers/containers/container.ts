@@ -7,7 +7,7 @@ import { type EngineClient, EngineError } from "./engine-client";
 import { splitOutput } from "./output";
 
 /** What a container is started with. */
-export interface ContainerStart {
+interface ContainerStart {
   client: EngineClient;
   name: string;
   /** Gets the image and whatever else is needed; resolves with what makes the container and returns its id. */

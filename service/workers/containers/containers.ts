@@ -21,7 +21,7 @@ import { type ContainerSpec, createBody, type EngineAbilities, type GpuMode } fr
 export type Containers = ReturnType<typeof createContainers>;
 
 /** A worker to start in a container. */
-export interface WorkerStart {
+interface WorkerStart {
   endpointId: string;
   workerId: string;
   image: string;
@@ -32,7 +32,7 @@ export interface WorkerStart {
   onLine(line: string): void;
 }
 
-export interface ContainersDeps {
+interface ContainersDeps {
   /** Where the engine is; throws an Error that says why that is unknown. */
   address(): EngineAddress;
   dataFolder: string;
@@ -68,7 +68,7 @@ const answerLimit = 3000;
 const lateEvent = 300;
 
 /** The folder of a volume in a data folder. */
-export const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
+const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
 
 /** Runs workers as containers of a Docker Engine. */
 export function createContainers(deps: ContainersDeps) {

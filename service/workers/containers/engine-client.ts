@@ -16,7 +16,7 @@ export class EngineError extends Error {
 }
 
 /** One call of the Engine API. */
-export interface EngineCall {
+interface EngineCall {
   query?: Record<string, string>;
   body?: object;
   headers?: Record<string, string>;
