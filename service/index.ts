@@ -1,7 +1,7 @@
 import { createAuth } from "./api/auth";
 import { roots } from "./api/responses";
 import { createServer } from "./api/server";
-import { createUserRateLimit, noUserRateLimit } from "./api/user-rate-limit";
+import { createUserRateLimit } from "./api/user-rate-limit";
 import { apiKeyFileOf, ensureApiKey } from "./api-key";
 import { createConsole } from "./console";
 import { createJobEngine } from "./engine";
@@ -82,7 +82,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     restV2: {
       clock,
       view: { workers, throttled: engine.throttled, logFile },
-      rateLimit: settings.rateLimits === "off" ? noUserRateLimit : createUserRateLimit(clock),
+      rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(clock),
       serverlessUrl: () => root,
     },
     jobs: engine,

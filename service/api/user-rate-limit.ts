@@ -5,22 +5,16 @@ import { ServiceError } from "../errors";
 /** The rate limit of REST v2, for all of a user's requests together: the facts name a minute's window, and no number. */
 const perMinute = { requests: 1000, seconds: 60 } as const;
 
-/** Counts a user's requests; a local service has one user. */
-export interface UserRateLimit {
-  /** Counts a request and says in its answer's headers what is left; throws a ServiceError `tooManyRequests` beyond the limit. */
-  admit(reply: Pick<FastifyReply, "header">): void;
-}
+export type UserRateLimit = ReturnType<typeof createUserRateLimit>;
 
-/** Counts nothing. */
-export const noUserRateLimit: UserRateLimit = { admit: () => undefined };
-
-/** Windows of a minute, each begun by the first request after the one before. */
-export function createUserRateLimit(clock: Clock): UserRateLimit {
+/** Counts requests, in windows of a minute that each begin with the first request after the one before. A local service has one user. */
+export function createUserRateLimit(clock: Clock) {
   const { requests, seconds } = perMinute;
   let began = Number.NEGATIVE_INFINITY;
   let used = 0;
   return {
-    admit(reply) {
+    /** Counts a request and says in its answer's headers what is left; throws a ServiceError `tooManyRequests` beyond the limit. */
+    admit(reply: Pick<FastifyReply, "header">): void {
       const now = clock.now();
       // A window that is still to come is of before the clock was set back.
       if (now - began >= seconds * 1000 || now < began) {

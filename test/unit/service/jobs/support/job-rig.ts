@@ -7,7 +7,6 @@ import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createAuth } from "../../../../../service/api/auth";
 import { createServer } from "../../../../../service/api/server";
-import { noUserRateLimit } from "../../../../../service/api/user-rate-limit";
 import { createJobEngine } from "../../../../../service/engine";
 import type { JobTimings } from "../../../../../service/jobs/timings";
 import { createResources } from "../../../../../service/resources";
@@ -102,7 +101,7 @@ export async function useJobRig({
       auth,
       resources,
       rest,
-      restV2: { rateLimit: noUserRateLimit, serverlessUrl: () => root, clock, view },
+      restV2: { rateLimit: undefined, serverlessUrl: () => root, clock, view },
       jobs: engine,
       listening: settings.listening,
       log,
