@@ -14,10 +14,8 @@ const isRestV2 = (path: string): boolean => {
   return `/${root}` === roots.jobs && reservedWords.some((reserved) => reserved === word);
 };
 
-type Told = Pick<ServiceError, "code" | "message" | "status" | "faults">;
-
 /** Sends an error in the form of the API that a path belongs to. */
-function sendError(reply: FastifyReply, path: string, error: Told): void {
+function sendError(reply: FastifyReply, path: string, error: ServiceError): void {
   reply.status(error.status);
   if (isRestV2(path)) reply.type("application/problem+json").send(JSON.stringify(problemOf(error)));
   else reply.send(errorBody(path, error));
@@ -31,14 +29,14 @@ const details: Partial<Record<ServiceErrorCode, string>> = {
 };
 
 /** The error body of REST v2. `errors` has the sentences that name property and value. */
-function problemOf({ code, message, status, faults }: Told): object {
+function problemOf({ code, message, status, faults }: ServiceError): object {
   const detail = details[code];
   const errors = faults.length === 0 && detail !== undefined ? [message] : faults;
   return { title: STATUS_CODES[status], status, detail: detail ?? message, ...(errors.length > 0 && { errors }) };
 }
 
 /** The error body of the other APIs. */
-function errorBody(path: string, error: Told): object {
+function errorBody(path: string, error: ServiceError): object {
   const { message } = error;
   if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
   if (!path.startsWith(`${roots.jobs}/`)) return { message };
@@ -97,8 +95,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
 /** Answers a path or method that no API has. Without the query: it may hold a key. */
 export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.replace(/\?.*$/s, "");
-  const message = `route ${request.method} ${path} not found`;
-  sendError(reply, path, { code: "missing", message, status: 404, faults: [] });
+  sendError(reply, path, new ServiceError("missing", `route ${request.method} ${path} not found`));
 }
 
 /** What is wrong with bytes that became no request; which API they were for is not known then. */
@@ -139,7 +136,7 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
 };
 
 /** The error body that OpenAI's clients read: `{"error": {message, type, param, code}}`. */
-export function openaiErrorBody({ code, message }: Pick<ServiceError, "code" | "message">): object {
+export function openaiErrorBody({ code, message }: ServiceError): object {
   const [type, word] = words[code];
   return { error: { message, type, param: null, code: word } };
 }
