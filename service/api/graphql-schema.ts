@@ -1,13 +1,11 @@
 import { catalogSchema } from "./graphql-catalog-schema";
 
-/** What both inputs of a template have. */
-const templateInputFields = /* GraphQL */ `
+/** What a template and its inputs have. */
+const templateFields = /* GraphQL */ `
     imageName: String
     volumeMountPath: String
     dockerArgs: String
-    env: [EnvironmentVariableInput]
     ports: String
-    portsConfig: JSON
     readme: String
     isPublic: Boolean
     category: String
@@ -17,6 +15,37 @@ const templateInputFields = /* GraphQL */ `
     startScript: String
     advancedStart: Boolean
     config: JSON
+`;
+
+/** What both inputs of a template have. */
+const templateInputFields = /* GraphQL */ `
+    ${templateFields}
+    env: [EnvironmentVariableInput]
+    portsConfig: JSON
+`;
+
+/** What an endpoint and its input have. */
+const endpointFields = /* GraphQL */ `
+    id: String
+    userId: String
+    type: EndpointType
+    templateId: String
+    gpuIds: String
+    gpuCount: Int
+    workersMin: Int
+    workersMax: Int
+    workersPFBTarget: Int
+    idleTimeout: Int
+    scalerType: String
+    scalerValue: Int
+    locations: String
+    networkVolumeId: String
+    executionTimeoutMs: Int
+    allowedCudaVersions: String
+    minCudaVersion: String
+    flashBootType: FlashBootType
+    flashEnvironmentId: String
+    modelReferences: [String]
 `;
 
 /** The GraphQL API as clients of the hosted service know it: names and nullability are what they send. */
@@ -36,26 +65,14 @@ export const graphqlSchema = /* GraphQL */ `
   type PodTemplate {
     id: String
     name: String
-    imageName: String
     containerDiskInGb: Int
     volumeInGb: Int
-    volumeMountPath: String
-    dockerArgs: String
     env: [EnvironmentVariable]
-    ports: String
     portsConfig: [PortConfig]
-    readme: String
     isServerless: Boolean
-    isPublic: Boolean
     isRunpod: Boolean
     boundEndpointId: String
-    category: String
-    containerRegistryAuthId: String
-    startJupyter: Boolean
-    startSsh: Boolean
-    startScript: String
-    advancedStart: Boolean
-    config: JSON
+    ${templateFields}
   }
 
   input SaveTemplateInput {
@@ -89,37 +106,18 @@ export const graphqlSchema = /* GraphQL */ `
   input NetworkVolumeReferenceInput { networkVolumeId: String! }
 
   type Endpoint {
-    id: String
+    ${endpointFields}
     name: String
-    userId: String
     createdAt: String
     version: Int
-    type: EndpointType
     computeType: String
-    templateId: String
     template: PodTemplate
-    gpuIds: String
     gpuTypeIds: [String]
-    gpuCount: Int
     instanceIds: [String]
-    workersMin: Int
-    workersMax: Int
     workersStandby: Int
-    workersPFBTarget: Int
-    idleTimeout: Int
-    scalerType: String
-    scalerValue: Int
-    locations: String
-    networkVolumeId: String
     networkVolume: NetworkVolume
     networkVolumeIds: [NetworkVolumeReference]
-    executionTimeoutMs: Int
-    allowedCudaVersions: String
-    minCudaVersion: String
-    flashBootType: FlashBootType
-    flashEnvironmentId: String
     env: [EnvironmentVariable]
-    modelReferences: [String]
     aiKey: String
     activeBuildid: String
     idePodId: String
@@ -128,32 +126,13 @@ export const graphqlSchema = /* GraphQL */ `
 
   "Saved whole: what is left out is reset to its default."
   input EndpointInput {
-    id: String
+    ${endpointFields}
     name: String!
-    type: EndpointType
-    templateId: String
     template: EndpointTemplateInput
-    gpuIds: String
-    gpuCount: Int
     instanceIds: [String!]
-    workersMin: Int
-    workersMax: Int
-    workersPFBTarget: Int
-    idleTimeout: Int
-    scalerType: String
-    scalerValue: Int
-    locations: String
-    networkVolumeId: String
     networkVolumeIds: [NetworkVolumeReferenceInput!]
-    executionTimeoutMs: Int
-    allowedCudaVersions: String
-    minCudaVersion: String
-    flashBootType: FlashBootType
-    flashEnvironmentId: String
     env: [EnvironmentVariableInput]
-    modelReferences: [String]
-    "Accepted and without effect here, as the three below."
-    userId: String
+    "Accepted and without effect here, as userId and the two below."
     hubReleaseId: String
     bindEndpoint: Boolean
     modelName: String
