@@ -26,7 +26,6 @@ import {
 } from "./graphql-records";
 import { graphqlSchema } from "./graphql-schema";
 
-/** Body of a request. */
 const graphqlRequest = z.object({
   query: z.string(),
   variables: z.record(z.string(), z.unknown()).nullish(),
@@ -41,7 +40,6 @@ const schema = buildSchema(graphqlSchema);
  */
 const most = { tokens: 10_000, objects: 10_000 } as const;
 
-/** What the GraphQL API needs. */
 interface GraphqlDeps {
   resources: Resources;
   /** Whether an endpoint that still allows workers cannot be deleted. */

@@ -1,26 +1,23 @@
 import type { Job } from "../jobs/job";
 import type { JobRecords } from "../jobs/records";
 
-/** One page of /requests: records, and where the next page begins; undefined on the last one. */
-interface RequestsPage {
-  records: string[];
-  cursor: number | undefined;
-}
-
 /** Characters of records after which a page ends, whatever its limit: outputs may be 20 MB each. */
 const pageSize = 8 * 1024 * 1024;
 
 /** Rows read at once: a page may end long before its limit. */
 const batch = 50;
 
-/** The endpoint's jobs before `cursor`, newest first: `limit` of them, or as many as fit into a page, at least one. */
+/**
+ * A page of /requests: the endpoint's jobs before `cursor`, newest first, `limit` of them, or as many as fit into a page, at least
+ * one; and where the next page begins, undefined on the last one.
+ */
 export function readPage(
   { page, isVisible }: Pick<JobRecords, "page" | "isVisible">,
   endpointId: string,
   cursor: number,
   limit: number,
   recordOf: (job: Job, output: string | undefined) => string,
-): RequestsPage {
+): { records: string[]; cursor: number | undefined } {
   const records: string[] = [];
   let before = cursor;
   for (let size = 0; ; ) {

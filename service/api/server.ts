@@ -18,7 +18,6 @@ import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots 
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
-/** What the server is put together from. */
 interface ServerDeps {
   auth: Auth;
   resources: Resources;

@@ -11,7 +11,6 @@ import { jobText, readResult, refusedResult, resultLimit } from "../workers/resu
 import { disconnectSignal, onAbort } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
 
-/** What the workers' routes need. */
 interface ChannelDeps {
   dispatcher: Dispatcher;
   jobs: Pick<Jobs, "progress">;

@@ -9,7 +9,6 @@ import type { ConsoleView } from "./overview";
 import { linkTo, registerConsoleRoutes } from "./routes";
 import { createConsoleSessions } from "./sessions";
 
-/** What the console is put together from. */
 interface ConsoleDeps {
   apiKey: string;
   auth: Pick<Auth, "checkRest">;

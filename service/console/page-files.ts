@@ -13,14 +13,8 @@ const types: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
-/** A file of the console's page: its content type and its bytes. */
-interface PageFile {
-  type: string;
-  content: Buffer;
-}
-
-/** Reads a file of the page by its name; throws a ServiceError `missing` for any other one. */
-export async function readPageFile(name: string): Promise<PageFile> {
+/** Reads a file of the page by its name, with its content type; throws a ServiceError `missing` for any other one. */
+export async function readPageFile(name: string): Promise<{ type: string; content: Buffer }> {
   const type = types[extname(name)];
   // Names without a folder only: nothing leads out of the page's.
   if (type === undefined || !/^[a-z][a-z-]*\.[a-z]+$/.test(name)) throw notFound("file", name);

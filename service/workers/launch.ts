@@ -23,7 +23,6 @@ type StartOutcome =
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
-/** What workers are started with. */
 interface StarterDeps {
   endpoints: EndpointLookup;
   /** Image name → command line or handler file. */
@@ -158,7 +157,6 @@ function connectionOf(identity: WorkerIdentity): Record<string, string> {
   };
 }
 
-/** The command that runs for an image. */
 interface WorkerCommand {
   file: string;
   args: string[];

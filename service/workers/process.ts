@@ -33,7 +33,6 @@ export interface ProcessEnd {
   lastErrors: string[];
 }
 
-/** What a worker is started with. */
 interface ProcessStart {
   file: string;
   args: string[];

@@ -41,7 +41,6 @@ export interface Worker {
   awaitedUntil: number | undefined;
 }
 
-/** A job that a worker runs. */
 interface AssignedJob {
   /** When it got the job; of one that it had before the service started, that start. */
   since: number;

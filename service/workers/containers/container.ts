@@ -6,7 +6,6 @@ import type { ProcessEnd, WorkerProcess } from "../process";
 import { type EngineClient, EngineError } from "./engine-client";
 import { splitOutput } from "./output";
 
-/** What a container is started with. */
 interface ContainerStart {
   client: EngineClient;
   name: string;

@@ -15,7 +15,6 @@ export class EngineError extends Error {
   }
 }
 
-/** One call of the Engine API. */
 interface EngineCall {
   query?: Record<string, string>;
   body?: object;
