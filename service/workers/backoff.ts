@@ -1,13 +1,19 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 
-/** How long an endpoint's next worker has to wait after workers that failed. */
+/**
+ * How long an endpoint's next worker has to wait after workers that failed: twice as long after each of them, up to
+ * `startBackoffMax`, until one did its work.
+ */
 export function createStartBackoff(clock: Clock, timings: JobTimings) {
   const failing = new Map<string, { failures: number; starts: number; notBefore: number }>();
   return {
     /** When a worker may be started again, ms since the epoch; in the past when nothing failed. */
     notBefore: (endpointId: string): number => failing.get(endpointId)?.notBefore ?? 0,
-    /** A worker crashed, or none could be started; `starting` when it had not asked for a job yet. Answers how many of those came in a row. */
+    /**
+     * A worker crashed, or none could be started; `starting` when it had not asked for a job yet. Returns how many of those came
+     * in a row.
+     */
     failed(endpointId: string, starting: boolean): number {
       const before = failing.get(endpointId) ?? { failures: 0, starts: 0 };
       const failures = before.failures + 1;
