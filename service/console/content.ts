@@ -1,11 +1,36 @@
-import { consoleEvents, type EventsDeps, pageLength } from "./events";
-import { jobRow } from "./overview";
+import type { Clock } from "serverless-compute-api/clock";
+import type { Resources } from "../resources";
+import { createLogTail, type LogTail } from "../workers/log-tail";
+import type { JobMetrics } from "./metrics";
+import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
+
+/** How often the log of an endpoint is looked at, ms, and every how many of these looks everything else is. */
+const lookInterval = 250;
+const looksPerView = 4;
+
+/** Past lines of a log that a page begins with. */
+const pastLines = 200;
+
+/** Looks without anything new after which a comment is sent: a page that is gone is noticed then. */
+const quietLooks = 40;
+
+interface ContentDeps {
+  resources: Resources;
+  view: ConsoleView;
+  metrics: Pick<JobMetrics, "read">;
+  /** The file that has the output of the endpoint's workers. */
+  logFile(endpointId: string): string;
+  clock: Clock;
+}
+
+/** Rows of a page of jobs. */
+const pageLength = 50;
 
 export type ConsoleContent = ReturnType<typeof createConsoleContent>;
 
 /** What the console shows. */
-export function createConsoleContent(deps: EventsDeps) {
+export function createConsoleContent(deps: ContentDeps) {
   const { view, clock } = deps;
   return {
     file: readPageFile,
@@ -18,4 +43,61 @@ export function createConsoleContent(deps: EventsDeps) {
     /** JSON text. */
     input: view.input,
   };
+}
+
+/**
+ * What the console's page shows, as server-sent events: `endpoints` and `resources`, and of one endpoint `metrics`, `jobs` (the
+ * newest page) and `log` (lines). Each is sent at the begin, and then when it has changed.
+ */
+async function* consoleEvents(
+  { resources, view, metrics, logFile, clock }: ContentDeps,
+  endpointId: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const sent = new Map<string, string>();
+  const tail = endpointId === undefined ? undefined : createLogTail(logFile(endpointId));
+
+  /** The event, unless the page has it already. */
+  function changed(name: string, value: unknown): string[] {
+    const data = JSON.stringify(value);
+    if (sent.get(name) === data) return [];
+    sent.set(name, data);
+    return [`event: ${name}\ndata: ${data}\n\n`];
+  }
+  async function looked(): Promise<string[]> {
+    const all = [
+      ...changed("endpoints", endpointsOverview(resources, view)),
+      ...changed("resources", resourcesOverview(resources)),
+    ];
+    if (endpointId === undefined) return all;
+    const { jobs, before } = await view.page(endpointId, Number.MAX_SAFE_INTEGER, pageLength);
+    // The time of now would make a waiting job another one in each look.
+    const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
+    return [
+      ...all,
+      ...changed("metrics", metrics.read(endpointId)),
+      ...changed("jobs", { rows, before: before ?? null }),
+    ];
+  }
+
+  try {
+    // A page that lost its connection asks again after a second.
+    yield "retry: 1000\n\n";
+    if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.last(pastLines))}\n\n`;
+    for (let look = 0, quiet = 0; !signal.aborted; look++, quiet++) {
+      const parts = [...(look % looksPerView === 0 ? await looked() : []), ...(await newLines(tail))];
+      if (parts.length > 0 || quiet >= quietLooks) {
+        quiet = 0;
+        yield parts.join("") || ":\n\n";
+      }
+      await clock.sleep(lookInterval, signal).catch(() => undefined);
+    }
+  } finally {
+    await tail?.close();
+  }
+}
+
+async function newLines(tail: LogTail | undefined): Promise<string[]> {
+  const lines = (await tail?.more()) ?? [];
+  return lines.length > 0 ? [`event: log\ndata: ${JSON.stringify(lines.slice(-pastLines))}\n\n`] : [];
 }
