@@ -36,26 +36,21 @@ export function createRollouts() {
   };
 }
 
-/** A plan during a rollout, and how many workers it is to end with; undefined when it is over. */
-interface RolloutStep {
-  plan: ScalingPlan;
-  size: number | undefined;
-}
-
 /** Workers that are replaced at a time: a tenth of workersMax, and at least one. */
 const atOnce = (workersMax: number): number => Math.ceil(workersMax / 10);
 
 /**
  * Adds to a plan what replaces stale workers by as many fresh ones as there were workers at the change (`size`): a few at a time,
  * and never beyond workersMax. Stale workers take jobs until a fresh one can be relied on. Before that, one of them goes only
- * where workersMax has no room for a first fresh one, and the last one of them only where workersMax is 1.
+ * where workersMax has no room for a first fresh one, and the last one of them only where workersMax is 1. Returns the plan, and how
+ * many workers the rollout is to end with; undefined when it is over.
  */
 export function planRollout(
   rules: ScalingRules,
   state: ScalingState,
   scaled: ScalingPlan,
   before: number,
-): RolloutStep {
+): { plan: ScalingPlan; size: number | undefined } {
   const { workersMax } = rules;
   const size = Math.min(before - scaled.retire.length, workersMax);
   const staying = state.workers.filter(({ id }) => !scaled.retire.includes(id));

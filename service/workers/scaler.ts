@@ -32,15 +32,11 @@ export interface ScaledWorker {
   settledAt: number;
 }
 
-/** The workers of a rollout. */
-interface Generations {
-  stale: ScaledWorker[];
-  fresh: ScaledWorker[];
-  /** Whether a fresh worker can be relied on, so that the stale ones may go; also where none is stale. */
-  proven: boolean;
-}
-
-export function generationsOf(workers: ScaledWorker[], now: number): Generations {
+/**
+ * The workers of a rollout. `proven` is whether a fresh worker can be relied on, so that the stale ones may go; it is true also
+ * where none is stale.
+ */
+export function generationsOf(workers: ScaledWorker[], now: number) {
   const stale = workers.filter((worker) => worker.stale);
   const fresh = workers.filter((worker) => !worker.stale);
   return { stale, fresh, proven: stale.length === 0 || fresh.some(({ settledAt }) => settledAt <= now) };
