@@ -10,18 +10,6 @@ import type { WorkerPool } from "./workers/pool";
 import type { WorkerTokens } from "./workers/tokens";
 
 /** What an endpoint may leave on the job path, and how it is taken away. */
-export interface EndpointRemoval {
-  /** Takes away everything that an endpoint left. */
-  remove(endpointId: string): Promise<void>;
-  /** The same in the background; what fails is logged. */
-  removeSoon(endpointId: string): void;
-  /** Takes away folders of volumes and pulled images that nothing needs any more. */
-  tidy(): Promise<void>;
-  tidySoon(): void;
-  /** Resolves when nothing is under way in the background. */
-  settled(): Promise<unknown>;
-}
-
 export function createEndpointRemoval(deps: {
   tokens: Pick<WorkerTokens, "forget">;
   jobs: Pick<Jobs, "forget">;
@@ -33,7 +21,7 @@ export function createEndpointRemoval(deps: {
   /** The folder of the homes of workers. */
   homes: string;
   log: Pick<Logger, "warn" | "error">;
-}): EndpointRemoval {
+}) {
   const { tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, log } = deps;
   const underWay = new Set<Promise<void>>();
   const soon = (work: Promise<void>): void => {
@@ -41,6 +29,7 @@ export function createEndpointRemoval(deps: {
     underWay.add(done);
   };
 
+  /** Takes away everything that an endpoint left. */
   async function remove(endpointId: string): Promise<void> {
     tokens.forget(endpointId);
     await jobs.forget(endpointId);
@@ -50,6 +39,8 @@ export function createEndpointRemoval(deps: {
     await rm(join(homes, endpointId), { recursive: true, force: true });
     await tidy();
   }
+
+  /** Takes away folders of volumes and pulled images that nothing needs any more. */
   async function tidy(): Promise<void> {
     await containers
       .tidy(endpoints.volumeIds(), endpoints.images())
@@ -58,14 +49,16 @@ export function createEndpointRemoval(deps: {
 
   return {
     remove,
-    removeSoon: (endpointId) =>
+    /** The same in the background; what fails is logged. */
+    removeSoon: (endpointId: string): void =>
       soon(
         remove(endpointId).catch((error: unknown) =>
           log.error({ err: error, endpoint: endpointId }, "an endpoint left something behind"),
         ),
       ),
     tidy,
-    tidySoon: () => soon(tidy()),
-    settled: () => Promise.all(underWay),
+    tidySoon: (): void => soon(tidy()),
+    /** Resolves when nothing is under way in the background. */
+    settled: (): Promise<unknown> => Promise.all(underWay),
   };
 }
