@@ -167,7 +167,8 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     updateUserSettings: ({ input }: Input<object>) => accountRecord(accountSettings.update(given("input", input))),
     secretCreate: ({ input }: Input) => secretRecord(secrets.create(input)),
     secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(input)),
-    secretDescriptionUpdate: ({ input }: Input) => secretRecord(secrets.updateDescription(input)),
+    secretDescriptionUpdate: ({ input }: { input: ById & { description: string } }) =>
+      secretRecord(secrets.updateDescription(input)),
     secretDelete: ({ id }: ById) => secrets.remove(id),
     createNetworkVolume: ({ input }: Input) => volumes.create(parseInput(restNetworkVolumeCreate, input)),
     updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) =>

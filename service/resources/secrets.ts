@@ -23,7 +23,6 @@ const value = secretCreateInput.shape.value.refine((text) => !text.includes("\0"
 });
 const createInput = secretCreateInput.extend({ value });
 const valueChange = z.object({ id: z.string(), value });
-const descriptionChange = z.object({ id: z.string(), description: z.string() });
 
 /** The secrets. A value goes in and comes out to the start of a worker only, not in an error either. */
 export type Secrets = ReturnType<typeof createSecrets>;
@@ -58,8 +57,7 @@ export function createSecrets({ database, clock }: { database: Database; clock: 
       setValue.run(value, clock.now(), id);
       return table.get(id);
     },
-    updateDescription: (input: unknown): SecretRow => {
-      const { id, description } = parseInput(descriptionChange, input);
+    updateDescription: ({ id, description }: { id: string; description: string }): SecretRow => {
       setDescription.run(description, clock.now(), id);
       return table.get(id);
     },
