@@ -11,7 +11,7 @@ export interface EngineAddress {
   host?: string;
   port?: number;
   /** Certificates of a connection by TLS. */
-  tls?: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+  tls?: { ca: Buffer | undefined; cert: Buffer | undefined; key: Buffer | undefined };
 }
 
 /** Where it is by default. */
@@ -59,8 +59,7 @@ function readCertificates(folder: string | undefined): NonNullable<EngineAddress
     const file = folder === undefined ? undefined : join(folder, name);
     return file !== undefined && existsSync(file) ? readFileSync(file) : undefined;
   };
-  const [ca, cert, key] = [read("ca.pem"), read("cert.pem"), read("key.pem")];
-  return { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
+  return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
 /** A file of Docker's command line; undefined when it is not there or not what it should be. */

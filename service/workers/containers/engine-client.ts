@@ -38,11 +38,12 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
     const query = call.query ? `?${new URLSearchParams(call.query)}` : "";
     const body = call.body && JSON.stringify(call.body);
     const headers = { host: "docker", ...call.headers, ...(body ? { "content-type": "application/json" } : {}) };
-    const options: RequestOptions = { ...address, ...tls, method, path: path + query, headers, agent: false };
+    const { signal } = call;
+    const options: RequestOptions = { ...address, ...tls, method, path: path + query, headers, agent: false, signal };
     return new Promise((resolve, reject) => {
-      const sent = request({ ...options, ...(call.signal ? { signal: call.signal } : {}) }, resolve);
+      const sent = request(options, resolve);
       sent.once("error", (error: NodeJS.ErrnoException) => {
-        const why = call.signal?.aborted ? "it did not answer in time" : error.message;
+        const why = signal?.aborted ? "it did not answer in time" : error.message;
         reject(new EngineError(0, `no Docker Engine answers at ${shown}: ${why}`, { cause: error }));
       });
       sent.end(body);
