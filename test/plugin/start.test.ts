@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
@@ -42,6 +42,14 @@ it.each(["deployment.js", "deployment-clients.js"])(
     expect(await cacheOf(bundle)).not.toBe("");
   },
 );
+
+// A use of all of zod (`z.core` as a value) or of graphql brings a fifth more, which every command would load.
+it.each([
+  ["deployment.js", 260_000],
+  ["deployment-clients.js", 380_000],
+])("%s has only what its calls use: less than %i bytes", async (bundle, bytes) => {
+  expect((await stat(join(folder, "dist", bundle))).size).toBeLessThan(bytes);
+});
 
 it("prints the port and nothing else, and ends when the engine says so", async () => {
   const { child, printed } = await start();
