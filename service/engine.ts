@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import type { EndpointHealth } from "serverless-compute-api/shapes";
 import type { Auth } from "./api/auth";
-import { createDirectJobs, type DirectJobs } from "./api/direct-jobs";
+import { createDirectJobs } from "./api/direct-jobs";
 import { createJobCalls } from "./api/job-calls";
 import { registerJobRoutes } from "./api/jobs";
 import { createRateLimits, noRateLimits } from "./api/rate-limits";
@@ -14,8 +13,8 @@ import { createEndpointRemoval } from "./endpoint-removal";
 import { StartError } from "./errors";
 import { createJobCounters } from "./jobs/counters";
 import { createDeadlines } from "./jobs/deadlines";
-import { createJobEvents, type JobEvents } from "./jobs/events";
-import { createJobView, type JobView } from "./jobs/job-view";
+import { createJobEvents } from "./jobs/events";
+import { createJobView } from "./jobs/job-view";
 import { createJobs } from "./jobs/jobs";
 import { createLiveJobs } from "./jobs/live-jobs";
 import { createJobRecords } from "./jobs/records";
@@ -61,43 +60,10 @@ export interface JobEngineDeps {
   listenForWorkers(address: string): Promise<number>;
 }
 
-/** The job path: queues, workers, and the routes under /v2. */
-export interface JobEngine {
-  /** Registers the users' and the workers' routes; `ofUsers` goes onto those of users. */
-  routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
-  /** Takes the busiest of the users' requests, past the framework; false for all others. */
-  direct: DirectJobs;
-  /** Registers the users' routes without keys and rate limits, for callers that were checked before. */
-  consoleRoutes(app: FastifyInstance): void;
-  /** Registers the workers' routes alone. */
-  workerRoutes(app: FastifyInstance): void;
-  /** Queues again what ran when the service ended, and starts workers. The server listens already. */
-  start(): Promise<void>;
-  /** The endpoint's workers and what they do. */
-  workers(endpointId: string): WorkerState[];
-  /** Workers that wait for the end of a back-off before they are started. */
-  throttled(endpointId: string): number;
-  /** Replaces the endpoint's workers, which take no more jobs; `why` is said in the logs of the service and of the workers. */
-  restartWorkers(endpointId: string, why: string): void;
-  /** What the console reads. */
-  view: JobView & {
-    health(endpointId: string): EndpointHealth;
-    waiting(endpointId: string): number;
-    events: JobEvents;
-  };
-  /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
-  stop(deadline: number): Promise<void>;
-}
+export type JobEngine = ReturnType<typeof createJobEngine>;
 
-export function createJobEngine({
-  database,
-  clock,
-  settings,
-  endpoints,
-  log,
-  serverlessUrl,
-  ...deps
-}: JobEngineDeps): JobEngine {
+/** The job path: queues, workers, and the routes under /v2. */
+export function createJobEngine({ database, clock, settings, endpoints, log, serverlessUrl, ...deps }: JobEngineDeps) {
   const { timings } = settings;
   const webhooks = createWebhookStore(database);
   const tokens = createWorkerTokens(database);
@@ -189,6 +155,7 @@ export function createJobEngine({
     else pool.review(endpointId);
   });
 
+  /** Registers the workers' routes alone. */
   function workerRoutes(app: FastifyInstance): void {
     const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
     registerChannelRoutes(app, { dispatcher, jobs, stream, token, operationOf });
@@ -196,21 +163,25 @@ export function createJobEngine({
 
   const ofJobs = { jobs, records, waits, stream, health, clock };
   return {
-    routes(app, ofUsers) {
+    /** Registers the users' and the workers' routes; `ofUsers` goes onto those of users. */
+    routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
       app.register(async (scope) => {
         ofUsers(scope);
         registerJobRoutes(scope, { ...ofJobs, calls, streamForm: settings.stream });
       });
       app.register(async (scope) => workerRoutes(scope));
     },
+    /** Takes the busiest of the users' requests, past the framework; false for all others. */
     direct: createDirectJobs(calls, (error) => log.error({ err: error }, "failed")),
-    consoleRoutes(app) {
+    /** Registers the users' routes without keys and rate limits, for callers that were checked before. */
+    consoleRoutes(app: FastifyInstance): void {
       const unlimited = { ...callDeps, auth: { checkJobs: () => undefined }, rateLimits: noRateLimits };
       registerJobRoutes(app, { ...ofJobs, calls: createJobCalls(unlimited), streamForm: "envelope" });
     },
     workerRoutes,
 
-    async start() {
+    /** Queues again what ran when the service ended, and starts workers. The server listens already. */
+    async start(): Promise<void> {
       // Workers that a service starts end with it; those elsewhere may still be at their jobs.
       const kept = database.transaction(() => jobs.recover((workerId) => !isLocalId(workerId)));
       supervisor.watch(live.all());
@@ -238,22 +209,26 @@ export function createJobEngine({
         .then(() => pool.start());
     },
 
-    workers: (endpointId) =>
+    /** The endpoint's workers and what they do. */
+    workers: (endpointId: string): WorkerState[] =>
       registry.of(endpointId).map((worker) => {
         const { id, startedAt, stale: isStale, version = endpoints.get(endpointId)?.version ?? 0 } = worker;
         return { id, status: phaseOf(worker, clock.now(), timings), startedAt, version, isStale };
       }),
 
     throttled: pool.throttled,
-    restartWorkers(endpointId, why) {
+    /** Replaces the endpoint's workers, which take no more jobs; `why` is said in the logs of the service and of the workers. */
+    restartWorkers(endpointId: string, why: string): void {
       log.info({ endpoint: endpointId }, why);
       logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${why}`);
       pool.replaceAll(endpointId);
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
+    /** What the console reads. */
     view: { ...createJobView({ jobs, records, store }), health, waiting: live.waiting, events },
 
-    async stop(deadline) {
+    /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
+    async stop(deadline: number): Promise<void> {
       dispatcher.close();
       await finished(deadline);
       waits.close();

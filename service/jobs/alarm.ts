@@ -1,23 +1,10 @@
 import type { Clock } from "serverless-compute-api/clock";
 
-/** Runs one piece of work whenever its time comes; nobody polls. */
-export interface Alarm {
-  /** Asks for a run at `time` (ms since the epoch) at the latest. */
-  by(time: number): void;
-  start(): void;
-  /** Ends the runs; resolves when the one under way is over. */
-  stop(): Promise<void>;
-}
-
 /** Timers hold 24.8 days at most; a day is often enough to look again. */
 const longest = 24 * 3600 * 1000;
 
-/** `work` answers when it wants to run next, undefined for not before somebody asks. */
-export function createAlarm(
-  clock: Clock,
-  work: () => Promise<number | undefined>,
-  onError: (error: unknown) => void,
-): Alarm {
+/** Runs `work` whenever its time comes; nobody polls. It answers when it wants to run next, undefined for not before somebody asks. */
+export function createAlarm(clock: Clock, work: () => Promise<number | undefined>, onError: (error: unknown) => void) {
   let stopped = false;
   let next = Number.POSITIVE_INFINITY;
   let sleeping: AbortController | undefined;
@@ -47,16 +34,18 @@ export function createAlarm(
   }
 
   return {
-    by(time) {
+    /** Asks for a run at `time` (ms since the epoch) at the latest. */
+    by(time: number): void {
       if (time >= next) return;
       next = time;
       sleeping?.abort();
     },
-    start() {
+    start(): void {
       next = Math.min(next, clock.now());
       running = run();
     },
-    async stop() {
+    /** Ends the runs; resolves when the one under way is over. */
+    async stop(): Promise<void> {
       stopped = true;
       sleeping?.abort();
       await running;

@@ -7,19 +7,10 @@ const row = z.object({ endpointId: z.string(), completed: z.number(), failed: z.
 /** What happened on an endpoint since it was made: jobs completed, jobs failed or timed out, jobs queued again. */
 export type JobCounts = Omit<z.output<typeof row>, "endpointId">;
 
-/** Counts that outlive the jobs they counted. They are kept in memory and written with the jobs. */
-export interface JobCounters {
-  read(endpointId: string): JobCounts;
-  /** Counts within a transaction. */
-  add(endpointId: string, counter: keyof JobCounts): void;
-  /** Writes into the tables what was counted. */
-  write(): void;
-  /** The statements that write what was counted since the last call of this and of `write`. */
-  unlogged(): Statement[];
-  removeEndpoint(endpointId: string): void;
-}
+export type JobCounters = ReturnType<typeof createJobCounters>;
 
-export function createJobCounters(database: Database, onRollback: GroupCommit["onRollback"]): JobCounters {
+/** Counts that outlive the jobs they counted. They are kept in memory and written with the jobs. */
+export function createJobCounters(database: Database, onRollback: GroupCommit["onRollback"]) {
   const none: JobCounts = { completed: 0, failed: 0, retried: 0 };
   const counts = new Map<string, JobCounts>();
   const all = database.query("SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters", row);
@@ -38,14 +29,16 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
   }
   return {
     read,
-    add(endpointId, counter) {
+    /** Counts within a transaction. */
+    add(endpointId: string, counter: keyof JobCounts): void {
       const before = read(endpointId);
       counts.set(endpointId, { ...before, [counter]: before[counter] + 1 });
       unwritten.add(endpointId);
       unlogged.add(endpointId);
       onRollback(() => counts.set(endpointId, before));
     },
-    write() {
+    /** Writes into the tables what was counted. */
+    write(): void {
       for (const endpointId of unwritten) {
         const [command, params] = statementOf(endpointId);
         command.run(...params);
@@ -54,12 +47,13 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
       unwritten.clear();
       unlogged.clear();
     },
-    unlogged() {
+    /** The statements that write what was counted since the last call of this and of `write`. */
+    unlogged(): Statement[] {
       const writes = [...unlogged].map(statementOf);
       unlogged.clear();
       return writes;
     },
-    removeEndpoint(endpointId) {
+    removeEndpoint(endpointId: string): void {
       remove.run(endpointId);
       unwritten.delete(endpointId);
       unlogged.delete(endpointId);

@@ -2,28 +2,19 @@ import { limits } from "serverless-compute-api/shapes";
 import { isOver, type Job, type JobOperation, type JobTrigger } from "./job";
 import type { JobTimings } from "./timings";
 
-/** What time does to jobs, and when. */
-export interface JobDeadlines {
-  /** How long the job may run, ms: its own policy before the endpoint's before the default. */
-  executionLimit(job: Job): number;
-  /** When time does something to a job next. */
-  dueAt(job: Job): number;
-  /** What time has done to a job by `now`; undefined when nothing yet. */
-  triggerDue(job: Job, now: number): JobTrigger | undefined;
-  /** Whether clients see the job no more: what is due is over, even when the supervisor comes a moment later. */
-  isGone(job: Job, now: number): boolean;
-}
+export type JobDeadlines = ReturnType<typeof createDeadlines>;
 
-/** `executionTimeout` is an endpoint's own limit in ms, when it has one. */
+/** What time does to jobs, and when. `executionTimeout` is an endpoint's own limit in ms, when it has one. */
 export function createDeadlines(
   executionTimeout: (endpointId: string) => number | undefined,
   { runRetention, runsyncRetention }: Pick<JobTimings, "runRetention" | "runsyncRetention">,
-): JobDeadlines {
+) {
   const retention: Record<JobOperation, number> = {
     run: runRetention,
     runsync: runsyncRetention,
     openai: runsyncRetention,
   };
+  /** How long the job may run, ms: its own policy before the endpoint's before the default. */
   const executionLimit = (job: Job): number =>
     job.executionTimeout ?? executionTimeout(job.endpointId) ?? limits.executionTimeout.default;
 
@@ -33,6 +24,7 @@ export function createDeadlines(
     return job.status === "IN_PROGRESS" ? job.startedAt + executionLimit(job) : Number.POSITIVE_INFINITY;
   }
 
+  /** What time has done to a job by `now`; undefined when nothing yet. */
   function triggerDue(job: Job, now: number): JobTrigger | undefined {
     const own = ownEnd(job);
     if (Math.min(own, job.expiresAt) > now) return undefined;
@@ -42,9 +34,11 @@ export function createDeadlines(
 
   return {
     executionLimit,
-    dueAt: (job) => Math.min(ownEnd(job), job.expiresAt),
+    /** When time does something to a job next. */
+    dueAt: (job: Job): number => Math.min(ownEnd(job), job.expiresAt),
     triggerDue,
-    isGone(job, now) {
+    /** Whether clients see the job no more: what is due is over, even when the supervisor comes a moment later. */
+    isGone(job: Job, now: number): boolean {
       const trigger = triggerDue(job, now);
       // A job that ran out of its own time is still there, unless its ttl is over as well.
       return job.expiresAt <= now || (trigger !== undefined && trigger !== "timeOut");

@@ -9,14 +9,9 @@ export interface JobPage {
   before: number | undefined;
 }
 
-/** Jobs for somebody who looks at many of them: neither inputs nor outputs are read unless one is asked for. */
-export interface JobView {
-  /** Up to `limit` of the endpoint's jobs, newest first, older than number `before`. */
-  page(endpointId: string, before: number, limit: number): Promise<JobPage>;
-  /** The input of a job as JSON text; undefined when there is no such job. */
-  input(endpointId: string, jobId: string): string | undefined;
-}
+export type JobView = ReturnType<typeof createJobView>;
 
+/** Jobs for somebody who looks at many of them: neither inputs nor outputs are read unless one is asked for. */
 export function createJobView({
   jobs,
   records,
@@ -25,9 +20,10 @@ export function createJobView({
   jobs: Pick<Jobs, "writeDeferred">;
   records: Pick<JobRecords, "find" | "isVisible">;
   store: Pick<JobStore, "summaries" | "payload">;
-}): JobView {
+}) {
   return {
-    async page(endpointId, before, limit) {
+    /** Up to `limit` of the endpoint's jobs, newest first, older than number `before`. */
+    async page(endpointId: string, before: number, limit: number): Promise<JobPage> {
       await jobs.writeDeferred();
       // One more than the page has, to know whether there is another page.
       const rows = store.summaries(endpointId, before, limit + 1);
@@ -35,7 +31,8 @@ export function createJobView({
       const next = rows.length > limit ? shown.at(-1)?.seq : undefined;
       return { jobs: shown.filter(records.isVisible), before: next };
     },
-    input: (endpointId, jobId) => {
+    /** The input of a job as JSON text; undefined when there is no such job. */
+    input: (endpointId: string, jobId: string): string | undefined => {
       const found = records.find(endpointId, jobId);
       return found && store.payload(found.job.seq)?.input;
     },

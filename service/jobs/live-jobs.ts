@@ -2,41 +2,19 @@ import type { GroupCommit } from "../store/group-commit";
 import type { LiveJob, QueuedJob } from "./job";
 import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
 
+export type LiveJobs = ReturnType<typeof createLiveJobs>;
+
 /**
  * The jobs that are not over, in memory: the truth about them, read from the store at start and changed by jobs/jobs.ts within
  * the transactions that make a change durable, or at once when nobody was promised it. A transaction that fails takes its changes
  * here back.
  */
-export interface LiveJobs {
-  get(id: string): LiveJob | undefined;
-  readonly size: number;
-  all(): Iterable<LiveJob>;
-  /** The endpoint's waiting jobs and workers. */
-  queue(endpointId: string): ReadyQueue;
-  /** How many of an endpoint's jobs run. */
-  running(endpointId: string): number;
-  /** Adds what the store had at start. */
-  load(found: LiveJob[]): void;
-  /** Adds a job, or puts it in the place of what it was before. */
-  put(job: LiveJob): void;
-  /** The job is over, or removed. */
-  drop(id: string): void;
-  /** Takes the first waiting job out of the queue, for a worker or because its time is over. */
-  shift(endpointId: string): QueuedJob | undefined;
-  /** How many of an endpoint's jobs wait. */
-  waiting(endpointId: string): number;
-  /** Takes out a waiting worker. */
-  nextTaker(endpointId: string): Taker | undefined;
-  /** Ids of an endpoint's jobs. */
-  of(endpointId: string): LiveJob[];
-  forget(endpointId: string): void;
-}
-
-export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs {
+export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
   const jobs = new Map<string, LiveJob>();
   const queues = new Map<string, ReadyQueue>();
   const running = new Map<string, number>();
 
+  /** The endpoint's waiting jobs and workers. */
   function queue(endpointId: string): ReadyQueue {
     const found = queues.get(endpointId) ?? createReadyQueue();
     queues.set(endpointId, found);
@@ -63,17 +41,20 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs 
   const enterAgain = (job: LiveJob | undefined): void => void (job && enter({ ...job }));
 
   return {
-    get: (id) => jobs.get(id),
-    get size() {
+    get: (id: string): LiveJob | undefined => jobs.get(id),
+    get size(): number {
       return jobs.size;
     },
-    all: () => jobs.values(),
+    all: (): Iterable<LiveJob> => jobs.values(),
     queue,
-    running: (endpointId) => running.get(endpointId) ?? 0,
-    load(found) {
+    /** How many of an endpoint's jobs run. */
+    running: (endpointId: string): number => running.get(endpointId) ?? 0,
+    /** Adds what the store had at start. */
+    load(found: LiveJob[]): void {
       for (const job of found.sort((one, other) => one.place - other.place)) enter(job);
     },
-    put(job) {
+    /** Adds a job, or puts it in the place of what it was before. */
+    put(job: LiveJob): void {
       const before = leave(job.id);
       enter(job);
       onRollback(() => {
@@ -81,11 +62,13 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs 
         enterAgain(before);
       });
     },
-    drop(id) {
+    /** The job is over, or removed. */
+    drop(id: string): void {
       const before = leave(id);
       onRollback(() => enterAgain(before));
     },
-    shift(endpointId) {
+    /** Takes the first waiting job out of the queue, for a worker or because its time is over. */
+    shift(endpointId: string): QueuedJob | undefined {
       const job = queue(endpointId).shift();
       if (job)
         onRollback(() => {
@@ -94,15 +77,18 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]): LiveJobs 
         });
       return job;
     },
-    waiting: (endpointId) => queue(endpointId).size,
-    nextTaker(endpointId) {
+    /** How many of an endpoint's jobs wait. */
+    waiting: (endpointId: string): number => queue(endpointId).size,
+    /** Takes out a waiting worker. */
+    nextTaker(endpointId: string): Taker | undefined {
       const waiting = queue(endpointId);
       const taker = waiting.nextTaker();
       if (taker) onRollback(() => waiting.wait(taker));
       return taker;
     },
-    of: (endpointId) => [...jobs.values()].filter((job) => job.endpointId === endpointId),
-    forget(endpointId) {
+    /** An endpoint's jobs. */
+    of: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),
+    forget(endpointId: string): void {
       queues.delete(endpointId);
       running.delete(endpointId);
     },

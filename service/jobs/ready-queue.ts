@@ -12,31 +12,10 @@ export interface Taker {
   give(taken: TakenJob): void;
 }
 
-/** One endpoint's waiting jobs and waiting workers; there are never both. */
-export interface ReadyQueue {
-  /** Waiting jobs. */
-  readonly size: number;
-  add(job: QueuedJob): void;
-  /** Whether it was there. */
-  remove(job: QueuedJob): boolean;
-  readonly first: QueuedJob | undefined;
-  /** Takes the first job out. */
-  shift(): QueuedJob | undefined;
-  /** The waiting jobs that may start workers, in take order: all but those of low priority. */
-  readonly pressing: Iterable<QueuedJob>;
-  /** All waiting jobs, in no order. */
-  all(): Iterable<QueuedJob>;
-  /** Whether a worker waits. */
-  readonly hasTaker: boolean;
-  /** A worker waits for a job. */
-  wait(taker: Taker): void;
-  /** A worker waits no more; false when it was not waiting. */
-  leave(taker: Taker): boolean;
-  /** Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With `endsWithService`, only one that does. */
-  nextTaker(endsWithService?: boolean): Taker | undefined;
-}
+export type ReadyQueue = ReturnType<typeof createReadyQueue>;
 
-export function createReadyQueue(): ReadyQueue {
+/** One endpoint's waiting jobs and waiting workers; there are never both. */
+export function createReadyQueue() {
   const normal = createOrderedQueue<QueuedJob>();
   // A queue of its own, so that a look for jobs that start workers does not pass thousands that do not.
   const low = createOrderedQueue<QueuedJob>();
@@ -47,29 +26,41 @@ export function createReadyQueue(): ReadyQueue {
     return one && (!other || one.place < other.place) ? normal : low;
   }
   return {
-    get size() {
+    /** Waiting jobs. */
+    get size(): number {
       return normal.size + low.size;
     },
-    add: (job) => queueOf(job).add(job),
-    remove: (job) => queueOf(job).remove(job),
-    get first() {
+    add: (job: QueuedJob): void => queueOf(job).add(job),
+    /** Whether it was there. */
+    remove: (job: QueuedJob): boolean => queueOf(job).remove(job),
+    get first(): QueuedJob | undefined {
       return firstQueue().first;
     },
-    shift: () => firstQueue().shift(),
-    pressing: normal,
-    *all() {
+    /** Takes the first job out. */
+    shift: (): QueuedJob | undefined => firstQueue().shift(),
+    /** The waiting jobs that may start workers, in take order: all but those of low priority. */
+    get pressing(): Iterable<QueuedJob> {
+      return normal;
+    },
+    /** All waiting jobs, in no order. */
+    *all(): Iterable<QueuedJob> {
       yield* normal;
       yield* low;
     },
-    get hasTaker() {
+    /** Whether a worker waits. */
+    get hasTaker(): boolean {
       return takers.length > 0;
     },
-    wait: (taker) => void (taker.last ? takers.unshift(taker) : takers.push(taker)),
-    leave(taker) {
+    /** A worker waits for a job. */
+    wait: (taker: Taker): void => void (taker.last ? takers.unshift(taker) : takers.push(taker)),
+    /** A worker waits no more; false when it was not waiting. */
+    leave(taker: Taker): boolean {
       const at = takers.lastIndexOf(taker);
       if (at !== -1) takers.splice(at, 1);
       return at !== -1;
     },
-    nextTaker: (endsWithService) => (endsWithService && !takers.at(-1)?.endsWithService ? undefined : takers.pop()),
+    /** Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With `endsWithService`, only one that does. */
+    nextTaker: (endsWithService?: boolean): Taker | undefined =>
+      endsWithService && !takers.at(-1)?.endsWithService ? undefined : takers.pop(),
   };
 }

@@ -7,65 +7,7 @@ import { type FinalJob, isOver, type Job, type LiveJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
 import { createUnwritten, type JobChange, type JobPayload } from "./unwritten";
 
-/**
- * The tables of jobs and their outputs and chunks. The statements are few and write little: with group commit they
- * are the largest part of what a job costs. Nothing opens a transaction; the caller wraps what belongs together.
- */
-export interface JobStore {
-  /** A number for a submission, above all that were given so far. */
-  nextSeq(): number;
-  /** The place behind all that were given so far. */
-  nextPlace(): number;
-  /** Writes a submission, which waits or runs at once. */
-  insert(job: LiveJob, payload: JobPayload): void;
-  /** Writes what may change of a job that is not over; what it returned before, if it was over, goes. */
-  save(job: LiveJob, dueAt: number): void;
-  /** The same outside of a transaction; it is written with the next change of the job, `flushOlder` or `flushAll`. */
-  defer(job: LiveJob, dueAt: number, payload?: JobPayload): void;
-  /** Writes what may change of a job that is over and is deleted at `dueAt`; an `output` (JSON text) takes the place of another. */
-  saveOver(job: FinalJob, dueAt: number, output?: string): void;
-  find(id: string): StoredJob | undefined;
-  /** What the worker gets, as JSON texts. */
-  payload(seq: number): JobPayload | undefined;
-  /** The last progress update (JSON text) of a job that is not over. */
-  progress(seq: number): string | undefined;
-  setProgress(seq: number, progress: string | undefined): void;
-  /**
-   * The end of each transaction: makes durable what it changed, each job once; until then `insert`, `save` and `setProgress` only
-   * remember. Where nothing else was written the redo log has it, and the tables at the next transaction that writes.
-   */
-  commit(): void;
-  /** Writes into the tables what was changed in this transaction, and what the log has. */
-  flush(): void;
-  /** The same with all that was deferred. */
-  flushAll(): void;
-  /** The same with what was deferred before the last call of this. */
-  flushOlder(): void;
-  /** Keeps chunks (JSON texts) from `position` on. */
-  appendChunks(seq: number, position: number, chunks: string[]): void;
-  /** Notes how many stream chunks there are, and how many of them were read. */
-  setChunks(seq: number, chunks: number, read: number): void;
-  /** Chunks from a position on, as many as fit into `limit` characters, at least one. */
-  chunks(seq: number, position: number, limit: number): string[];
-  clearChunks(seq: number): void;
-  remove(seq: number): void;
-  /** Removes an endpoint's jobs. */
-  removeEndpoint(endpointId: string): void;
-  /** Removes an endpoint's waiting jobs. */
-  purge(endpointId: string): void;
-  /** All jobs that are not over. */
-  live(visit: (job: LiveJob) => void): void;
-  /** Removes final jobs whose time was over by `now`, up to `limit`; returns how many. */
-  expire(now: number, limit: number): number;
-  /** When the next final job is to be removed. */
-  nextExpiry(): number | undefined;
-  /** The endpoint's jobs, newest first, older than `before`, as the tables have them. */
-  page(endpointId: string, before: number, limit: number): StoredJob[];
-  /** The same without outputs. */
-  summaries(endpointId: string, before: number, limit: number): Job[];
-  /** Ids of endpoints that have jobs. */
-  endpoints(): string[];
-}
+export type JobStore = ReturnType<typeof createJobStore>;
 
 const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
 const joined = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
@@ -87,7 +29,11 @@ export interface JobStoreDeps {
   logIsFull(): void;
 }
 
-export function createJobStore(database: Database, { groupCommit, counters, ...deps }: JobStoreDeps): JobStore {
+/**
+ * The tables of jobs and their outputs and chunks. The statements are few and write little: with group commit they
+ * are the largest part of what a job costs. Nothing opens a transaction; the caller wraps what belongs together.
+ */
+export function createJobStore(database: Database, { groupCommit, counters, ...deps }: JobStoreDeps) {
   const { redoLog } = database;
   const insert = database.prepare(`INSERT INTO jobs
     (seq, id, endpoint_id, status, finished_at, due_at, record, output, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -175,8 +121,11 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     counters.write();
     if (!redoLog.isEmpty()) redoLog.settle();
   }
+  /** Writes into the tables what was changed in this transaction, and what the log has. */
   const flush = (): void => toTables(unwritten.flush);
+  /** The same with all that was deferred. */
   const flushAll = (): void => toTables(unwritten.flushAll);
+  /** The last progress update (JSON text) of a job that is not over. */
   const progressOf = (seq: number): string | undefined =>
     unwritten.hasProgress(seq) ? unwritten.progress(seq) : progress.get(seq);
   function outputOf({ job, payload: content, output }: JobChange): string | undefined {
@@ -185,20 +134,27 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
   }
 
   return {
-    nextSeq: () => ++lastSeq,
-    nextPlace: () => ++lastPlace,
-    insert: (job, content) => unwritten.note(job, job.expiresAt, { payload: content }),
-    save: unwritten.note,
+    /** A number for a submission, above all that were given so far. */
+    nextSeq: (): number => ++lastSeq,
+    /** The place behind all that were given so far. */
+    nextPlace: (): number => ++lastPlace,
+    /** Writes a submission, which waits or runs at once. */
+    insert: (job: LiveJob, content: JobPayload): void => unwritten.note(job, job.expiresAt, { payload: content }),
+    /** Writes what may change of a job that is not over; what it returned before, if it was over, goes. */
+    save: (job: LiveJob, dueAt: number): void => unwritten.note(job, dueAt),
+    /** The same outside of a transaction; it is written with the next change of the job, `flushOlder` or `flushAll`. */
     defer: unwritten.defer,
-    saveOver: (job, dueAt, output) => unwritten.note(job, dueAt, { output }),
-    find: (id) => {
+    /** Writes what may change of a job that is over and is deleted at `dueAt`; an `output` (JSON text) takes the place of another. */
+    saveOver: (job: FinalJob, dueAt: number, output?: string): void => unwritten.note(job, dueAt, { output }),
+    find: (id: string): StoredJob | undefined => {
       if (database.isWriting()) flush();
       const change = unwritten.find(id);
       if (!change) return find.get(id);
       const output = outputOf(change);
       return { job: { ...change.job, hasOutput: output !== undefined }, output };
     },
-    payload: (seq) => {
+    /** What the worker gets, as JSON texts. */
+    payload: (seq: number): JobPayload | undefined => {
       const known = unwritten.payload(seq);
       if (known) return known;
       const found = payload.get(seq);
@@ -206,18 +162,26 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     },
     progress: progressOf,
     setProgress: unwritten.noteProgress,
-    commit() {
+    /**
+     * The end of each transaction: makes durable what it changed, each job once; until then `insert`, `save` and `setProgress` only
+     * remember. Where nothing else was written the redo log has it, and the tables at the next transaction that writes.
+     */
+    commit(): void {
       if (database.isWriting() || !unwritten.log()) flush();
     },
     flush,
     flushAll,
-    flushOlder: () => toTables(unwritten.flushOlder),
-    appendChunks: (seq, position, texts) => {
+    /** The same with what was deferred before the last call of this. */
+    flushOlder: (): void => toTables(unwritten.flushOlder),
+    /** Keeps chunks (JSON texts) from `position` on. */
+    appendChunks: (seq: number, position: number, texts: string[]): void => {
       unwritten.writeSoon(seq);
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
     },
-    setChunks: (seq, count, read) => void setChunks.run(seq, count, read),
-    chunks: (seq, position, limit) => {
+    /** Notes how many stream chunks there are, and how many of them were read. */
+    setChunks: (seq: number, count: number, read: number): void => void setChunks.run(seq, count, read),
+    /** Chunks from a position on, as many as fit into `limit` characters, at least one. */
+    chunks: (seq: number, position: number, limit: number): string[] => {
       const texts: string[] = [];
       for (let size = 0; ; ) {
         const batch = chunks.all(seq, position + texts.length);
@@ -229,37 +193,45 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
         if (batch.length < chunkBatch) return texts;
       }
     },
-    clearChunks: (seq) => {
+    clearChunks: (seq: number): void => {
       for (const command of clear) command.run(seq);
     },
-    remove: (seq) => {
+    remove: (seq: number): void => {
       flushAll();
       for (const command of remove) command.run(seq);
     },
-    removeEndpoint: (endpointId) => {
+    /** Removes an endpoint's jobs. */
+    removeEndpoint: (endpointId: string): void => {
       flushAll();
       unwritten.dropPayloads();
       for (const command of removeEndpoint) command.run(endpointId);
     },
-    purge: (endpointId) => {
+    /** Removes an endpoint's waiting jobs. */
+    purge: (endpointId: string): void => {
       flushAll();
       unwritten.dropPayloads();
       purge.run(endpointId);
     },
-    live: (visit) =>
+    /** All jobs that are not over. */
+    live: (visit: (job: LiveJob) => void): void =>
       live.each((job) => {
         if (job.status === "IN_QUEUE" || job.status === "IN_PROGRESS") visit(job);
       }),
-    expire: (now, limit) => {
+    /** Removes final jobs whose time was over by `now`, up to `limit`; returns how many. */
+    expire: (now: number, limit: number): number => {
       flush();
       return expire.reduce((_count, command) => command.run(now, limit), 0);
     },
-    nextExpiry: () => {
+    /** When the next final job is to be removed. */
+    nextExpiry: (): number | undefined => {
       if (!redoLog.isEmpty()) groupCommit.now(flush);
       return nextExpiry.get();
     },
-    page: (endpointId, before, limit) => page.all(endpointId, before, limit),
-    summaries: (endpointId, before, limit) => summaries.all(endpointId, before, limit),
-    endpoints: () => endpoints.all(),
+    /** The endpoint's jobs, newest first, older than `before`, as the tables have them. */
+    page: (endpointId: string, before: number, limit: number): StoredJob[] => page.all(endpointId, before, limit),
+    /** The same without outputs. */
+    summaries: (endpointId: string, before: number, limit: number): Job[] => summaries.all(endpointId, before, limit),
+    /** Ids of endpoints that have jobs. */
+    endpoints: (): string[] => endpoints.all(),
   };
 }

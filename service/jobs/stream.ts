@@ -17,18 +17,7 @@ export interface YieldedChunk {
   metrics?: string | undefined;
 }
 
-/** What handlers yield, kept until a client reads it; each chunk is sent once. */
-export interface JobStream {
-  /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */
-  append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean>;
-  /** The chunks that nobody has read, as JSON texts; waits up to `hold` ms for one while the job runs and there is none. */
-  read(find: () => Job | undefined, signal: AbortSignal, hold?: number): Promise<StreamReading | undefined>;
-  /**
-   * The same for one of several readers: waits until the answers of the others arrived or were lost, so that chunks which come back are
-   * read in their order and once. The reading has to be `answered`.
-   */
-  readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined>;
-}
+export type JobStream = ReturnType<typeof createJobStream>;
 
 export interface StreamReading {
   job: Job;
@@ -56,14 +45,16 @@ export interface StreamDeps {
 /** Characters of chunks in one response. */
 const answerSize = 8 * 1024 * 1024;
 
-export function createJobStream(deps: StreamDeps): JobStream {
+/** What handlers yield, kept until a client reads it; each chunk is sent once. */
+export function createJobStream(deps: StreamDeps) {
   const { live, store, records, events, waits, clock, timings } = deps;
   const { commit } = deps.groupCommit;
   /** Jobs whose chunks are on their way to a reader: resolves when that is over. */
   const onTheWay = new Map<string, Promise<void>>();
 
   return {
-    async append(jobId, workerId, chunk) {
+    /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */
+    async append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean> {
       const longer = await commit(
         () => {
           const job = records.runBy(jobId, workerId);
@@ -81,12 +72,21 @@ export function createJobStream(deps: StreamDeps): JobStream {
       return longer !== undefined;
     },
 
-    async read(find, signal, hold = timings.streamHold) {
+    /** The chunks that nobody has read, as JSON texts; waits up to `hold` ms for one while the job runs and there is none. */
+    async read(
+      find: () => Job | undefined,
+      signal: AbortSignal,
+      hold: number = timings.streamHold,
+    ): Promise<StreamReading | undefined> {
       const job = await news(find, signal, hold);
       return job && readingOf(await commit(() => readNow(job.id)));
     },
 
-    async readInTurn(find, signal) {
+    /**
+     * The same for one of several readers: waits until the answers of the others arrived or were lost, so that chunks which come back are
+     * read in their order and once. The reading has to be `answered`.
+     */
+    async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined> {
       const until = clock.now() + timings.streamHold;
       const found = await news(find, signal, timings.streamHold);
       if (!found) return undefined;

@@ -9,18 +9,7 @@ import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import { createTimerQueue } from "./timer-queue";
 
-/** What time does to jobs: ttl, execution time-outs, the end of retention. */
-export interface Supervisor {
-  /** Does everything that is due by now and resolves with when there is more to do. Tests call it by hand. */
-  pass(): Promise<number | undefined>;
-  /** Takes over the jobs that the store had. Before anything else. */
-  watch(found: Iterable<Job>): void;
-  /** Looks anew at an endpoint's jobs, whose execution time-out may be another one. */
-  retime(endpointId: string): void;
-  /** Passes whenever something is due. */
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Supervisor = ReturnType<typeof createSupervisor>;
 
 export interface SupervisorDeps {
   jobs: Pick<Jobs, "settle" | "expire">;
@@ -37,7 +26,8 @@ export interface SupervisorDeps {
 /** Jobs that time changes in one transaction: it keeps the process from responding. */
 const batch = { live: 100, final: 500 } as const;
 
-export function createSupervisor(deps: SupervisorDeps): Supervisor {
+/** What time does to jobs: ttl, execution time-outs, the end of retention. */
+export function createSupervisor(deps: SupervisorDeps) {
   const { jobs, live, store, events, clock, log, deadlines, sweep } = deps;
   const isCurrent = (id: string, at: number): boolean => {
     const job = live.get(id);
@@ -57,6 +47,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   events.on("ended", expect);
   events.on("retimed", expect);
 
+  /** Does everything that is due by now and resolves with when there is more to do. Tests call it by hand. */
   async function pass(): Promise<number | undefined> {
     const now = clock.now();
     // A job may be due twice, for its own time and for its ttl.
@@ -75,12 +66,15 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
 
   return {
     pass,
-    watch(found) {
+    /** Takes over the jobs that the store had. Before anything else. */
+    watch(found: Iterable<Job>): void {
       for (const job of found) expect(job);
     },
-    retime(endpointId) {
+    /** Looks anew at an endpoint's jobs, whose execution time-out may be another one. */
+    retime(endpointId: string): void {
       for (const job of live.of(endpointId)) expect(job);
     },
+    /** Passes whenever something is due. */
     start: alarm.start,
     stop: alarm.stop,
   };

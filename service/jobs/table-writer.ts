@@ -1,20 +1,14 @@
 import type { Logger } from "pino";
 import type { Jobs } from "./jobs";
-import type { JobStoreDeps } from "./store";
 
 /** What nobody was promised stays unwritten for one to two times this, ms: most jobs are over before. */
 const deferral = 25;
 
 /** When the tables get what they lack: once there is enough of it for a transaction, or it has waited for a moment. */
-export interface TableWriter extends Pick<JobStoreDeps, "deferred" | "logIsFull"> {
-  /** Writes what is left. */
-  stop(): Promise<void>;
-}
-
 export function createTableWriter(
   jobs: () => Pick<Jobs, "writeDeferred" | "writeLogged" | "writeOlder">,
   log: Pick<Logger, "error">,
-): TableWriter {
+) {
   let later: NodeJS.Timeout | undefined;
   let next: NodeJS.Immediate | undefined;
   let failed = false;
@@ -39,14 +33,15 @@ export function createTableWriter(
   return {
     deferred,
     // Past the responses of this turn. A full disk is not asked again with every job.
-    logIsFull() {
+    logIsFull(): void {
       if (failed) return;
       next ??= setImmediate(() => {
         next = undefined;
         attempt(jobs().writeLogged);
       });
     },
-    async stop() {
+    /** Writes what is left. */
+    async stop(): Promise<void> {
       clearTimeout(later);
       clearImmediate(next);
       await jobs().writeDeferred().catch(report);

@@ -6,21 +6,7 @@ import { createTimerQueue } from "./timer-queue";
 
 type Done = (ended?: StoredJob) => void;
 
-/** Waits for jobs on behalf of clients. */
-export interface JobWaits {
-  /**
-   * Calls `done` once: with the job when it is over; without it when it is gone, when `ms` have passed or when all waits
-   * end; with `chunks`, also when a stream chunk came in. Returns what ends the wait without a call.
-   */
-  wait(jobId: string, ms: number, done: Done, chunks?: boolean): () => void;
-  /** The same as a promise, which an aborted signal resolves, too. */
-  news(jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void>;
-  /** Ends all waits; from then on none begins. */
-  close(): void;
-  readonly closed: boolean;
-  /** How many there are. */
-  readonly size: number;
-}
+export type JobWaits = ReturnType<typeof createJobWaits>;
 
 interface Wait {
   jobId: string;
@@ -38,7 +24,8 @@ export const commitWindow = (waits: number): number => Math.min(3, Math.max(1, w
 /** Waits that end in one turn. */
 const batch = 1000;
 
-export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
+/** Waits for jobs on behalf of clients. */
+export function createJobWaits(events: JobEvents, clock: Clock) {
   const waiting = new Map<string, Wait[]>();
   let size = 0;
   let closed = false;
@@ -78,6 +65,10 @@ export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
   events.on("streamed", ({ id }) => wake(id, true));
   alarm.start();
 
+  /**
+   * Calls `done` once: with the job when it is over; without it when it is gone, when `ms` have passed or when all waits
+   * end; with `chunks`, also when a stream chunk came in. Returns what ends the wait without a call.
+   */
   function begin(jobId: string, ms: number, done: Done, chunks = false): () => void {
     if (closed) {
       done();
@@ -96,7 +87,8 @@ export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
 
   return {
     wait: begin,
-    news: (jobId, ms, signal, chunks) =>
+    /** The same as a promise, which an aborted signal resolves, too. */
+    news: (jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void> =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
         const end = (): void => {
@@ -110,13 +102,15 @@ export function createJobWaits(events: JobEvents, clock: Clock): JobWaits {
         }
         signal.addEventListener("abort", abort, { once: true });
       }),
-    get closed() {
+    get closed(): boolean {
       return closed;
     },
-    get size() {
+    /** How many there are. */
+    get size(): number {
       return size;
     },
-    close() {
+    /** Ends all waits; from then on none begins. */
+    close(): void {
       closed = true;
       for (const waits of [...waiting.values()]) for (const wait of waits) leave(wait)?.();
       void alarm.stop();

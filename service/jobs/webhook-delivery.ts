@@ -8,13 +8,6 @@ import type { JobEvents } from "./events";
 import type { JobTimings } from "./timings";
 import { type PendingWebhook, type WebhookStore, webhookHost } from "./webhook-store";
 
-/** Delivers notifications of ended jobs (interface: Events). They wait in the store, so a restart loses none. */
-export interface WebhookDelivery {
-  start(): void;
-  /** Ends deliveries; what was not received is delivered after the next start. */
-  stop(): Promise<void>;
-}
-
 export interface WebhookDeliveryDeps {
   webhooks: WebhookStore;
   groupCommit: Pick<GroupCommit, "commit">;
@@ -30,7 +23,8 @@ export interface WebhookDeliveryDeps {
  */
 const atOnce = { all: 256, host: 4, bytes: 128 * 1024 * 1024 } as const;
 
-export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDelivery {
+/** Delivers notifications of ended jobs (interface: Events). They wait in the store, so a restart loses none. */
+export function createWebhookDelivery(deps: WebhookDeliveryDeps) {
   const { webhooks, groupCommit, events, clock, timings, log } = deps;
   /** Under way: id → what it holds. */
   const sending = new Map<number, { bytes: number; done: Promise<void> }>();
@@ -153,11 +147,12 @@ export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDeliver
   }
 
   return {
-    start() {
+    start(): void {
       started = true;
       alarm.start();
     },
-    async stop() {
+    /** Ends deliveries; what was not received is delivered after the next start. */
+    async stop(): Promise<void> {
       stopping.abort();
       await alarm.stop();
       await Promise.all([...sending.values()].map(({ done }) => done));

@@ -12,28 +12,24 @@ const row = z.object({
 /** A notification that still has to be delivered. */
 export type PendingWebhook = z.output<typeof row>;
 
+interface NewWebhook {
+  endpointId: string;
+  jobId: string;
+  url: string;
+  body: string;
+  dueAt: number;
+}
+
 const idRow = z.object({ id: z.number(), bytes: z.number() });
 const hostRow = z.object({ host: z.string() });
 
-/** The table of notifications to deliver. Only `load` reads a body: one may be 20 MB. */
-export interface WebhookStore {
-  insert(webhook: { endpointId: string; jobId: string; url: string; body: string; dueAt: number }): void;
-  /** Hosts that have notifications due by `now`. */
-  dueHosts(now: number): string[];
-  /** A host's notifications due by `now`, the longest due first, with the sizes of their bodies. */
-  dueOf(host: string, now: number, limit: number): { id: number; bytes: number }[];
-  load(id: number): PendingWebhook | undefined;
-  /** The earliest time after `now` at which one is due. */
-  nextDue(now: number): number | undefined;
-  postpone(id: number, attempts: number, dueAt: number): void;
-  remove(id: number): void;
-  removeEndpoint(endpointId: string): void;
-}
+export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
 /** The receiver that a notification goes to: a host name with its port. */
 export const webhookHost = (url: string): string => new URL(url).host;
 
-export function createWebhookStore(database: Database): WebhookStore {
+/** The table of notifications to deliver. Only `load` reads a body: one may be 20 MB. */
+export function createWebhookStore(database: Database) {
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -52,14 +48,18 @@ export function createWebhookStore(database: Database): WebhookStore {
   const remove = database.prepare("DELETE FROM webhooks WHERE id = ?");
   const removeEndpoint = database.prepare("DELETE FROM webhooks WHERE endpoint_id = ?");
   return {
-    insert: ({ endpointId, jobId, url, body, dueAt }) =>
-      void insert.run(endpointId, jobId, url, webhookHost(url), body, dueAt),
-    dueHosts: (now) => dueHosts.all(now).map(({ host }) => host),
-    dueOf: (host, now, limit) => dueOf.all(host, now, limit),
-    load: (id) => load.get(id),
-    nextDue: (now) => nextDue.get(now)?.dueAt ?? undefined,
-    postpone: (id, attempts, dueAt) => void postpone.run(attempts, dueAt, id),
-    remove: (id) => void remove.run(id),
-    removeEndpoint: (endpointId) => void removeEndpoint.run(endpointId),
+    insert({ endpointId, jobId, url, body, dueAt }: NewWebhook): void {
+      insert.run(endpointId, jobId, url, webhookHost(url), body, dueAt);
+    },
+    /** Hosts that have notifications due by `now`. */
+    dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
+    /** A host's notifications due by `now`, the longest due first, with the sizes of their bodies. */
+    dueOf: (host: string, now: number, limit: number) => dueOf.all(host, now, limit),
+    load: (id: number): PendingWebhook | undefined => load.get(id),
+    /** The earliest time after `now` at which one is due. */
+    nextDue: (now: number): number | undefined => nextDue.get(now)?.dueAt ?? undefined,
+    postpone: (id: number, attempts: number, dueAt: number): void => void postpone.run(attempts, dueAt, id),
+    remove: (id: number): void => void remove.run(id),
+    removeEndpoint: (endpointId: string): void => void removeEndpoint.run(endpointId),
   };
 }
