@@ -7,8 +7,8 @@ const secretFields = ["apiKey", "value", "password", "env", "input", "output", "
 const mask = "[secret]";
 
 /**
- * The service's own log: opens `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent` creates no file.
- * Fields that may be secret are replaced, and so is the API key anywhere in a line.
+ * The service's own log: opens `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent`
+ * creates no file. Fields that may be secret are replaced, and so is the API key anywhere in a line.
  */
 export function openLog(
   settings: Pick<ServiceSettings, "dataFolder" | "logLevel">,

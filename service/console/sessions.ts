@@ -15,8 +15,9 @@ export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /**
- * Who may use the console: links that work once, and the sessions that they are exchanged for. These are signed with a key that is derived from the API key, so that they outlive a restart of the service without
- * being stored, and end when the data folder gets another API key.
+ * Who may use the console: links that work once, and the sessions that they are exchanged for. These are signed with a key
+ * that is derived from the API key, so that they outlive a restart of the service without being stored, and end when the data
+ * folder gets another API key.
  */
 export function createConsoleSessions(apiKey: string, clock: Clock) {
   const key = createHmac("sha256", apiKey).update("sessions of the console").digest();

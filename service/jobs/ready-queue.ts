@@ -59,7 +59,10 @@ export function createReadyQueue() {
       if (at !== -1) takers.splice(at, 1);
       return at !== -1;
     },
-    /** Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With `endsWithService`, only one that does. */
+    /**
+     * Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With
+     * `endsWithService`, only one that does.
+     */
     nextTaker: (endsWithService?: boolean): Taker | undefined =>
       endsWithService && !takers.at(-1)?.endsWithService ? undefined : takers.pop(),
   };

@@ -37,7 +37,10 @@ export interface UnwrittenDeps {
 
 /** Characters of payloads of waiting jobs that are kept in memory: short queues need not read them again. */
 const keptPayloads = 16 * 1024 * 1024;
-/** What of one transaction is worth being written twice: of more jobs, or more characters of payloads and outputs, the tables have it at once. */
+/**
+ * What of one transaction is worth being written twice: of more jobs, or more characters of payloads and outputs, the tables have
+ * it at once.
+ */
 const logged = { jobs: 4, payloads: 64 * 1024 } as const;
 /** After how many times what was logged at once the tables get it: often enough that nobody waits long for that. */
 const logFill = 16;

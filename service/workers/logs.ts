@@ -11,8 +11,8 @@ const fullLog = 5 * 1024 * 1024;
 export const logFiles = (file: string): string[] => [file, `${file}.1`, `${file}.2`];
 
 /**
- * Creates a log file that only its owner can read, and that is rotated when it is full. It is written synchronously, many lines at a time: a worker that writes
- * faster than the disk has to wait, so that it neither fills the service's memory nor loses lines.
+ * Creates a log file that only its owner can read, and that is rotated when it is full. It is written synchronously, many lines
+ * at a time: a worker that writes faster than the disk has to wait, so that it neither fills the service's memory nor loses lines.
  */
 export function createLogFile(file: string, maxBytes = fullLog) {
   let lines = "";

@@ -68,7 +68,7 @@ function failuresOf(
   const steps = issue.path.map(String);
   const path = steps.join(".");
   const value = valueAt(inputs, steps);
-  if (value === Unknown.value) return [];
+  if (value instanceof Unknown) return [];
   const shapes = shapesTo(shape, steps);
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({ path: [...steps, key].join("."), reason: misspelt(key, shapes.at(-1)) }));
