@@ -20,8 +20,8 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
   );
   const remove = database.prepare("DELETE FROM job_counters WHERE endpoint_id = ?");
   /** Endpoints whose counts the tables do not have, and those that the redo log does not have either. */
-  const unwritten = new Set<string>();
-  const unlogged = new Set<string>();
+  let unwritten = new Set<string>();
+  let unlogged = new Set<string>();
   const read = (endpointId: string): JobCounts => counts.get(endpointId) ?? none;
   function statementOf(endpointId: string): Statement {
     const { completed, failed, retried } = read(endpointId);
@@ -44,13 +44,13 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
         command.run(...params);
         onRollback(() => unwritten.add(endpointId));
       }
-      unwritten.clear();
-      unlogged.clear();
+      unwritten = new Set();
+      unlogged = new Set();
     },
     /** The statements that write what was counted since the last call of this and of `write`. */
     unlogged(): Statement[] {
       const writes = [...unlogged].map(statementOf);
-      unlogged.clear();
+      unlogged = new Set();
       return writes;
     },
     removeEndpoint(endpointId: string): void {

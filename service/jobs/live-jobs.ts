@@ -1,3 +1,4 @@
+import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { LiveJob, QueuedJob } from "./job";
 import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
@@ -10,7 +11,7 @@ export type LiveJobs = ReturnType<typeof createLiveJobs>;
  * here back.
  */
 export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
-  const jobs = new Map<string, LiveJob>();
+  const jobs = new ShortLivedMap<string, LiveJob>();
   const queues = new Map<string, ReadyQueue>();
   const running = new Map<string, number>();
 

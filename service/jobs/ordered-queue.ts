@@ -1,3 +1,5 @@
+import { ShortLivedMap } from "../short-lived-map";
+
 /** Something that waits its turn: the lower its place, the earlier. */
 export interface Placed {
   place: number;
@@ -18,13 +20,13 @@ export interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
 }
 
 /** Entries that may have left and still take memory, besides as many as are waiting. */
-const slack = 1000;
+const slack = 64;
 
 export function createOrderedQueue<Entry extends Placed>(): OrderedQueue<Entry> {
   // Sorted by place from `head` on. What left is no longer in `present` and is passed over.
   let sorted: Entry[] = [];
   let head = 0;
-  const present = new Set<Entry>();
+  const present = new ShortLivedMap<Entry, true>();
 
   /** The index of the first entry behind `place`. */
   function behind(place: number): number {
@@ -61,7 +63,7 @@ export function createOrderedQueue<Entry extends Placed>(): OrderedQueue<Entry> 
       return sorted[head];
     },
     add(entry) {
-      present.add(entry);
+      present.set(entry, true);
       const last = sorted.at(-1);
       const index = last && last.place > entry.place ? behind(entry.place) : sorted.length;
       if (index === sorted.length) sorted.push(entry);

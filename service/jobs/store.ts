@@ -116,8 +116,8 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     writeProgress: (seq, text) => void (text === undefined ? removeProgress.run(seq) : setProgress.run(seq, text)),
   });
   /** With what was logged always goes what it counted: the log is empty then. */
-  function toTables(flush: () => void): void {
-    flush();
+  function toTables(flush: () => boolean): void {
+    if (!flush()) return;
     counters.write();
     if (!redoLog.isEmpty()) redoLog.settle();
   }

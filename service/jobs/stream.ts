@@ -2,6 +2,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { isObjectText, memberTexts } from "../json-text";
+import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
 import { isOver, type Job } from "./job";
@@ -50,7 +51,7 @@ export function createJobStream(deps: StreamDeps) {
   const { live, store, records, events, waits, clock, timings } = deps;
   const { commit } = deps.groupCommit;
   /** Jobs whose chunks are on their way to a reader: resolves when that is over. */
-  const onTheWay = new Map<string, Promise<void>>();
+  const onTheWay = new ShortLivedMap<string, Promise<void>>();
 
   return {
     /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */

@@ -13,7 +13,7 @@ interface Timer<Item> {
 }
 
 /** Timers of the past that take memory, besides as many as are current. */
-const slack = 1000;
+const slack = 64;
 
 /**
  * Nothing is taken out when it is over: `isCurrent` says whether a timer still counts, and `size` how many items there are,

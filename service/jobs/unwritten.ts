@@ -1,3 +1,4 @@
+import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { Job, LiveJob, NewJob } from "./job";
 
@@ -48,12 +49,12 @@ const logFill = 16;
 /** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
 export function createUnwritten({ onRollback, deferred, logIsFull, log, write, writeProgress }: UnwrittenDeps) {
   /** Changes of this transaction. */
-  const changes = new Map<number, JobChange>();
+  const changes = new ShortLivedMap<number, JobChange>();
   /** What the tables get later: it was logged, or nobody was promised it. */
-  const waiting = new Map<number, JobChange>();
-  const loggedSeqs = new Map<string, number>();
-  const progress = new Map<number, string | undefined>();
-  const kept = new Map<number, JobPayload>();
+  const waiting = new ShortLivedMap<number, JobChange>();
+  const loggedSeqs = new ShortLivedMap<string, number>();
+  const progress = new ShortLivedMap<number, string | undefined>();
+  const kept = new ShortLivedMap<number, JobPayload>();
   let keptSize = 0;
   let round = 0;
   let loggedJobs = 0;
@@ -107,20 +108,23 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
     noteRollback();
     changes.set(seq, change);
   }
-  /** Writes what was changed in this transaction, and of what waits that which is `due`. */
-  function flush(due = ({ isLogged }: JobChange): boolean => isLogged): void {
+  /** Writes what was changed in this transaction, and of what waits that which is `due`. Answers whether there was any of it. */
+  function flush(due = ({ isLogged }: JobChange): boolean => isLogged): boolean {
+    let isAny = changes.size + progress.size > 0;
     for (const change of changes.values()) {
       endWaiting(change.job.seq);
       write(change);
     }
     for (const [seq, change] of waiting) {
       if (!due(change)) continue;
+      isAny = true;
       endWaiting(seq);
       write(change);
     }
     for (const [seq, text] of progress) writeProgress(seq, text);
     forget();
     loggedJobs = 0;
+    return isAny;
   }
   const isForLog = (): boolean => {
     if (progress.size > 0 || changes.size > logged.jobs) return false;
@@ -169,15 +173,20 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
       changes.clear();
       return true;
     },
-    /** Writes what was changed in this transaction, and everything that was logged. */
+    /** Writes what was changed in this transaction, and everything that was logged; answers, as the two below, whether there was any. */
     flush: () => flush(),
     /** Writes everything. */
     flushAll: () => flush(() => true),
-    /** Writes what was logged, and of the rest what was deferred before the last call: what came since is often over by the next one. */
-    flushOlder(): void {
-      flush((change) => change.isLogged || change.round < round);
+    /**
+     * Writes what was deferred before the last call, and then everything that was logged as well. What came since is often over, or
+     * the log full, by the next one.
+     */
+    flushOlder(): boolean {
+      const isOlder = (change: JobChange): boolean => change.round < round;
+      const written = [...waiting.values()].some(isOlder) && flush((change) => change.isLogged || isOlder(change));
       round++;
       if (waiting.size > 0) deferred();
+      return written;
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { ShortLivedMap } from "../short-lived-map";
 import { createAlarm } from "./alarm";
 import type { JobEvents } from "./events";
 import type { StoredJob } from "./row";
@@ -26,7 +27,7 @@ const batch = 1000;
 
 /** Waits for jobs on behalf of clients. */
 export function createJobWaits(events: JobEvents, clock: Clock) {
-  const waiting = new Map<string, Wait[]>();
+  const waiting = new ShortLivedMap<string, Wait[]>();
   let size = 0;
   let closed = false;
   // One timer for all of them: most jobs are over long before the time of who waits for them.

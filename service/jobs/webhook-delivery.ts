@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
+import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import { createAlarm } from "./alarm";
 import type { JobEvents } from "./events";
@@ -27,7 +28,7 @@ const atOnce = { all: 256, host: 4, bytes: 128 * 1024 * 1024 } as const;
 export function createWebhookDelivery(deps: WebhookDeliveryDeps) {
   const { webhooks, groupCommit, events, clock, timings, log } = deps;
   /** Under way: id → what it holds. */
-  const sending = new Map<number, { bytes: number; done: Promise<void> }>();
+  const sending = new ShortLivedMap<number, { bytes: number; done: Promise<void> }>();
   const sendingTo = new Map<string, number>();
   let bytesSending = 0;
   /** Hosts that may have something due, in the order of their turns. */

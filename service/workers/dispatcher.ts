@@ -6,6 +6,7 @@ import type { RunningJob, TakenJob } from "../jobs/job";
 import type { JobOutcome, Jobs } from "../jobs/jobs";
 import type { Taker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
+import { ShortLivedMap } from "../short-lived-map";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import { isBusy, isLocalId, type Worker, type WorkerRegistry } from "./registry";
 
@@ -47,7 +48,7 @@ export function createDispatcher(deps: DispatcherDeps) {
   const stops = createStopPolls(longPolls, timings);
   const pipes = new WeakMap<Worker, WorkerPipe>();
   /** Workers that wait for a job at their queue. */
-  const takers = new Map<Worker, Taker>();
+  const takers = new ShortLivedMap<Worker, Taker>();
   const freed = (worker: Worker): void => {
     if (!isBusy(worker)) worker.idleSince = clock.now();
     changed(worker.endpointId);

@@ -1,13 +1,14 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
+import { ShortLivedMap } from "../short-lived-map";
 import type { Worker } from "./registry";
 
 /** Calls of workers that are held open until there is something to say. */
 export function createLongPolls(clock: Clock) {
-  const polls = new Map<Worker, Set<AbortController>>();
+  const polls = new ShortLivedMap<Worker, ShortLivedMap<AbortController, true>>();
   /** Ends the held calls of a worker. */
   const wake = (worker: Worker): void => {
-    for (const until of [...(polls.get(worker) ?? [])]) until.abort();
+    for (const until of [...(polls.get(worker)?.keys() ?? [])]) until.abort();
   };
   return {
     /** Holds a call until `ms` have passed, somebody wakes the worker, or the caller is gone (`signal`). */
@@ -19,8 +20,9 @@ export function createLongPolls(clock: Clock) {
     ): Promise<Result> {
       const until = new AbortController();
       const end = (): void => until.abort();
-      const all = polls.get(worker) ?? new Set();
-      polls.set(worker, all.add(until));
+      const all = polls.get(worker) ?? new ShortLivedMap();
+      all.set(until, true);
+      polls.set(worker, all);
       signal.addEventListener("abort", end, { once: true });
       if (signal.aborted) end();
       void clock.sleep(ms, until.signal).then(end, () => undefined);

@@ -7,6 +7,7 @@ import type { Jobs } from "../jobs/jobs";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoints";
+import { ShortLivedMap } from "../short-lived-map";
 import { createStartBackoff } from "./backoff";
 import type { Dispatcher } from "./dispatcher";
 import type { WorkerStarter } from "./launch";
@@ -52,7 +53,7 @@ export function createWorkerPool(deps: PoolDeps) {
   /** Endpoints whose workers can be started once it is known what runs them. */
   const awaiting = new Set<string>();
   const ends = new Set<Promise<void>>();
-  const reviews = new Set<string>();
+  const reviews = new ShortLivedMap<string, true>();
   let started = false;
   let stopping = false;
   events.on("ended", (job, before) => {
@@ -215,7 +216,7 @@ export function createWorkerPool(deps: PoolDeps) {
   /** Looks at an endpoint soon: something about it changed. */
   function review(endpointId: string): void {
     if (!started || stopping || reviews.has(endpointId)) return;
-    reviews.add(endpointId);
+    reviews.set(endpointId, true);
     // Many changes come in one turn, and some of them in the middle of a change.
     setImmediate(() => {
       reviews.delete(endpointId);

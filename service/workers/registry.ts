@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { JobTimings } from "../jobs/timings";
+import { ShortLivedMap } from "../short-lived-map";
 
 /** A worker as the service knows it: a process started here, or one elsewhere that signs in with the endpoint's token. */
 export interface Worker {
@@ -30,9 +31,9 @@ export interface Worker {
   /** When it had its last job; undefined while it has one. */
   idleSince: number;
   /** Jobs it runs, by their ids. */
-  jobs: Map<string, AssignedJob>;
+  jobs: ShortLivedMap<string, AssignedJob>;
   /** Jobs that are over here and that it has to stop: since when, and whether it was told. */
-  stopping: Map<string, { since: number; told: boolean }>;
+  stopping: ShortLivedMap<string, { since: number; told: boolean }>;
   /** No more jobs: it ends when it is done. */
   retiring: boolean;
   /** When it was first found silent for too long. */
@@ -101,8 +102,8 @@ export function createWorkerRegistry() {
         unwell: undefined,
         asking: 0,
         idleSince: now,
-        jobs: new Map(),
-        stopping: new Map(),
+        jobs: new ShortLivedMap(),
+        stopping: new ShortLivedMap(),
         retiring: false,
         suspectSince: undefined,
         awaitedUntil: undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defaultTimings as timings } from "../../../../service/jobs/timings";
+import { ShortLivedMap } from "../../../../service/short-lived-map";
 import { createWorkerRegistry, phaseOf, type Worker } from "../../../../service/workers/registry";
 import { judge } from "../../../../service/workers/watch";
 
@@ -7,7 +8,7 @@ const start = 1_000_000;
 const workerWith = (changes: Partial<Worker> = {}): Worker =>
   Object.assign(createWorkerRegistry().add({ id: "w", endpointId: "e", local: true, now: start }), changes);
 const asked = { firstAskAt: start, lastAskAt: start };
-const withJob = { ...asked, jobs: new Map([["j", { since: start, lowPriority: false, recovered: false }]]) };
+const withJob = { ...asked, jobs: new ShortLivedMap([["j", { since: start, lowPriority: false, recovered: false }]]) };
 
 /** Judges twice, so that a silence that lasts shows. */
 function judgeAt(worker: Worker, now: number) {
@@ -60,7 +61,7 @@ describe("a worker with a job", () => {
   });
 
   test("is hung when it goes on with a job that it was to stop", () => {
-    const worker = workerWith({ ...asked, stopping: new Map([["j", { since: start, told: true }]]) });
+    const worker = workerWith({ ...asked, stopping: new ShortLivedMap([["j", { since: start, told: true }]]) });
     expect(judge(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
       kind: "fine",
       lookAt: start + timings.stopGrace,

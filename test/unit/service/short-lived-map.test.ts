@@ -1,0 +1,65 @@
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { ShortLivedMap } from "../../../service/short-lived-map";
+
+test("it is a Map, however many entries have left it", () => {
+  const map = new ShortLivedMap<number, string>();
+  const plain = new Map<number, string>();
+  for (let at = 0; at < 5000; at++) {
+    map.set(at, `value ${at}`);
+    plain.set(at, `value ${at}`);
+    const gone = at - (at % 70);
+    expect(map.delete(gone)).toBe(plain.delete(gone));
+    expect(map.size).toBe(plain.size);
+    expect(map.get(at)).toBe(plain.get(at));
+    expect(map.has(gone)).toBe(false);
+  }
+  expect([...map]).toEqual([...plain]);
+  expect([...map.keys()]).toEqual([...plain.keys()]);
+  expect([...map.values()]).toEqual([...plain.values()]);
+  map.clear();
+  expect([map.size, [...map]]).toEqual([0, []]);
+});
+
+test("an iteration passes over what leaves meanwhile, and each entry once", () => {
+  const map = new ShortLivedMap<number, number>();
+  const fill = (from: number): void => {
+    for (let at = from; at < from + 200; at++) map.set(at, at);
+  };
+  fill(0);
+  const seen: number[] = [];
+  for (const [key] of map) {
+    seen.push(key);
+    map.delete(key);
+    map.delete(key + 1);
+  }
+  expect(seen).toEqual(Array.from({ length: 100 }, (_, at) => 2 * at));
+  fill(200);
+  expect(map.size).toBe(200);
+});
+
+test("what has left is free at the next young collection, even when the map itself is old", () => {
+  setFlagsFromString("--expose-gc");
+  const collect: (options: { type: "minor" | "major" }) => void = runInNewContext("gc");
+  const map = new ShortLivedMap<number, number[]>();
+  const pass = (at: number): void => {
+    map.set(
+      at,
+      Array.from({ length: 100 }, () => at),
+    );
+    map.delete(at - 16);
+  };
+  for (let at = 0; at < 16; at++) pass(at);
+  collect({ type: "major" });
+  // What lives through two of them is old.
+  for (let times = 0; times < 2; times++) collect({ type: "minor" });
+  const before = getHeapStatistics().used_heap_size;
+  for (let at = 16; at < 40_000; at++) {
+    pass(at);
+    if (at % 4000 === 0) collect({ type: "minor" });
+  }
+  collect({ type: "minor" });
+  // Of 40,000 entries of 0.8 kB; a Map keeps most of them.
+  expect(getHeapStatistics().used_heap_size - before).toBeLessThan(4 * 1024 * 1024);
+});
