@@ -45,16 +45,20 @@ export function rootOf(host: string, port: number): string {
 }
 
 /**
- * Refuses requests for other hosts, so that no web page gets at a service through a name of its own that leads here. Throws a
- * ServiceError `misdirected`.
+ * What is wrong with a request's Host header: no web page gets at a service through a name of its own that leads here. Where
+ * no name was allowed, anything may be in it.
  */
-export function createHostCheck({ host, allowHosts }: Listening): (header: string | undefined) => void {
+export function createHostCheck({
+  host,
+  allowHosts,
+}: Listening): (header: string | undefined) => ServiceError | undefined {
+  if (allowHosts.length === 0) return () => undefined;
   const known = [...allowHosts, inUrl(host), "127.0.0.1", "localhost", "[::1]"].map((name) => name.toLowerCase());
   const allowed = new Set(known);
   return (header = "") => {
     const name = header.replace(/:\d+$/, "").toLowerCase();
-    if (allowed.has(name)) return;
-    throw new ServiceError(
+    if (allowed.has(name)) return undefined;
+    return new ServiceError(
       "misdirected",
       `header Host: ${showValue(header.slice(0, 100))} is not a host of this service; start it with --allow-host and that name`,
     );

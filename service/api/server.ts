@@ -85,10 +85,11 @@ export function createServer(deps: ServerDeps) {
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
+  const misdirection = createHostCheck(listening);
   // Answers are logged by the framework.
   const isDirect = !log.isLevelEnabled("debug");
   function takesDirectly(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!isDirect || refusing || !jobs.direct(request, response)) return false;
+    if (!isDirect || refusing || misdirection(request.headers.host) || !jobs.direct(request, response)) return false;
     requests += 1;
     return true;
   }
@@ -105,8 +106,7 @@ export function createServer(deps: ServerDeps) {
     });
 
   // The way of a request, in order.
-  const checkHost = createHostCheck(listening);
-  if (listening.allowHosts.length > 0) app.addHook("onRequest", async ({ headers }) => checkHost(headers.host));
+  app.addHook("onRequest", (request, _reply, done) => done(misdirection(request.headers.host)));
   acceptEmptyJson(app);
   app.register(
     async (scope) => {

@@ -80,6 +80,22 @@ test("every API and the worker channel refuse a host that was not allowed, befor
     expect(await ask(`${service.baseUrl}/endpoints`, host, headers), host).toMatchObject({ status: 200 });
 });
 
+test("a job of an endpoint is refused for a host that was not allowed too, with the right key", async () => {
+  const service = await useService({ host: "0.0.0.0", allowHosts: ["serverless-compute"] });
+  const headers = { authorization: `Bearer ${service.apiKey}` };
+  const create = async (path: string, body: object): Promise<string> => {
+    const request = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
+    const created = await fetch(service.baseUrl + path, { ...request, body: JSON.stringify(body) });
+    const { id } = JSON.parse(await created.text());
+    return id;
+  };
+  const templateId = await create("/templates", { name: "one", imageName: "acme/echo:1", isServerless: true });
+  const id = await create("/endpoints", { name: "one", templateId, workersMax: 0 });
+  const status = (host: string) => ask(`${service.serverlessUrl}/v2/${id}/status/none`, host, headers);
+  expect(await status("evil.example")).toMatchObject({ status: 421 });
+  expect(await status("serverless-compute")).toMatchObject({ status: 404 });
+});
+
 test("an allowed host still needs the key", async () => {
   const service = await useService({ host: "0.0.0.0", allowHosts: ["serverless-compute"] });
   expect(await ask(`${service.baseUrl}/endpoints`, "serverless-compute")).toMatchObject({ status: 401 });
