@@ -19,8 +19,9 @@ export function createTableWriter(
       write();
       failed = false;
     } catch (error) {
+      // It is attempted forty times a second: the log says once what a full disk keeps from being written.
+      if (!failed) report(error);
       failed = true;
-      report(error);
       deferred();
     }
   }
