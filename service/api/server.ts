@@ -60,7 +60,9 @@ export function createServer(deps: ServerDeps) {
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
     answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed"));
-  const options: FastifyHttpOptions<HttpServer> = {
+  const optionsOf = (
+    takes: (request: IncomingMessage, response: ServerResponse) => boolean,
+  ): FastifyHttpOptions<HttpServer> => ({
     // Its own logging makes a logger for each request; faults and answers are logged below.
     logger: false,
     forceCloseConnections: true,
@@ -73,15 +75,15 @@ export function createServer(deps: ServerDeps) {
           keepAliveTimeout,
         },
         (request, response) => {
-          if (!takesDirectly(request, response)) begin(request, response);
+          if (!takes(request, response)) begin(request, response);
         },
       ).on("clientError", answerBrokenRequest),
     // What it refuses before a route is found.
     frameworkErrors: tellError,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
-  };
-  const app = fastify(options);
+  });
+  const app = fastify(optionsOf(takesDirectly));
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
@@ -162,7 +164,8 @@ export function createServer(deps: ServerDeps) {
   /** The workers' listeners by their addresses. */
   const ofWorkers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
   function openForWorkers(address: string): Promise<number> {
-    const server = fastify(options);
+    // Calls of users have no place here, also not past the framework.
+    const server = fastify(optionsOf(() => false));
     server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
     server.setNotFoundHandler(answerUnknownRoute);
     setErrorHandler(server);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { image, useEngineService } from "../../../support/engine-service";
 import { type Answer, expectAnswer, send, stringAt } from "../../../support/raw-http";
+import { useJobRig } from "../jobs/support/job-rig";
 
 const rig = await useEngineService({ rateLimits: "on" });
 const key = rig.service.apiKey;
@@ -88,4 +89,17 @@ test("calls past the framework count as requests", async () => {
   const before = rig.service.requestCount();
   await call({ path: `${parked}/run`, text: body });
   expect(rig.service.requestCount()).toBe(before + 1);
+});
+
+test("the listener of workers takes no calls of users, neither past the framework nor through it", async () => {
+  const own = await useJobRig();
+  const { id } = await own.endpoint("none", { workersMax: 0 });
+  const port = await own.listenForWorkers("127.0.0.1");
+  const to = (path: string, text?: string) =>
+    send(text === undefined ? "GET" : "POST", `http://127.0.0.1:${port}/v2/${id}/${path}`, {
+      key: "a-key-for-this-test-only",
+      ...(text === undefined ? {} : { text }),
+    });
+  const answers = [await to("run", body), await to("run/", body), await to("status/none"), await to("health")];
+  expect(answers.map(({ status, text }) => [status, text.includes("route ")])).toEqual(Array(4).fill([404, true]));
 });

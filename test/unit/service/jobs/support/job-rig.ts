@@ -35,6 +35,8 @@ export interface Answer {
 export interface JobRig {
   readonly root: string;
   readonly dataFolder: string;
+  /** Opens a listener for workers' calls only; resolves with its port. */
+  listenForWorkers(address: string): Promise<number>;
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
   graphql(query: string): Promise<Answer>;
   /** The job API of an endpoint that is there. */
@@ -117,6 +119,7 @@ export async function useJobRig({
     };
     return {
       root,
+      listenForWorkers,
       stop: (deadline: number) => {
         stopped ??= stop(deadline);
         return stopped;
@@ -180,6 +183,7 @@ export async function useJobRig({
       return running.root;
     },
     dataFolder,
+    listenForWorkers: (address) => running.listenForWorkers(address),
     rest: (method, path, json) => send(method, `/v1${path}`, json),
     graphql: (query) => send("POST", "/graphql", { query }),
     jobs: jobsOf,
