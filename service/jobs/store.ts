@@ -198,6 +198,7 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     },
     remove: (seq: number): void => {
       flushAll();
+      unwritten.dropPayloads();
       for (const command of remove) command.run(seq);
     },
     /** Removes an endpoint's jobs. */

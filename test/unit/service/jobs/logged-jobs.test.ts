@@ -118,3 +118,13 @@ test("tables that cannot be written lose nothing of what was logged", async () =
   expect([rig.inTables(), rig.database.redoLog.isEmpty()]).toEqual([[`${id} COMPLETED`], true]);
   expect(rig.afterKill().counters.read("endpoint").completed).toBe(1);
 });
+
+test("the input of a waiting job leaves memory with the job when its ttl is over", async () => {
+  const rig = rigOf();
+  const job = await rig.jobs.submit(rig.newJob({ expiresAt: rig.clock.now() + 10_000 }));
+  rig.jobs.writeLogged();
+  await rig.clock.advance(10_000);
+  await rig.jobs.settle([job?.id ?? ""]);
+  expect(rig.inTables()).toEqual([]);
+  expect(rig.store.payload(job?.seq ?? 0)).toBe(undefined);
+});
