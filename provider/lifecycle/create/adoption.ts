@@ -4,7 +4,7 @@ import { agrees, diffProperties } from "../properties/diff";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { traitsOf } from "../properties/traits";
 import { toProperties } from "../properties/values";
-import type { Creation, Findable, Named } from "./creation";
+import { type Creation, type Findable, hasOwnName, listed, type Named } from "./creation";
 import type { ExistingObject, Ledger } from "./ledger";
 
 /** Milliseconds that an object counts as made just now, by the service's own clock. */
@@ -22,8 +22,7 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   context: Context,
 ): Promise<{ id: string; outputs: Outputs } | undefined> {
   const { inputs, shape, rules } = creation;
-  // A default name carries the fingerprint of the resource's URN: nobody else's object has it.
-  const named = creation.isOwnName?.(context.defaultName) ?? inputs.name === context.defaultName;
+  const named = hasOwnName(creation, context);
   if (!inputs.adoptExisting && !named) return undefined;
   // A refresh reads what was replaced, too.
   const mayBeRead = creation.returns === true && named;
@@ -60,8 +59,6 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
     throw error;
   }
 }
-
-const listed = (found: readonly Findable[]): string => found.map(({ id }) => id).join(", ");
 
 /** What of an object differs from the inputs and cannot change in place: name → value that it has. */
 function fixedDifferences<Inputs extends Named, Outputs extends object, Found extends Findable>(

@@ -5,7 +5,7 @@ import { type Listing, listAll } from "../listing";
 import { ExplainedError, explain, lostCreate, type Subject } from "../messages";
 import { agrees } from "../properties/diff";
 import { takeOver } from "./adoption";
-import { type Creation, existingBefore, type Findable, type Named } from "./creation";
+import { type Creation, existingBefore, type Findable, hasOwnName, listed, type Named } from "./creation";
 import { inTurn, ledgerOf } from "./ledger";
 
 /** Milliseconds before each look for what a lost response may have made: a slow service needs a moment to show it. */
@@ -54,16 +54,21 @@ export async function createOnce<Inputs extends Named, Outputs extends object, F
     };
     const { made, sent } = await sendUntilKnown(creation, look, context);
     ledger.claimed.add(made.id);
-    if (sent > 1 && remove) await removeDuplicates(remove, made, look, context);
+    if (sent > 1 && remove) {
+      const duplicates = await findDuplicates(made, look, context);
+      if (hasOwnName(creation, context)) await removeDuplicates(remove, made, duplicates, context);
+      else if (duplicates.length > 0) context.warn(possibleDuplicates(kind, inputs.name, duplicates));
+    }
     return { id: made.id, outputs: creation.outputs(made) };
   });
 }
 
 async function sendUntilKnown<Inputs extends Named, Outputs extends object, Found extends Findable>(
-  { kind, inputs, send, remove }: Creation<Inputs, Outputs, Found>,
+  creation: Creation<Inputs, Outputs, Found>,
   look: Look<Found>,
   context: Context,
 ): Promise<{ made: Found; sent: number }> {
+  const { kind, inputs, send, remove } = creation;
   const subject = { label: `${kind} "${inputs.name}"`, verb: "create" } as const;
   for (let sent = 1; ; sent++) {
     let cutOff = false;
@@ -83,7 +88,13 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
         // The failed look is not the failure to report, but it proves nothing.
         (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "It could not be looked up." }),
       );
-      const [made] = ours;
+      const [made, ...others] = ours;
+      if (others.length > 0 && !hasOwnName(creation, context))
+        throw new LostCreate(
+          error,
+          subject,
+          `The service lists ${listed(ours)}: one is it, the others may be another deployment's.`,
+        );
       if (made) return { made, sent };
       const { aborted, reason } = context.signal;
       if (isOver(context)) throw new LostCreate(aborted ? reason : error, subject, doubt);
@@ -110,41 +121,50 @@ async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen
   return look(tidyingOptions(context));
 }
 
-/**
- * After a create that was sent more than once: a first one that was only slow must not stay. Duplicates that cannot be
- * deleted now are kept in state, as `duplicates`, for the next deployment.
- */
-async function removeDuplicates<Found extends Findable>(
-  remove: (id: string, options: CallOptions) => Promise<void>,
+const unfinished = (made: Findable, text: string, left: string[], cause: unknown): PartialFailure =>
+  new PartialFailure(`it was created, but ${text}`, made.id, left.length > 0 ? { duplicates: left } : {}, { cause });
+
+/** What a create made that was sent more than once, beside the one that is known: the first one may have been slow only. */
+async function findDuplicates<Found extends Findable>(
   made: Found,
   look: Look<Found>,
   context: Context,
-): Promise<void> {
-  const unfinished = (text: string, left: string[], cause: unknown): PartialFailure =>
-    new PartialFailure(`it was created, but ${text}`, made.id, left.length > 0 ? { duplicates: left } : {}, { cause });
-  let duplicates: Found[] = [];
+): Promise<Found[]> {
   for (let tried = 1; ; tried++) {
     try {
       const { ours, ids, doubt } = await look(callOptions(context));
       // A list that shows what was made last is not cut off before it.
       if (doubt !== undefined && !ids.has(made.id)) throw new Error(doubt);
-      duplicates = ours;
-      break;
+      return ours;
     } catch (cause) {
       const text = `a lost request may have created a duplicate named "${made.name}": look for it and delete it by hand`;
-      if (tried === rounds || context.signal.aborted) throw unfinished(text, [], cause);
+      if (tried === rounds || context.signal.aborted) throw unfinished(made, text, [], cause);
     }
   }
+}
+
+/** Duplicates that cannot be deleted now are kept in state, as `duplicates`, for the next deployment. */
+async function removeDuplicates(
+  remove: (id: string, options: CallOptions) => Promise<void>,
+  made: Findable,
+  duplicates: Findable[],
+  context: Context,
+): Promise<void> {
   for (const [index, duplicate] of duplicates.entries()) {
     try {
       await remove(duplicate.id, callOptions(context));
     } catch (cause) {
       const left = duplicates.slice(index).map(({ id }) => id);
       const text = `a lost request created a duplicate (${left.join(", ")}) that could not be deleted; the next deployment tries again`;
-      throw unfinished(text, left, cause);
+      throw unfinished(made, text, left, cause);
     }
   }
 }
+
+/** A name that a program sets may be another deployment's too, whose object must not go. */
+const possibleDuplicates = (kind: string, name: string, found: readonly Findable[]): string =>
+  `another ${kind} named "${name}" was created at the same time (${listed(found)}): by a request of this create whose ` +
+  "response was lost, or by another deployment. Delete it unless it is in use.";
 
 /** A create whose response was lost and whose object was not found: it may exist. `doubt` says why the look proves nothing. */
 class LostCreate extends ExplainedError {

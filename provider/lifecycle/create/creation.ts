@@ -58,10 +58,21 @@ export interface Findable extends ExistingObject {
   createdAt?: string | undefined;
 }
 
+/** Objects as messages name them. */
+export const listed = (found: readonly Findable[]): string => found.map(({ id }) => id).join(", ");
+
 /** The inputs that every creation reads. */
 export interface Named {
   name: string;
   adoptExisting?: boolean | undefined;
+}
+
+/** Whether nobody else's object has the name: a default one carries the fingerprint of the resource's URN. */
+export function hasOwnName<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  { inputs, isOwnName }: Creation<Inputs, Outputs, Found>,
+  { defaultName }: Context,
+): boolean {
+  return isOwnName?.(defaultName) ?? inputs.name === defaultName;
 }
 
 /** The objects of a kind that were there before this process made its first one: one list call per kind and process. */

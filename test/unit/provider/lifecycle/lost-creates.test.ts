@@ -134,11 +134,32 @@ describe("two of the same name and inputs at once, where names need not be uniqu
   });
 });
 
+test("a volume of the same name that another deployment makes meanwhile is not taken for the one whose answer was lost", async () => {
+  const inputsOf = (name: string) => kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+  const path = "/v1/networkvolumes";
+  const context = bench.context({ defaultName: "shared-0123456" });
+  await kinds.NetworkVolume.create(inputsOf("first"), context);
+  bench.proxy.inject({ method: "POST", path }, { kind: "dropAfterAnswer" });
+  bench.proxy.inject({ method: "GET", path }, { kind: "delay", ms: 500 });
+  const creating = kinds.NetworkVolume.create(inputsOf("shared"), context).catch((error: unknown) => String(error));
+  while (!bench.proxy.requests.some(({ fault }) => fault === "delay"))
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  await bench.rest("POST", "/networkvolumes", inputsOf("shared"));
+  const failure = await creating;
+  const both = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
+  expect(both).toHaveLength(2);
+  expect(failure).toContain("one is it, the others may be another deployment's");
+  for (const { id } of both) expect(failure).toContain(String(id));
+});
+
 describe("a first request that was only slow", () => {
   const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "straggler-dev").inputs;
   const create: Match = { method: "POST", path: "/v1/networkvolumes" };
   const named = async () =>
     (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
+
+  /** Of the resource whose default name it is: nobody else gives it to an object. */
+  const own = () => bench.context({ defaultName: "straggler-dev" });
 
   /** The looks find nothing, then the first request arrives after all: made past the proxy, as a slow network would. */
   async function straggle(): Promise<void> {
@@ -149,10 +170,24 @@ describe("a first request that was only slow", () => {
     await bench.rest("POST", "/networkvolumes", { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" });
   }
 
-  test("does not leave a second one", async () => {
-    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, bench.context()), straggle()]);
+  test("does not leave a second one under a default name", async () => {
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, own()), straggle()]);
     expect((await named()).map((one) => one["id"])).toEqual([id]);
     await bench.rest("DELETE", `/networkvolumes/${id}`);
+  });
+
+  test("is told of and left alone under a name that the program sets: it may be another deployment's", async () => {
+    const context = bench.context({ defaultName: "straggler-dev-0123456" });
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), straggle()]);
+    const ids = (await named()).map((one) => String(one["id"]));
+    expect(ids).toHaveLength(2);
+    const other = ids.find((one) => one !== id);
+    expect(context.warned).toEqual([
+      expect.stringMatching(
+        `^another NetworkVolume named "straggler-dev" was created at the same time \\(${other}\\): .* Delete it unless it is in use.$`,
+      ),
+    ]);
+    for (const one of ids) await bench.rest("DELETE", `/networkvolumes/${one}`);
   });
 
   test("is deleted later, also where version 0.1.0 kept its id in state as `doubles`", async () => {
@@ -169,7 +204,7 @@ describe("a first request that was only slow", () => {
   test("leaves one that cannot be removed: the object is kept, and said to be unfinished", async () => {
     bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
     const [failure] = await Promise.all([
-      kinds.NetworkVolume.create(inputs, bench.context()).catch((error: unknown) => error),
+      kinds.NetworkVolume.create(inputs, own()).catch((error: unknown) => error),
       straggle(),
     ]);
     expect(failure).toBeInstanceOf(PartialFailure);
