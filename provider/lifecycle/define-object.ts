@@ -32,7 +32,7 @@ export interface ObjectDefinition<Inputs extends Named, Outputs extends object, 
   change?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   /** What one that was just made or taken over has to go through; one that fails stays in state as unfinished. */
   prove?(made: { id: string; outputs: Outputs }, inputs: Inputs, context: Context): Promise<void>;
-  /** Whether several may have the same name: then a create that was sent twice deletes its duplicate. */
+  /** Whether several may have the same name: then a create that was sent twice looks for its duplicate. */
   sharesNames?: true;
   /** An object under the name that it was made with, where the service changes names. */
   named?(found: Found, inputs: Inputs): Found;
