@@ -6,6 +6,7 @@ import type { LiveJobs } from "./live-jobs";
 import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
+import { storePause } from "./timings";
 import type { Transitions } from "./transitions";
 
 export interface AssignmentDeps {
@@ -23,9 +24,6 @@ interface Served {
   taker: Taker;
   taken: TakenJob;
 }
-
-/** How long it takes until a queue is served again when the store cannot be written, ms. */
-const pause = 1000;
 
 /** Waiting jobs go to workers, one each, in the order of the queue. */
 export function createAssignment({ live, store, records, groupCommit, events, clock, transitions }: AssignmentDeps) {
@@ -63,7 +61,7 @@ export function createAssignment({ live, store, records, groupCommit, events, cl
   function serveSoon(endpointId: string): void {
     const { size, hasTaker } = live.queue(endpointId);
     if (size === 0 || !hasTaker) return;
-    commit(() => serve(endpointId), give).catch(() => clock.sleep(pause).then(() => serveSoon(endpointId)));
+    commit(() => serve(endpointId), give).catch(() => clock.sleep(storePause).then(() => serveSoon(endpointId)));
   }
 
   /** The first waiting job begins at a worker that ends with the service; false when there is none. */

@@ -1,4 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { ServiceError } from "../errors";
 import type { GroupCommit } from "../store/group-commit";
 import { createAssignment } from "./assignment";
 import type { JobCounters } from "./counters";
@@ -10,7 +11,7 @@ import type { LiveJobs } from "./live-jobs";
 import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
-import { crashLimit } from "./timings";
+import { crashLimit, storePause } from "./timings";
 import { createTransitions, type Transition } from "./transitions";
 import type { JobPayload } from "./unwritten";
 import type { WebhookStore } from "./webhook-store";
@@ -55,6 +56,13 @@ export function createJobs(deps: JobsDeps) {
   }
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
     (await commit(work, announce, { bytes })) !== undefined;
+
+  /** Resolves false when the store cannot be written, and goes on until it can or the service stops. */
+  const untilKept = (attempt: () => Promise<boolean>): Promise<boolean> =>
+    attempt().catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) void clock.sleep(storePause).then(() => untilKept(attempt));
+      return false;
+    });
 
   const isFirst = ({ endpointId }: NewJob): boolean => live.queue(endpointId).size === 0;
   /** The record of a submission, which the worker has at once when there is one. */
@@ -131,18 +139,23 @@ export function createJobs(deps: JobsDeps) {
         { bytes: output.length },
       ),
 
-    /** Takes a job back from its worker: into the queue, or to its end after too many crashes. */
+    /**
+     * Takes a job back from its worker: into the queue, or to its end after too many crashes. While the store cannot be written
+     * it is tried again in a moment: nobody else would. A service that stops does it at its next start.
+     */
     giveBack: (id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean> =>
-      change(() => {
-        const before = runBy(id, workerId);
-        if (!before) return undefined;
-        const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
-        if (crashes > crashLimit) {
-          return end(before, becomes.failed({ ...before, crashes }, error, clock.now()), { output: undefined });
-        }
-        const counted = reason !== "undelivered";
-        return queueAgain(before, { retries: before.retries + (counted ? 1 : 0), crashes }, counted);
-      }),
+      untilKept(() =>
+        change(() => {
+          const before = runBy(id, workerId);
+          if (!before) return undefined;
+          const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
+          if (crashes > crashLimit) {
+            return end(before, becomes.failed({ ...before, crashes }, error, clock.now()), { output: undefined });
+          }
+          const counted = reason !== "undelivered";
+          return queueAgain(before, { retries: before.retries + (counted ? 1 : 0), crashes }, counted);
+        }),
+      ),
 
     /** Fails a waiting job whose workers do not come up. */
     refuse: (id: string, error: string): Promise<boolean> =>

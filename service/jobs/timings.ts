@@ -90,5 +90,8 @@ export function resolveTimings(given: Partial<JobTimings>): JobTimings {
 /** Crashes of a job's worker after which it is queued again; the next one fails it. */
 export const crashLimit = 2;
 
+/** How long it takes until what the store could not keep is tried again, ms. */
+export const storePause = 1000;
+
 /** Workers in a row that end before they ask for a job, after which the waiting jobs fail. */
 export const startFailureLimit = 3;

@@ -160,3 +160,15 @@ test("a result that cannot be stored leaves its job running, and another one end
   expect(await rig.jobs.finish(job.id, "w", { output: "2" })).toBe(true);
   expect(rig.records.find("endpoint", job.id)).toMatchObject({ job: { status: "COMPLETED" }, output: "2" });
 });
+
+test("a job whose worker is gone is queued again as soon as that can be stored", async () => {
+  const rig = rigOf();
+  rig.jobs.await("endpoint", rig.local);
+  const job = rig.newJob();
+  await rig.jobs.submit(job);
+  rig.failNextTransaction();
+  expect(await rig.jobs.giveBack(job.id, "w", "crashed", "lost")).toBe(false);
+  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", [`${job.id} IN_PROGRESS`]]);
+  await rig.clock.advance(1000);
+  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
+});
