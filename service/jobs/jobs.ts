@@ -57,12 +57,16 @@ export function createJobs(deps: JobsDeps) {
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
     (await commit(work, announce, { bytes })) !== undefined;
 
-  /** Resolves false when the store cannot be written, and goes on until it can or the service stops. */
-  const untilKept = (attempt: () => Promise<boolean>): Promise<boolean> =>
-    attempt().catch((error: unknown) => {
-      if (!(error instanceof ServiceError)) void clock.sleep(storePause).then(() => untilKept(attempt));
-      return false;
+  /** What rejects because the store cannot be written goes on until it can, or the service stops. */
+  function untilKept(attempt: () => Promise<boolean>): Promise<boolean> {
+    const kept = attempt();
+    kept.catch(async (error: unknown) => {
+      if (error instanceof ServiceError) return;
+      await clock.sleep(storePause);
+      untilKept(attempt).catch(() => undefined);
     });
+    return kept;
+  }
 
   const isFirst = ({ endpointId }: NewJob): boolean => live.queue(endpointId).size === 0;
   /** The record of a submission, which the worker has at once when there is one. */
@@ -140,8 +144,8 @@ export function createJobs(deps: JobsDeps) {
       ),
 
     /**
-     * Takes a job back from its worker: into the queue, or to its end after too many crashes. While the store cannot be written
-     * it is tried again in a moment: nobody else would. A service that stops does it at its next start.
+     * Takes a job back from its worker: into the queue, or to its end after too many crashes. When it rejects because the store
+     * cannot be written, it goes on by itself until that can be: nobody else would take the job from a worker that is gone.
      */
     giveBack: (id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean> =>
       untilKept(() =>

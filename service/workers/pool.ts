@@ -3,7 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { createAlarm } from "../jobs/alarm";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
+import type { GiveBackReason, Jobs } from "../jobs/jobs";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoints";
@@ -167,10 +167,17 @@ export function createWorkerPool(deps: PoolDeps) {
     }
     for (const jobId of jobIds) {
       const error = problems.jobLost(endpointId, local, end, crashed);
-      await jobs.giveBack(jobId, worker.id, crashed ? "crashed" : "interrupted", error);
+      await takeBack(jobId, worker, crashed ? "crashed" : "interrupted", error);
     }
     review(endpointId);
   }
+
+  const takeBack = (jobId: string, { id }: Worker, reason: GiveBackReason, error: string): Promise<unknown> =>
+    jobs
+      .giveBack(jobId, id, reason, error)
+      .catch((fault) =>
+        log.error({ err: fault, job: jobId }, "a job could not be taken back yet from a worker that is gone"),
+      );
 
   /** Ends a worker that does not do its part; one elsewhere is forgotten. */
   async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
@@ -185,7 +192,7 @@ export function createWorkerPool(deps: PoolDeps) {
     registry.remove(worker);
     const reason = worker.awaitedUntil === undefined ? "crashed" : "interrupted";
     for (const jobId of worker.jobs.keys()) {
-      await jobs.giveBack(jobId, worker.id, reason, `the worker ${why} while it ran the job`);
+      await takeBack(jobId, worker, reason, `the worker ${why} while it ran the job`);
     }
     review(worker.endpointId);
   }

@@ -167,7 +167,7 @@ test("a job whose worker is gone is queued again as soon as that can be stored",
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.failNextTransaction();
-  expect(await rig.jobs.giveBack(job.id, "w", "crashed", "lost")).toBe(false);
+  await expect(rig.jobs.giveBack(job.id, "w", "crashed", "lost")).rejects.toThrow("disk full");
   expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", [`${job.id} IN_PROGRESS`]]);
   await rig.clock.advance(1000);
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
