@@ -125,6 +125,11 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
   const flush = (): void => toTables(unwritten.flush);
   /** The same with all that was deferred. */
   const flushAll = (): void => toTables(unwritten.flushAll);
+  /** Rows are removed from the tables: these have every job then, and memory keeps nothing of those that go. */
+  function beforeRemoval(): void {
+    flushAll();
+    unwritten.dropPayloads();
+  }
   /** The last progress update (JSON text) of a job that is not over. */
   const progressOf = (seq: number): string | undefined =>
     unwritten.hasProgress(seq) ? unwritten.progress(seq) : progress.get(seq);
@@ -197,20 +202,17 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
       for (const command of clear) command.run(seq);
     },
     remove: (seq: number): void => {
-      flushAll();
-      unwritten.dropPayloads();
+      beforeRemoval();
       for (const command of remove) command.run(seq);
     },
     /** Removes an endpoint's jobs. */
     removeEndpoint: (endpointId: string): void => {
-      flushAll();
-      unwritten.dropPayloads();
+      beforeRemoval();
       for (const command of removeEndpoint) command.run(endpointId);
     },
     /** Removes an endpoint's waiting jobs. */
     purge: (endpointId: string): void => {
-      flushAll();
-      unwritten.dropPayloads();
+      beforeRemoval();
       purge.run(endpointId);
     },
     /** All jobs that are not over. */
