@@ -16,8 +16,8 @@ export function createEndpointRemoval(deps: {
   rateLimits: Pick<RateLimits, "forget">;
   pool: Pick<WorkerPool, "drop">;
   logs: Pick<WorkerLogs, "remove">;
-  containers: Pick<Containers, "tidy">;
-  endpoints: Pick<EndpointLookup, "volumeIds" | "images">;
+  containers: Pick<Containers, "removeVolume" | "tidy">;
+  endpoints: Pick<EndpointLookup, "images">;
   /** The folder of the homes of workers. */
   homes: string;
   log: Pick<Logger, "warn" | "error">;
@@ -40,11 +40,11 @@ export function createEndpointRemoval(deps: {
     await tidy();
   }
 
-  /** Takes away folders of volumes and pulled images that nothing needs any more. */
+  /** Removes pulled images that are no longer used. */
   async function tidy(): Promise<void> {
     await containers
-      .tidy(endpoints.volumeIds(), endpoints.images())
-      .catch((error: unknown) => log.warn({ err: error }, "a volume's folder or a pulled image is left over"));
+      .tidy(endpoints.images())
+      .catch((error: unknown) => log.warn({ err: error }, "a pulled image is left over"));
   }
 
   return {
@@ -57,7 +57,13 @@ export function createEndpointRemoval(deps: {
         ),
       ),
     tidy,
-    tidySoon: (): void => soon(tidy()),
+    /** Deletes the folder of a deleted volume in the background; a failure is logged. */
+    removeVolumeSoon: (volumeId: string): void =>
+      soon(
+        containers
+          .removeVolume(volumeId)
+          .catch((error: unknown) => log.warn({ err: error, volume: volumeId }, "a volume's folder is left over")),
+      ),
     /** Resolves when nothing is under way in the background. */
     settled: (): Promise<unknown> => Promise.all(underWay),
   };

@@ -25,6 +25,7 @@ import { createTableWriter } from "./jobs/table-writer";
 import { commitWindow, createJobWaits } from "./jobs/waits";
 import { createWebhookDelivery } from "./jobs/webhook-delivery";
 import { createWebhookStore } from "./jobs/webhook-store";
+import { setAsideOrphans } from "./orphans";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
 import type { EndpointEvents } from "./resources/endpoints";
 import type { ServiceSettings } from "./settings";
@@ -35,7 +36,7 @@ import { createDispatcher } from "./workers/dispatcher";
 import { readHealth } from "./workers/health";
 import { createWorkerStarter } from "./workers/launch";
 import type { LocalWorker } from "./workers/local-worker";
-import { createWorkerLogs, namesIn, workerLogFolder } from "./workers/logs";
+import { createWorkerLogs, workerLogFolder } from "./workers/logs";
 import { servePipe } from "./workers/pipe";
 import { createWorkerPool } from "./workers/pool";
 import { createReaper } from "./workers/reaper";
@@ -48,7 +49,7 @@ export interface JobEngineDeps {
   clock: Clock;
   settings: Pick<
     ServiceSettings,
-    "dataFolder" | "engine" | "gpus" | "images" | "rateLimits" | "runtime" | "stream" | "timings"
+    "dataFolder" | "engine" | "gpus" | "images" | "onNotice" | "rateLimits" | "runtime" | "stream" | "timings"
   >;
   endpoints: EndpointLookup;
   events: EndpointEvents;
@@ -148,7 +149,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
     pool.review(endpointId);
   });
   deps.events.on("endpointDeleted", removal.removeSoon);
-  deps.events.on("volumeDeleted", removal.tidySoon);
+  deps.events.on("volumeDeleted", removal.removeVolumeSoon);
   deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
     supervisor.retime(endpointId);
     if (workersRestart) pool.replaceAll(endpointId);
@@ -187,8 +188,17 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       supervisor.watch(live.all());
       for (const job of kept) dispatcher.awaitReturn(job);
       // A service that was killed while it forgot an endpoint may have come to any point.
-      const files = [...(await logs.endpoints()), ...(await namesIn(homes))];
-      const left = new Set([...store.endpoints(), ...tokens.endpoints(), ...files]);
+      const left = new Set([...store.endpoints(), ...tokens.endpoints()]);
+      const volumeIds = endpoints.volumeIds();
+      setAsideOrphans(
+        settings.dataFolder,
+        (id) => volumeIds.has(id),
+        exists,
+        (text) => {
+          log.warn(text);
+          settings.onNotice(text);
+        },
+      );
       for (const endpointId of left) if (!exists(endpointId)) await removal.remove(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
       supervisor.start();

@@ -48,6 +48,8 @@ export interface ServiceOptions {
   timings?: Partial<JobTimings>;
   /** Default: the machine's clock. */
   clock?: Clock;
+  /** Receives each sentence that the user should read although the service goes on, such as moved files or a full disk. */
+  onNotice?: (text: string) => void;
   /** Default `info` for the command line, `silent` when embedded. */
   logLevel?: "silent" | "error" | "warn" | "info" | "debug";
 }
@@ -126,6 +128,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     watch: options.watch ?? false,
     timings: resolveTimings(options.timings ?? {}),
     clock: options.clock ?? systemClock,
+    onNotice: options.onNotice ?? (() => undefined),
     logLevel: options.logLevel ?? "silent",
   };
 }

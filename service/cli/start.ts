@@ -21,7 +21,8 @@ const stopDeadline = 5000;
 /** Starts the service, which a signal stops, and prints its addresses; resolves when it listens. */
 export async function start({ data, image, allowHost, json, ...flags }: StartFlags, output: Output): Promise<void> {
   const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey: apiKeyOfEnvironment() };
-  const service = await createService({ ...flags, ...given, logLevel: "info" });
+  const onNotice = (text: string): void => complain(output, text);
+  const service = await createService({ ...flags, ...given, logLevel: "info", onNotice });
   // Before anything is printed: whoever reads the first line may stop the service at once.
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);

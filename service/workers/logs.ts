@@ -1,5 +1,4 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 export type LogFile = ReturnType<typeof createLogFile>;
@@ -74,13 +73,6 @@ export const workerLogFolder = (dataFolder: string): string => join(dataFolder, 
 /** Where an endpoint's log is; ids are made by the service and safe as names. */
 export const workerLogPath = (folder: string, endpointId: string): string => join(folder, `${endpointId}.log`);
 
-/** The names in a folder; none if it does not exist. */
-export const namesIn = (folder: string): Promise<string[]> =>
-  readdir(folder).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
-    throw error;
-  });
-
 export type WorkerLogs = ReturnType<typeof createWorkerLogs>;
 
 /** The output of each endpoint's workers, in `<folder>/<endpoint id>.log`. The folder is created with the first line of a log. */
@@ -96,11 +88,6 @@ export function createWorkerLogs(folder: string) {
     remove(endpointId: string): void {
       of(endpointId).remove();
       files.delete(endpointId);
-    },
-    /** Ids of the endpoints that have a log. */
-    async endpoints(): Promise<string[]> {
-      const names = await namesIn(folder);
-      return [...new Set(names.flatMap((name) => /^(.+)\.log(?:\.\d+)?$/.exec(name)?.[1] ?? []))];
     },
     /** Writes the added lines of all logs at once. */
     flush(): void {

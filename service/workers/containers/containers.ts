@@ -7,7 +7,6 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import type { ContainerNeeds } from "../../resources/endpoint-lookup";
 import { readLines } from "../lines";
-import { namesIn } from "../logs";
 import type { WorkerProcess } from "../process";
 import { startContainer } from "./container";
 import type { EngineAddress } from "./engine-address";
@@ -203,10 +202,11 @@ export function createContainers(deps: ContainersDeps) {
       return { ...process, obstacle };
     },
 
-    /** Removes the folders of other volumes, and what was pulled of images that are not used any more. */
-    async tidy(volumeIds: ReadonlySet<string>, inUse: ReadonlySet<string>): Promise<void> {
-      for (const id of await namesIn(join(dataFolder, "volumes")))
-        if (!volumeIds.has(id)) await rm(volumeFolder(dataFolder, id), { recursive: true, force: true });
+    /** Deletes the folder of a volume that was deleted. */
+    removeVolume: (id: string): Promise<void> => rm(volumeFolder(dataFolder, id), { recursive: true, force: true }),
+
+    /** Removes pulled images that are no longer used. */
+    async tidy(inUse: ReadonlySet<string>): Promise<void> {
       if (engine) await pulledImages.removeUnused(engine.client, inUse);
     },
 

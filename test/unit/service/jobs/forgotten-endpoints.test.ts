@@ -1,24 +1,51 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { useJobRig } from "./support/job-rig";
 
-test("a start takes away the logs and home of an endpoint that a killed service was about to forget", async () => {
-  const rig = await useJobRig();
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(join(path, ".."), { recursive: true });
+  await writeFile(path, text);
+}
+
+test("a start moves volumes, homes and logs that the database does not know aside, and deletes none", async () => {
+  const notices: string[] = [];
+  const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
   const kept = await rig.endpoint("none", { workersMax: 0 });
-  const gone = "gone0gone0gone";
-  const paths = (id: string): string[] => [
-    join(rig.dataFolder, "workers", id, "cache"),
-    join(rig.dataFolder, "logs", `${id}.log`),
-    join(rig.dataFolder, "logs", `${id}.log.1`),
+  const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
+  const keptVolume = (await rig.rest("POST", "/networkvolumes", volume)).text("id");
+  const paths = (endpointId: string, volumeId: string): string[] => [
+    join("workers", endpointId, "cache"),
+    join("logs", `${endpointId}.log`),
+    join("logs", `${endpointId}.log.1`),
+    join("volumes", volumeId, "models", "weights"),
   ];
-  for (const path of [...paths(gone), ...paths(kept.id)]) {
-    await mkdir(join(path, ".."), { recursive: true });
-    await writeFile(path, "left");
-  }
+  const [orphans, known] = [paths("gone0gone0gone", "gonevolume"), paths(kept.id, keptVolume)];
+  for (const path of [...orphans, ...known]) await write(join(rig.dataFolder, path), path);
+  await write(join(rig.dataFolder, "orphaned", "volumes", "gonevolume", "older"), "older");
   await rig.restart();
-  expect(paths(gone).filter((path) => existsSync(path))).toEqual([]);
-  expect(paths(kept.id).filter((path) => existsSync(path))).toHaveLength(3);
-  expect(existsSync(join(rig.dataFolder, "workers", gone))).toBe(false);
+
+  for (const path of known) expect(existsSync(join(rig.dataFolder, path)), path).toBe(true);
+  for (const path of orphans) expect(existsSync(join(rig.dataFolder, path)), path).toBe(false);
+  const moved = join(rig.dataFolder, "orphaned");
+  expect(await readFile(join(moved, "volumes", "gonevolume", "older"), "utf8")).toBe("older");
+  expect(await readFile(join(moved, "volumes", "gonevolume.1", "models", "weights"), "utf8")).toBe(orphans[3]);
+  for (const path of orphans.slice(0, 3)) expect(await readFile(join(moved, path), "utf8")).toBe(path);
+  expect(notices).toHaveLength(4);
+  expect(notices).toContain(
+    `volumes/gonevolume: belongs to no network volume of the database and was moved; look into ${join(moved, "volumes", "gonevolume.1")}`,
+  );
+});
+
+test("the folder of a volume is deleted when the volume is", async () => {
+  const rig = await useJobRig();
+  const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
+  const id = (await rig.rest("POST", "/networkvolumes", volume)).text("id");
+  const folder = join(rig.dataFolder, "volumes", id);
+  const other = join(rig.dataFolder, "volumes", "other");
+  await Promise.all([write(join(folder, "weights"), ""), write(join(other, "weights"), "")]);
+  expect((await rig.rest("DELETE", `/networkvolumes/${id}`)).status).toBe(204);
+  await expect.poll(() => existsSync(folder)).toBe(false);
+  expect(existsSync(other)).toBe(true);
 });

@@ -21,6 +21,7 @@ export interface RigOptions {
   stream?: "array" | "envelope";
   /** Default `none`. */
   runtime?: "auto" | "none";
+  onNotice?: (text: string) => void;
 }
 
 export interface Answer {
@@ -78,6 +79,7 @@ export async function useJobRig({
   clock = systemClock,
   stream = "array",
   runtime = "none",
+  onNotice = () => undefined,
 }: RigOptions = {}): Promise<JobRig> {
   const dataFolder = await mkdtemp(join(tmpdir(), "job-rig-"));
   let names = 0;
@@ -93,7 +95,7 @@ export async function useJobRig({
     const log = pino({ level: "silent" });
     const resources = createResources({ database, clock, templateRelease: 0 });
     let root = "";
-    const settings = resolveSettings({ dataFolder, images, stream, timings, runtime, clock });
+    const settings = resolveSettings({ dataFolder, images, stream, timings, runtime, clock, onNotice });
     const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };
     const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root, listenForWorkers });

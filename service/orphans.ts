@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Names in a folder of the data folder; none if the folder does not exist. */
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+
+/** Moves a file or folder, given by its path in the data folder, below `orphaned`; returns its new path there. */
+function setAside(dataFolder: string, path: string): string {
+  let target = join("orphaned", path);
+  for (let copy = 1; existsSync(join(dataFolder, target)); copy++) target = join("orphaned", `${path}.${copy}`);
+  mkdirSync(dirname(join(dataFolder, target)), { recursive: true, mode: 0o700 });
+  renameSync(join(dataFolder, path), join(dataFolder, target));
+  return target;
+}
+
+/**
+ * Moves volumes, worker homes and logs that belong to no volume or endpoint of the database below `orphaned`. Nothing is deleted,
+ * because the database may be new, or older than the files. Each file or folder is passed to `report` in one sentence.
+ */
+export function setAsideOrphans(
+  dataFolder: string,
+  isVolume: (id: string) => boolean,
+  isEndpoint: (id: string) => boolean,
+  report: (text: string) => void,
+): void {
+  const isKnown = {
+    volumes: isVolume,
+    workers: isEndpoint,
+    logs: (name: string) => {
+      const endpointId = /^(.+)\.log(?:\.\d+)?$/.exec(name)?.[1];
+      return endpointId === undefined || isEndpoint(endpointId);
+    },
+  };
+  const orphans = (["volumes", "workers", "logs"] as const).flatMap((folder) =>
+    namesIn(join(dataFolder, folder))
+      .filter((name) => !isKnown[folder](name))
+      .map((name) => ({ folder, name })),
+  );
+  for (const { folder, name } of orphans) {
+    const path = join(folder, name);
+    const owner = folder === "volumes" ? "network volume" : "endpoint";
+    try {
+      const target = setAside(dataFolder, path);
+      report(`${path}: belongs to no ${owner} of the database and was moved; look into ${join(dataFolder, target)}`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      report(`${path}: belongs to no ${owner} of the database and could not be moved; it stays in place (${why})`);
+    }
+  }
+}
