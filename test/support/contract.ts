@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
+import { z } from "zod";
+
+/** A broken rule of the REST v2 contract. */
+export interface Violation {
+  /** Method and path of the contract, or of the request where the contract has no such route. */
+  route: string;
+  /** The property, such as `body.gpu.pools`, `query.limit`, `status` or `headers.RateLimit`. */
+  property: string;
+  rule: string;
+  /** Expected status of the response to a request with this fault; null where the contract states none. */
+  status: number | null;
+}
+
+/** A request to REST v2. `path` may be a whole address, with its query. */
+export interface ContractRequest {
+  method: string;
+  path: string;
+  /** Added to the query of `path`. */
+  query?: Record<string, string>;
+  /** The parsed body; undefined for none. */
+  body?: unknown;
+}
+
+/** A response, and the request that it belongs to. */
+export interface ContractResponse {
+  method: string;
+  path: string;
+  status: number;
+  headers: Headers | Record<string, string>;
+  /** The body as text; empty for none. */
+  body: string;
+}
+
+const schema = z.record(z.string(), z.unknown());
+const contractFile = z.object({
+  headers: z.record(z.string(), schema),
+  routes: z.array(
+    z.object({
+      method: z.string(),
+      path: z.string(),
+      query: schema,
+      requestBody: schema.nullable(),
+      responses: z.record(z.string(), schema.nullable()),
+      contentType: z.record(z.string(), z.string()).default({}),
+      rules: z
+        .array(z.object({ of: z.enum(["body", "query"]), status: z.number().nullable(), why: z.string() }))
+        .default([]),
+    }),
+  ),
+  schemas: z.record(z.string(), schema),
+});
+
+const text: unknown = JSON.parse(readFileSync(new URL("../contract/rest-v2.json", import.meta.url), "utf8"));
+const contract = contractFile.parse(text);
+
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i);
+ajv.addFormat("uri", (value: string) => URL.canParse(value) && !/[{}\s]/.test(value));
+const root = "urn:contract:rest-v2";
+ajv.addSchema(schema.parse(text), root);
+
+type Route = (typeof contract.routes)[number];
+
+const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}/?$`);
+// A path without parameters comes before one with them.
+const routes = contract.routes
+  .map((route, index) => ({ ...route, index, pattern: pathPattern(route.path) }))
+  .sort((one, other) => Number(one.path.includes("{")) - Number(other.path.includes("{")));
+
+const addressOf = (path: string): URL => new URL(path, "http://localhost");
+const routeOf = (method: string, path: string) =>
+  routes.find((route) => route.method === method && route.pattern.test(addressOf(path).pathname));
+const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
+
+/** The errors of a value by the schema at a JSON pointer of the contract. */
+function errorsAt(pointer: string, value: unknown): ErrorObject[] {
+  const validate = ajv.getSchema(`${root}#${pointer}`);
+  if (!validate) throw new Error(`the contract has no schema at ${pointer}`);
+  return validate(value) === true ? [] : (validate.errors ?? []);
+}
+
+const propertyOf = (subject: string, { instancePath, params }: ErrorObject): string => {
+  const key = [params["additionalProperty"], params["missingProperty"]].filter((name) => name !== undefined);
+  return [subject, ...instancePath.split("/").slice(1), ...key].join(".");
+};
+
+const broken = (route: string, subject: string, errors: ErrorObject[], status: number | null): Violation[] =>
+  errors.map((error) => ({
+    ...{ route, property: propertyOf(subject, error), status },
+    rule: `${error.keyword}: ${error.message ?? "is not allowed"}`,
+  }));
+
+const member = (value: unknown, key: string): unknown =>
+  value instanceof Object ? Reflect.get(value, key) : undefined;
+
+/** Follows references to a schema of the contract. */
+function resolved(given: unknown): unknown {
+  const reference = member(given, "$ref");
+  return typeof reference === "string" ? contract.schemas[reference.replace("#/schemas/", "")] : given;
+}
+
+/** A query parameter as its schema has it: lists are separated by commas; text that is no number stays text. */
+function queryValue(value: string, given: unknown): unknown {
+  const type = member(resolved(given), "type");
+  if (type === "array") return value.split(",");
+  if (type === "integer" && /^-?\d+$/.test(value)) return Number(value);
+  if (type === "boolean" && /^(?:true|false)$/.test(value)) return value === "true";
+  return value;
+}
+
+/** The rules of the contract that a request breaks; empty for a request that the hosted service accepts. */
+export function requestViolations({ method, path, query = {}, body }: ContractRequest): Violation[] {
+  const route = routeOf(method, path);
+  if (!route) {
+    const status = routes.some(({ pattern }) => pattern.test(addressOf(path).pathname)) ? 405 : 404;
+    return [{ route: `${method} ${addressOf(path).pathname}`, property: "route", rule: "is unknown", status }];
+  }
+  const name = nameOf(route);
+  const at = `/routes/${route.index}`;
+  const sent = { ...Object.fromEntries(addressOf(path).searchParams), ...query };
+  const parameters = Object.fromEntries(
+    Object.entries(sent).map(([key, value]) => [key, queryValue(value, member(route.query["properties"], key))]),
+  );
+  const rules = route.rules.flatMap(({ of, status, why }, index) =>
+    errorsAt(`${at}/rules/${index}/schema`, of === "body" ? body : parameters).length > 0
+      ? [{ route: name, property: of, rule: why, status }]
+      : [],
+  );
+  const ofQuery = broken(name, "query", errorsAt(`${at}/query`, parameters), 422);
+  if (route.requestBody === null) {
+    const extra = { route: name, property: "body", rule: "has no body", status: null };
+    return [...ofQuery, ...rules, ...(body === undefined ? [] : [extra])];
+  }
+  return [...ofQuery, ...broken(name, "body", errorsAt(`${at}/requestBody`, body), 422), ...rules];
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The rules of the contract that a response breaks: status, media type, headers, body. */
+export function responseViolations({ method, path, status, headers, body }: ContractResponse): Violation[] {
+  const route = routeOf(method, path);
+  const name = route ? nameOf(route) : `${method} ${addressOf(path).pathname}`;
+  const violation = (property: string, rule: string): Violation => ({ route: name, property, rule, status: null });
+  const sent = new Headers(headers);
+  const faults = Object.keys(contract.headers).flatMap((header) => {
+    const value = sent.get(header);
+    return value === null ? [] : broken(name, `headers.${header}`, errorsAt(`/headers/${header}`, value), null);
+  });
+  if (status === 429 && !sent.has("Retry-After")) faults.push(violation("headers.Retry-After", "is required with 429"));
+  if (status === 405 && !sent.has("Allow")) faults.push(violation("headers.Allow", "is required with 405"));
+
+  const listed = route?.responses[String(status)];
+  if (listed === null) return body === "" ? faults : [...faults, violation("body", `must be empty with ${status}`)];
+  if (listed === undefined && status < 400)
+    return [...faults, violation("status", `${status} is not a status of this route`)];
+  const mediaType =
+    status >= 400 ? "application/problem+json" : (route?.contentType[String(status)] ?? "application/json");
+  if (!sent.get("content-type")?.startsWith(mediaType))
+    faults.push(violation("headers.Content-Type", `must be ${mediaType}`));
+  if (mediaType === "text/event-stream") return faults;
+  const pointer =
+    route && listed !== undefined ? `/routes/${route.index}/responses/${status}` : "/schemas/ErrorResponse";
+  return [...faults, ...broken(name, "body", errorsAt(pointer, parsed(body)), null)];
+}
