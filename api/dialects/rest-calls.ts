@@ -1,9 +1,15 @@
 import { z } from "zod";
 import { requestFacts } from "../address";
 import { parseAnswer, parseElements, parseJson } from "../answer";
-import { isApiError } from "../errors";
+import { isApiError, unexpectedAnswer } from "../errors";
 import type { CallOptions } from "../management";
+import { v2Page } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
+
+const elementsUnder = (key: string | undefined) => {
+  const bare = z.array(z.unknown());
+  return key === undefined ? bare : z.looseObject({ [key]: bare }).transform((answer) => answer[key] ?? []);
+};
 
 /** The calls that the REST dialects are made of: responses parsed by their shapes, faults as ApiErrors. */
 export function createRestCalls(transport: Transport) {
@@ -20,7 +26,10 @@ export function createRestCalls(transport: Transport) {
   return {
     ask,
 
-    /** All that a collection lists: a bare array, or one under `key`. */
+    /**
+     * All elements of a collection: a bare array, or the arrays under `key` of every page. Rejects where a page is missing,
+     * so that no caller takes a part for the whole.
+     */
     async list<Shape extends z.ZodType>(
       shape: Shape,
       url: string,
@@ -28,14 +37,28 @@ export function createRestCalls(transport: Transport) {
       key?: string,
     ): Promise<z.output<Shape>[]> {
       const request = { method: "GET", url, idempotent: true } as const;
-      const { text, status } = await transport.send(request, options);
       const facts = requestFacts(request);
-      const bare = z.array(z.unknown());
-      const wrapped =
-        key === undefined ? bare : z.looseObject({ [key]: bare }).transform((answer) => answer[key] ?? []);
-      const elements = parseAnswer(parseJson(text), wrapped, facts, { ambiguous: false, status });
       const at = key === undefined ? [] : [key];
-      return parseElements(elements, shape, facts, { at, status, onUnreadable: options?.onUnreadable });
+      const found: z.output<Shape>[] = [];
+      const cursors = new Set<string>();
+      for (let address = url; ; ) {
+        const { text, status } = await transport.send({ ...request, url: address }, options);
+        const answer = parseJson(text);
+        const elements = parseAnswer(answer, elementsUnder(key), facts, { ambiguous: false, status });
+        found.push(...parseElements(elements, shape, facts, { at, status, onUnreadable: options?.onUnreadable }));
+        if (key === undefined) return found;
+        const { pagination } = parseAnswer(answer, v2Page, facts, { ambiguous: false, status });
+        if (!pagination?.hasNextPage) return found;
+        const { nextCursor } = pagination;
+        if (!nextCursor || cursors.has(nextCursor)) {
+          const wrong = nextCursor ? "repeats a cursor" : "has no cursor for the next page";
+          throw unexpectedAnswer(`"pagination" in the response ${wrong}`, facts, false, status);
+        }
+        cursors.add(nextCursor);
+        const next = new URL(url);
+        next.searchParams.set("cursor", nextCursor);
+        address = next.href;
+      }
     },
 
     /** A record by its id, undefined when the service knows none. */

@@ -4,6 +4,13 @@ import { workerRecord } from "./serverless-endpoint";
 
 /** What the service returns by REST v2, in the units of what it takes; fields are added over time. */
 
+/** The part of a list's response that leads to its next page; absent where the list is not paged. */
+export const v2Page = z.lazy(() =>
+  z.looseObject({
+    pagination: orNothing(z.looseObject({ nextCursor: orNothing(z.string()), hasNextPage: z.boolean() })),
+  }),
+);
+
 /** The container's settings in a record. */
 const containerRecord = () => ({
   image: orNothing(z.string()),
