@@ -9,6 +9,8 @@ const statusOf = {
   missing: 404,
   /** An operation that answers with a job's output, and there is none: /openai. */
   jobCancelled: 410,
+  /** An API that is switched off by the option `retire`. */
+  retired: 410,
   tooLarge: 413,
   /** A request for a host that is not this service. */
   misdirected: 421,

@@ -49,7 +49,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 }
 
 async function startService(settings: ServiceSettings, database: Database): Promise<Service> {
-  const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening } = settings;
+  const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
   const auth = createAuth(apiKey);
@@ -88,6 +88,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     jobs: engine,
     console,
     listening,
+    retire,
     log,
     requestLimit: settings.timings.requestLimit,
   });

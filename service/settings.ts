@@ -8,6 +8,10 @@ import { checkListening, defaultHost, type Listening } from "./listening";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
 
+/** The APIs that the hosted service retires. */
+export const oldApis = ["v1", "graphql"] as const;
+export type OldApi = (typeof oldApis)[number];
+
 /** What `createService` and the command line take; everything has a default. Times in milliseconds. */
 export interface ServiceOptions {
   /** Port; 0 takes a free one. Default 7337. */
@@ -38,6 +42,8 @@ export interface ServiceOptions {
   stream?: "auto" | "array" | "envelope";
   /** Whether requests beyond the interface's rate limits are refused; `off` is for load tests of one's own handlers. Default `on`. */
   rateLimits?: "on" | "off";
+  /** APIs that respond with 410 to every request, as after their retirement. Default: none. */
+  retire?: readonly OldApi[];
   /** Whether REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
   deleteNeedsScaleDown?: boolean;
   /** Whether the service has its web page, the console. Default true. */
@@ -72,7 +78,7 @@ const levels = ["silent", "error", "warn", "info", "debug"];
 
 /** What is wrong with options of a program that no compiler has checked; each names the option, its value and what is allowed. */
 function checkOptions(options: ServiceOptions): void {
-  const { port, runtime, gpus, templateRelease, stream, rateLimits, logLevel } = options;
+  const { port, runtime, gpus, templateRelease, stream, rateLimits, retire, logLevel } = options;
   const check = (name: string, value: unknown, right: boolean, allowed: string): void => {
     if (value !== undefined && !right)
       throw new StartError(`${name}: ${showValue(value)} is not allowed, must be ${allowed}`);
@@ -88,6 +94,8 @@ function checkOptions(options: ServiceOptions): void {
   check("templateRelease", templateRelease, whole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
   check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
+  const isOld = Array.isArray(retire) && retire.every((api) => oldApis.includes(api));
+  check("retire", retire, isOld, `a list of ${oldApis.join(", ")}`);
   oneOf("logLevel", logLevel, levels);
   if (options.apiKey !== undefined && !isApiKey(options.apiKey))
     throw new StartError(`${apiKeyVariable}: must be 16 or more printable characters without spaces`);
@@ -123,6 +131,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     templateRelease: options.templateRelease ?? limits.templateRelease,
     stream: options.stream ?? "auto",
     rateLimits: options.rateLimits ?? "on",
+    retire: options.retire ?? [],
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
     console: options.console ?? true,
     watch: options.watch ?? false,

@@ -121,6 +121,7 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
   inUse: ["invalid_request_error", "in_use"],
   missing: ["invalid_request_error", "not_found"],
   missingOnDelete: ["invalid_request_error", "not_found"],
+  retired: ["invalid_request_error", "gone"],
   tooLarge: ["invalid_request_error", "request_too_large"],
   misdirected: ["invalid_request_error", "misdirected"],
   unprocessable: ["invalid_request_error", "invalid_request"],

@@ -11,6 +11,7 @@ import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
+import type { OldApi } from "../settings";
 import type { Auth } from "./auth";
 import { readAway } from "./request-body";
 import { createQueueingServer } from "./request-queue";
@@ -34,6 +35,8 @@ interface ServerDeps {
   console?: { routes(app: FastifyInstance): void } | undefined;
   /** Where users reach it. */
   listening: Listening;
+  /** APIs that respond with 410 to every request. */
+  retire: readonly OldApi[];
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;
@@ -55,7 +58,7 @@ const noSchemas = (): never => {
 
 /** The HTTP side of the service. */
 export function createServer(deps: ServerDeps) {
-  const { auth, resources, rest, restV2, jobs, listening, log, requestLimit } = deps;
+  const { auth, resources, rest, restV2, jobs, listening, retire, log, requestLimit } = deps;
   let requests = 0;
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
@@ -113,6 +116,7 @@ export function createServer(deps: ServerDeps) {
   app.register(
     async (scope) => {
       ofUsers(scope);
+      if (retire.includes("v1")) return answerRetired(scope, "REST v1", ["/", "/*"]);
       scope.addHook("onRequest", async (request) => auth.checkRest(request));
       registerRestRoutes(scope, resources, rest);
     },
@@ -131,6 +135,7 @@ export function createServer(deps: ServerDeps) {
   });
   app.register(async (scope) => {
     ofUsers(scope);
+    if (retire.includes("graphql")) return answerRetired(scope, "GraphQL", [roots.graphql]);
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
@@ -191,6 +196,15 @@ export function createServer(deps: ServerDeps) {
       await app.close();
     },
   };
+}
+
+/** Responds with 410 to every request of an API, whatever its key. */
+function answerRetired(scope: FastifyInstance, api: string, paths: string[]): void {
+  for (const path of paths) {
+    scope.all(path, async () => {
+      throw new ServiceError("retired", `${api}: is retired; use REST v2 (${roots.jobs})`);
+    });
+  }
 }
 
 /** JSON bodies; an empty one is no fault (cancel and purge come so), and one that is broken or too deep is told without quoting it. */

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { defaultHost } from "../listening";
-import { defaultDataFolder, defaultPort, findLocalEngine } from "../settings";
+import { defaultDataFolder, defaultPort, findLocalEngine, type OldApi, oldApis } from "../settings";
 import type { LogsFlags } from "./logs";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
@@ -89,6 +89,12 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       oneOf("on", "off"),
       "on",
     )
+    .option(
+      "--retire <apis>",
+      "APIs that respond with 410, as after their retirement: v1, graphql or v1,graphql",
+      readOldApis,
+      [],
+    )
     .option("--delete-needs-scale-down", "refuse to delete an endpoint that still allows workers", false)
     .option("--no-console", "without the web page at the service's root")
     .option("--watch", "a handler file that is saved restarts its workers after their jobs", false)
@@ -172,6 +178,14 @@ function readSeconds(text: string): number {
   const seconds = Number(text);
   if (text.trim() !== "" && seconds >= 0 && Number.isFinite(seconds)) return seconds * 1000;
   throw new InvalidArgumentError("It must be a number of seconds, 0 or more.");
+}
+
+function readOldApis(text: string): OldApi[] {
+  return text.split(",").map((word) => {
+    const api = oldApis.find((one) => one === word.trim());
+    if (api === undefined) throw new InvalidArgumentError('It must be "v1", "graphql" or "v1,graphql".');
+    return api;
+  });
 }
 
 const oneOf =

@@ -1,12 +1,12 @@
 import { createService, type Service } from "../index";
-import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
+import { apiKeyOfEnvironment, isStartedByNpx, type OldApi, type ServiceOptions } from "../settings";
 import { complain, exitCodes, type Output } from "./output";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
 export interface StartFlags
   extends Pick<
     ServiceOptions,
-    "console" | "gpus" | "host" | "port" | "rateLimits" | "runtime" | "stream" | "templateRelease" | "watch"
+    "console" | "gpus" | "host" | "port" | "rateLimits" | "retire" | "runtime" | "stream" | "templateRelease" | "watch"
   > {
   data: string;
   image: Record<string, string>;
@@ -30,15 +30,16 @@ export async function start({ data, image, allowHost, json, ...flags }: StartFla
     const { baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile } = service;
     output.out(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, pid: process.pid }));
   } else {
-    output.out(welcome(service));
+    output.out(welcome(service, flags.retire ?? []));
   }
 }
 
-function welcome(service: Service): string {
+function welcome(service: Service, retired: readonly OldApi[]): string {
+  const note = (api: OldApi): string => (retired.includes(api) ? "   retired: every request is 410" : "");
   return `The service is running. Ctrl-C stops it.
 
-  REST      ${service.baseUrl}
-  GraphQL   ${service.graphqlUrl}
+  REST      ${service.baseUrl}${note("v1")}
+  GraphQL   ${service.graphqlUrl}${note("graphql")}
   Jobs      ${service.serverlessUrl}/v2/<endpoint id>
   API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)
 ${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;

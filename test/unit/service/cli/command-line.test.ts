@@ -19,6 +19,7 @@ describe("a command line that cannot be right ends with 2 and one line", () => {
     ["start --template-release -1", /--template-release.*'-1'.*0 or more/],
     ["start --stream lines", /--stream.*'lines'.*"array" or "envelope"/],
     ["start --rate-limits none", /--rate-limits.*'none'.*"on" or "off"/],
+    ["start --retire v2", /--retire.*'v2'.*"v1", "graphql" or "v1,graphql"/],
     ["start --colour", /unknown option '--colour'/],
     ["start now", /too many arguments/],
     ["key now", /too many arguments/],

@@ -48,6 +48,8 @@ describe("createService", () => {
     [{ templateRelease: -1 }, "templateRelease: -1 is not allowed, must be a whole number of milliseconds, 0 or more"],
     [{ stream: "list" }, 'stream: "list" is not allowed, must be "auto", "array" or "envelope"'],
     [{ rateLimits: false }, 'rateLimits: false is not allowed, must be "on" or "off"'],
+    [{ retire: "v1" }, 'retire: "v1" is not allowed, must be a list of v1, graphql'],
+    [{ retire: ["v2"] }, 'retire: ["v2"] is not allowed, must be a list of v1, graphql'],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
   ])("refuses %j, makes nothing, and says what is allowed", async (options, message) => {
     const refused = await start(options).catch((error: unknown) => error);

@@ -108,6 +108,7 @@ export async function useJobRig({
       restV2: { rateLimit: undefined, serverlessUrl: () => root, clock, view },
       jobs: engine,
       listening: settings.listening,
+      retire: settings.retire,
       log,
       requestLimit: settings.timings.requestLimit,
     });
