@@ -1,8 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
 import type { RateLimits } from "./api/rate-limits";
 import type { Jobs } from "./jobs/jobs";
+import { storePause } from "./jobs/timings";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
 import type { Containers } from "./workers/containers/containers";
 import type { WorkerLogs } from "./workers/logs";
@@ -20,9 +22,11 @@ export function createEndpointRemoval(deps: {
   endpoints: Pick<EndpointLookup, "images">;
   /** The folder of the homes of workers. */
   homes: string;
+  clock: Clock;
   log: Pick<Logger, "warn" | "error">;
 }) {
-  const { tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, log } = deps;
+  const { tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, clock, log } = deps;
+  const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const soon = (work: Promise<void>): void => {
     const done: Promise<void> = work.finally(() => underWay.delete(done));
@@ -47,15 +51,26 @@ export function createEndpointRemoval(deps: {
       .catch((error: unknown) => log.warn({ err: error }, "a pulled image is left over"));
   }
 
+  /** A locked store or a full disk must not leave workers of a deleted endpoint. What is left at a stop, the next start removes. */
+  async function removeUntilDone(endpointId: string): Promise<void> {
+    for (;;) {
+      try {
+        return await remove(endpointId);
+      } catch (error) {
+        log.error(
+          { err: error, endpoint: endpointId },
+          "a deleted endpoint cannot be removed completely yet; retrying",
+        );
+        await clock.sleep(storePause, stopping.signal).catch(() => undefined);
+        if (stopping.signal.aborted) return;
+      }
+    }
+  }
+
   return {
     remove,
-    /** The same in the background; what fails is logged. */
-    removeSoon: (endpointId: string): void =>
-      soon(
-        remove(endpointId).catch((error: unknown) =>
-          log.error({ err: error, endpoint: endpointId }, "an endpoint left something behind"),
-        ),
-      ),
+    /** The same in the background; failures are logged and retried. */
+    removeSoon: (endpointId: string): void => soon(removeUntilDone(endpointId)),
     tidy,
     /** Deletes the folder of a deleted volume in the background; a failure is logged. */
     removeVolumeSoon: (volumeId: string): void =>
@@ -64,7 +79,10 @@ export function createEndpointRemoval(deps: {
           .removeVolume(volumeId)
           .catch((error: unknown) => log.warn({ err: error, volume: volumeId }, "a volume's folder is left over")),
       ),
-    /** Resolves when nothing is under way in the background. */
-    settled: (): Promise<unknown> => Promise.all(underWay),
+    /** Ends retries; resolves when nothing is under way in the background. */
+    settled: (): Promise<unknown> => {
+      stopping.abort();
+      return Promise.all(underWay);
+    },
   };
 }

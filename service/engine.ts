@@ -142,7 +142,9 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       problem: pool.problem,
     });
 
-  const removal = createEndpointRemoval({ tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, log });
+  const removal = createEndpointRemoval({
+    ...{ tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, clock, log },
+  });
   deps.events.on("endpointCreated", (endpointId) => {
     // Made early, so that workers elsewhere can be given it before any worker runs here.
     tokens.of(endpointId);

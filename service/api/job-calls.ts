@@ -56,9 +56,17 @@ export function createJobCalls({ auth, typeOf, rateLimits, jobs, records, waits,
     response: ServerResponse,
     send: (record: string | ServiceError) => void,
   ): () => void {
+    const recordOf = (ended: StoredJob | undefined): string | ServiceError => {
+      try {
+        const found = ended ?? records.find(endpointId, jobId);
+        return found ? textOf(found) : notFound("job", jobId);
+      } catch {
+        // Other waits that end in the same turn, and this response, must not be lost.
+        return new ServiceError("internal", `job "${jobId}" cannot be read from the store; try again later`);
+      }
+    };
     const leave = waits.wait(jobId, wait, (ended) => {
-      const found = ended ?? records.find(endpointId, jobId);
-      send(found ? textOf(found) : notFound("job", jobId));
+      send(recordOf(ended));
     });
     onDisconnect({ raw: response }, leave);
     return leave;

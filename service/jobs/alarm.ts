@@ -3,6 +3,9 @@ import type { Clock } from "serverless-compute-api/clock";
 /** Timers hold 24.8 days at most; a day is often enough to look again. */
 const longest = 24 * 3600 * 1000;
 
+/** Wait after a run that failed, ms. */
+const failurePause = 1000;
+
 /** Runs `work` whenever its time comes; nobody polls. It answers when it wants to run next, undefined for not before somebody asks. */
 export function createAlarm(clock: Clock, work: () => Promise<number | undefined>, onError: (error: unknown) => void) {
   let stopped = false;
@@ -28,17 +31,29 @@ export function createAlarm(clock: Clock, work: () => Promise<number | undefined
         if (wanted !== undefined) next = Math.min(next, wanted);
       } catch (error) {
         onError(error);
-        next = Math.min(next, clock.now() + 1000);
+        // Not earlier, even if work that is overdue was requested meanwhile: it would fail in a loop.
+        next = clock.now() + failurePause;
       }
     }
   }
 
+  /** Requests a run at `time` (ms since the epoch) at the latest. */
+  function by(time: number): void {
+    if (time >= next) return;
+    next = time;
+    sleeping?.abort();
+  }
+
   return {
-    /** Asks for a run at `time` (ms since the epoch) at the latest. */
-    by(time: number): void {
-      if (time >= next) return;
-      next = time;
-      sleeping?.abort();
+    by,
+    /** Requests a run at the time that `look` returns; if `look` fails, that is reported and a run follows a moment later. */
+    byResultOf(look: () => number): void {
+      try {
+        by(look());
+      } catch (error) {
+        onError(error);
+        by(clock.now() + failurePause);
+      }
     },
     start(): void {
       next = Math.min(next, clock.now());

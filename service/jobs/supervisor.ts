@@ -47,12 +47,24 @@ export function createSupervisor(deps: SupervisorDeps) {
   events.on("ended", expect);
   events.on("retimed", expect);
 
+  /** If the store fails, the jobs stay due for the next pass. */
+  async function settle(ids: string[]): Promise<void> {
+    try {
+      await jobs.settle(ids);
+    } catch (error) {
+      for (const id of ids) {
+        const job = live.get(id);
+        if (job) timers.add(deadlines.dueAt(job), id);
+      }
+      throw error;
+    }
+  }
+
   /** Does everything that is due by now and resolves with when there is more to do. Tests call it by hand. */
   async function pass(): Promise<number | undefined> {
     const now = clock.now();
     // A job may be due twice, for its own time and for its ttl.
-    for (let ids = timers.due(now, batch.live); ids.length > 0; ids = timers.due(now, batch.live))
-      await jobs.settle(ids);
+    for (let ids = timers.due(now, batch.live); ids.length > 0; ids = timers.due(now, batch.live)) await settle(ids);
     let expiry = store.nextExpiry();
     while (expiry !== undefined && nextSweep(expiry) <= now) {
       await jobs.expire(batch.final);

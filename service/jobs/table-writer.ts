@@ -4,6 +4,9 @@ import type { Jobs } from "./jobs";
 /** What nobody was promised stays unwritten for one to two times this, ms: most jobs are over before. */
 const deferral = 25;
 
+/** Wait after a failed attempt, ms: a locked store keeps the process busy for the whole of its timeout. */
+const retryPause = 250;
+
 /** When the tables get what they lack: once there is enough of it for a transaction, or it has waited for a moment. */
 export function createTableWriter(
   jobs: () => Pick<Jobs, "writeDeferred" | "writeLogged" | "writeOlder">,
@@ -19,17 +22,19 @@ export function createTableWriter(
       write();
       failed = false;
     } catch (error) {
-      // It is attempted forty times a second: the log says once what a full disk keeps from being written.
       if (!failed) report(error);
       failed = true;
       deferred();
     }
   }
   function deferred(): void {
-    later ??= setTimeout(() => {
-      later = undefined;
-      attempt(jobs().writeOlder);
-    }, deferral);
+    later ??= setTimeout(
+      () => {
+        later = undefined;
+        attempt(jobs().writeOlder);
+      },
+      failed ? retryPause : deferral,
+    );
   }
   return {
     deferred,

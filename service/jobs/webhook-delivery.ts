@@ -6,7 +6,7 @@ import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import { createAlarm } from "./alarm";
 import type { JobEvents } from "./events";
-import type { JobTimings } from "./timings";
+import { type JobTimings, storePause } from "./timings";
 import { type PendingWebhook, type WebhookStore, webhookHost } from "./webhook-store";
 
 export interface WebhookDeliveryDeps {
@@ -90,7 +90,10 @@ export function createWebhookDelivery(deps: WebhookDeliveryDeps) {
     sendingTo.set(host, (sendingTo.get(host) ?? 0) + 1);
     bytesSending += bytes;
     const done = deliver(id)
-      .catch((error: unknown) => log.error({ err: error, webhook: id }, "a webhook could not be noted"))
+      .catch(async (error: unknown) => {
+        log.error({ err: error, webhook: id }, "a webhook could not be delivered");
+        await pause();
+      })
       .finally(() => {
         sending.delete(id);
         bytesSending -= bytes;
@@ -113,12 +116,27 @@ export function createWebhookDelivery(deps: WebhookDeliveryDeps) {
     if (problem !== undefined && attempts < limits.webhook.attempts) {
       log.info(facts, "a webhook was not received and is sent again");
       const dueAt = clock.now() + timings.webhookDelay;
-      await groupCommit.commit(() => webhooks.postpone(id, attempts, dueAt));
+      await record(id, () => webhooks.postpone(id, attempts, dueAt));
       alarm.by(dueAt);
       return;
     }
     if (problem !== undefined) log.warn(facts, "a webhook was not received and is given up");
-    await groupCommit.commit(() => webhooks.remove(id));
+    await record(id, () => webhooks.remove(id));
+  }
+
+  const pause = (): Promise<void> => clock.sleep(storePause, stopping.signal).catch(() => undefined);
+
+  /** Records the result of an attempt. If the store fails, only this is retried: the notification is not sent again. */
+  async function record(id: number, change: () => void): Promise<void> {
+    for (let isLogged = false; ; isLogged = true) {
+      try {
+        return await groupCommit.commit(change);
+      } catch (error) {
+        if (stopping.signal.aborted) throw error;
+        if (!isLogged) log.error({ err: error, webhook: id }, "a sent webhook cannot be recorded yet; retrying");
+        await pause();
+      }
+    }
   }
 
   /** Answers why it was not received; undefined when it was. */

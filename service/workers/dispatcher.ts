@@ -178,7 +178,9 @@ export function createDispatcher(deps: DispatcherDeps) {
 
   async function withMore(worker: Worker, first: TakenJob, max: number): Promise<TakenJob[]> {
     if (max === 1 || queue(worker.endpointId).size === 0) return [first];
-    return [first, ...(await jobs.take(worker.endpointId, worker.id, max - 1))];
+    // If the store fails, the worker still gets the job that is its own already.
+    const more = jobs.take(worker.endpointId, worker.id, max - 1).catch(() => []);
+    return [first, ...(await more)];
   }
 
   function noteAsk(worker: Worker): void {
@@ -195,11 +197,10 @@ export function createDispatcher(deps: DispatcherDeps) {
     greet(endpointId: string, workerId: string): Worker {
       const known = registry.find(endpointId, workerId);
       if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
+      // Before the worker is added: if the store fails, the next call joins.
+      if (!known) joined(endpointId);
       const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
-      if (!known) {
-        log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
-        joined(endpointId);
-      }
+      if (!known) log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
       worker.lastSeenAt = clock.now();
       if (worker.awaitedUntil !== undefined) {
         worker.awaitedUntil = undefined;

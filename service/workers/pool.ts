@@ -227,7 +227,7 @@ export function createWorkerPool(deps: PoolDeps) {
     // Many changes come in one turn, and some of them in the middle of a change.
     setImmediate(() => {
       reviews.delete(endpointId);
-      if (!stopping) alarm.by(look(endpointId));
+      if (!stopping) alarm.byResultOf(() => look(endpointId));
     });
   }
 

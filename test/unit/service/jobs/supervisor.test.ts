@@ -110,6 +110,26 @@ test("a started supervisor comes by itself, also for a job that came later with 
   await rig.supervisor.stop();
 });
 
+test("a job whose end cannot be written while the store is locked ends in the pass after that", async () => {
+  const rig = rigOf();
+  const logged: unknown[] = [];
+  const supervisor = createSupervisor({ ...rig, log: { error: (line: unknown) => logged.push(line) }, sweep: 1 });
+  supervisor.start();
+  // A notification is a row, which needs the store itself.
+  const id = await running(rig, { executionTimeout: 5000, webhook: "http://127.0.0.1:9/" });
+  const unlock = rig.lockStore();
+  await rig.clock.advance(5000);
+  await expect.poll(() => logged.length, { interval: 5 }).toBe(1);
+  expect(rig.status(id)).toBe("IN_PROGRESS");
+  unlock();
+  await rig.clock.advance(999);
+  expect(rig.status(id)).toBe("IN_PROGRESS");
+  await rig.clock.advance(1);
+  await expect.poll(() => rig.status(id), { interval: 5 }).toBe("TIMED_OUT");
+  expect(logged).toHaveLength(1);
+  await supervisor.stop();
+});
+
 test("the table of jobs is empty again after thousands of jobs have lived their lives", async () => {
   const rig = rigOf();
   const ids = Array.from({ length: 2000 }, () => rig.newJob());

@@ -86,6 +86,28 @@ test("a receiver that fails is asked two more times, 10 s apart, and then given 
   await delivery.stop();
 });
 
+test("a notification that was received is sent once, however long its record cannot be written", async () => {
+  const rig = rigOf();
+  const logged: unknown[] = [];
+  const error = (line: unknown): void => void logged.push(line);
+  const delivery = rig.open(rig.webhooks, { ...silent, error });
+  delivery.start();
+  const gate = await gatedReceiver();
+  await end(rig, gate.url);
+  await expect.poll(() => gate.seen.calls, { interval: 5 }).toBe(1);
+  const unlock = rig.lockStore();
+  gate.release();
+  await expect.poll(() => logged.length, { interval: 5 }).toBe(1);
+  for (let second = 0; second < 3; second++) await rig.clock.advance(1000);
+  expect(left(rig)).toBe(1);
+  unlock();
+  await rig.clock.advance(1000);
+  await expect.poll(() => left(rig), { interval: 5 }).toBe(0);
+  expect(gate.seen.calls).toBe(1);
+  expect(logged).toHaveLength(1);
+  await delivery.stop();
+});
+
 test("what the service had not delivered when it ended is delivered after its next start", async () => {
   const rig = rigOf();
   const first = rig.open();

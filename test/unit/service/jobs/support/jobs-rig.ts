@@ -40,7 +40,16 @@ export function openJobs(database: Database, clock = new ManualClock()) {
 export function openJobsRig() {
   const folder = mkdtempSync(join(tmpdir(), "jobs-"));
   const database = openDatabase(folder);
-  const parts = openJobs(database);
+  let isLocked = false;
+  const prepare: Database["prepare"] = (sql) => {
+    const command = database.prepare(sql);
+    const run: typeof command.run = (...params) => {
+      if (isLocked) throw new Error("database is locked");
+      return command.run(...params);
+    };
+    return { sql, run };
+  };
+  const parts = openJobs({ ...database, prepare });
   const { clock } = parts;
   const opened = [{ folder, database }];
   let made = 0;
@@ -55,6 +64,13 @@ export function openJobsRig() {
   return {
     ...parts,
     database,
+    /** Lets every change of rows fail, as a lock of another program does, until the result is called. */
+    lockStore(): () => void {
+      isLocked = true;
+      return () => {
+        isLocked = false;
+      };
+    },
     /** A submission; what a test does not say is the interface's default. */
     newJob: (fields: Partial<NewJob> = {}): NewJob => ({
       id: `job-${++made}`,
