@@ -1,6 +1,7 @@
 /** What kind of thing went wrong; policy (retry, adopt, give up) reads this, never a text. */
 export type ErrorCategory =
   | "auth"
+  | "retired"
   | "invalid"
   | "missing"
   | "conflict"
@@ -78,7 +79,11 @@ interface Rule {
  * GraphQL sends client errors with status 200, so texts come before statuses.
  */
 const rules: Rule[] = [
-  { status: [401, 403], category: "auth", code: "unauthorized" },
+  { status: [401], category: "auth", code: "unauthorized" },
+  { status: [403], category: "auth", code: "forbidden" },
+  { status: [410], route: / #/, category: "retired", code: "graphql_retired" },
+  { status: [410], route: /^\w+ \S*\/v1(\/|$)/, category: "retired", code: "rest_v1_retired" },
+  { status: [410], category: "retired", code: "address_retired" },
   { text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
   // Another version of the service may know fewer fields than are asked for.
   { text: /^Cannot query field|must (not )?have a selection/, category: "invalid", code: "unknown_field" },

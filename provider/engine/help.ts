@@ -7,6 +7,8 @@ import { pagesAddress } from "./pages-address";
 export const helpTitles = [
   "failed its verification",
   "refused the API key, or the key lacks permission",
+  "the API key is valid but lacks a permission",
+  "has retired",
   "connection refused",
   "cannot resolve the host of",
   "the account's limit is reached",

@@ -34,6 +34,10 @@ export function explained(error: unknown, subject: Subject): unknown {
 const originOf = ({ request }: ApiError): string =>
   URL.canParse(request.url) ? new URL(request.url).origin : request.url;
 
+/** Method and path of a request, for GraphQL its operation. */
+const requestOf = ({ request: { method, operation, url } }: ApiError): string =>
+  operation ?? `${method} ${URL.canParse(url) ? new URL(url).pathname : url}`;
+
 /** What the service or the connection said, in one line; the error has no secret of the call, and is cut after that. */
 const said = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*/g, " ");
 
@@ -55,18 +59,36 @@ const faults: Record<string, (error: ApiError, origin: string) => string> = {
     `cannot establish a trusted connection to ${origin} (${said(error)}). Check its certificate and the address.`,
 };
 
-/** The engine keeps what providers were configured with, and runs no program for these two. */
-const lastKey =
-  '\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the key has changed since, run ' +
-  '"pulumi up" first, or add --run-program.';
+/** The engine keeps the config of providers, and runs no program for "refresh" and "destroy". */
+const lastConfig = (changed: string, { verb }: Subject): string =>
+  verb === "read" || verb === "delete"
+    ? `\n"pulumi refresh" and "pulumi destroy" use the config of the last "pulumi up": if the ${changed} has changed ` +
+      'since, run "pulumi up" first, or add --run-program.'
+    : "";
+
+const keySource = (error: ApiError, subject: Subject): string =>
+  `The key comes from ${keySources}${localKeyHint(error.request.url)}.${lastConfig("key", subject)}`;
+
+/** Names of the APIs that REST v2 replaces, by the code of the error. */
+const retiredApis: Record<string, string> = { rest_v1_retired: "REST v1", graphql_retired: "its GraphQL API" };
 
 const noAddress = (error: ApiError): string =>
   `${error.request.url} is not an address of the service (${said(error)}). Check ${addresses}.`;
 
 const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => string> = {
-  auth: (error, { verb }) =>
-    `${originOf(error)} refused the API key, or the key lacks permission. ` +
-    `The key comes from ${keySources}${localKeyHint(error.request.url)}.${verb === "read" || verb === "delete" ? lastKey : ""}`,
+  auth: (error, subject) =>
+    error.code === "forbidden"
+      ? `the API key is valid but lacks a permission: ${originOf(error)} refused ${requestOf(error)} (${said(error)}). ` +
+        `Add the permission to the key, or set another key. ${keySource(error, subject)}`
+      : `${originOf(error)} refused the API key, or the key lacks permission. ${keySource(error, subject)}`,
+  retired: (error, subject) => {
+    const api = retiredApis[error.code];
+    if (api === undefined) return `${error.request.url} has been retired (${said(error)}). Check ${addresses}.`;
+    return (
+      `${originOf(error)} has retired ${api} (${said(error)}). Set serverless-compute:dialect to v2, and a ` +
+      `serverless-compute:baseUrl of your own to the address of REST v2.${lastConfig("dialect", subject)}`
+    );
+  },
   invalid: (error) => {
     if (error.code === "quota")
       return `the account's limit is reached: ${said(error)}. Delete what you no longer need, or ask for a higher limit.`;

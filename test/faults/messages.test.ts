@@ -12,7 +12,7 @@ import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { sent } from "../support/property-sets";
 import { expectAnswer, stringAt } from "../support/raw-http";
-import { chatterPort, contextAt, contextAtNobody } from "./support/astray";
+import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/astray";
 import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 600_000 });
@@ -77,6 +77,9 @@ const job =
 /** What goes wrong, and how; messages.md shows all that a person gets to read. */
 const golden: [fault: string, work: () => unknown][] = [
   ["a wrong key", () => create("NetworkVolume", volume, contextAt(bench, bench.proxy.origin, { apiKey: "wrong" }))],
+  ["a key without a permission", refused(403, "access denied")],
+  ["REST v1 after its retirement", async () => create("NetworkVolume", volume, await contextAtRetired(bench))],
+  ["GraphQL after its retirement", async () => kinds.Template.delete("t1", {}, await contextAtRetired(bench))],
   ["a missing key", () => resolveSettings(() => undefined, {})],
   ["a key with a line break in it", () => contextAt(bench, bench.proxy.origin, { apiKey: "a\nb" })],
   ["an address that is none", () => contextAt(bench, "localhost")],
@@ -199,12 +202,7 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "a login page instead of the service",
     async () => {
-      answer = {
-        does: "answer",
-        status: 200,
-        headers: { "content-type": "text/html" },
-        body: "<html><title>Sign in</title></html>",
-      };
+      answer = { does: "answer", status: 200, body: "<html><title>Sign in</title></html>" };
       return create("NetworkVolume", volume, contextAt(bench, moody.origin));
     },
   ],

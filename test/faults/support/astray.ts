@@ -3,6 +3,7 @@ import { type ClientSettings, createClients } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
 import type { Context } from "../../../provider/lifecycle/contract";
 import { dialect, restPaths } from "../../support/dialect";
+import { json, startFaultyServer } from "../../support/faulty-server";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { deadOrigin } from "../../support/loopback";
 
@@ -30,6 +31,13 @@ export function contextAt(bench: LifecycleBench, origin: string, settings: Parti
 
 /** A verb's context whose clients lead to an address where nobody listens. */
 export const contextAtNobody = async (bench: LifecycleBench): Promise<Context> => contextAt(bench, await deadOrigin());
+
+/** A verb's context in dialect v1 whose clients lead to a service that has retired REST v1 and GraphQL. */
+export async function contextAtRetired(bench: LifecycleBench): Promise<Context> {
+  const { close, origin } = await startFaultyServer([json({ message: "use v2" }, 410)]);
+  onTestFinished(close);
+  return contextAt(bench, origin, { dialect: "v1", baseUrl: `${origin}/v1` });
+}
 
 async function portOf(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

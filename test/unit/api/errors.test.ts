@@ -4,16 +4,21 @@ import { describe, expect, test } from "vitest";
 const get = { method: "GET", url: "http://127.0.0.1/v1/endpoints/x" };
 const remove = { method: "DELETE", url: "http://127.0.0.1/v1/endpoints/x" };
 const create = { method: "POST", url: "http://127.0.0.1/v1/endpoints" };
+const workers = { method: "GET", url: "http://127.0.0.1/v2/serverless/v1x/workers" };
 const graphql = { method: "POST", url: "http://127.0.0.1/graphql", operation: "deleteTemplate" };
 
 describe("what the service says", () => {
   test.each([
     [get, 400, "workersMin: 9 is not allowed", "invalid", "invalid_request"],
     [get, 401, "", "auth", "unauthorized"],
-    [get, 403, "", "auth", "unauthorized"],
+    [get, 403, "", "auth", "forbidden"],
     [get, 404, "", "missing", "not_found"],
     [get, 408, "", "timeout", "request_timeout"],
     [get, 409, "", "conflict", "conflict"],
+    [get, 410, "", "retired", "rest_v1_retired"],
+    [get, 410, 'endpoint "x" not found', "retired", "rest_v1_retired"],
+    [graphql, 410, "", "retired", "graphql_retired"],
+    [workers, 410, "", "retired", "address_retired"],
     [get, 413, "", "invalid", "too_large"],
     [get, 418, "", "invalid", "invalid_request"],
     [get, 429, "", "throttled", "rate_limited"],
@@ -37,6 +42,7 @@ describe("what the service says", () => {
   ] as const)("%j answered %i %j is %s", (request, status, text, category, code) => {
     const error = classifyAnswer({ status, text }, request);
     expect(error).toMatchObject({ category, code, status });
+    if (category === "retired") expect(error).toMatchObject({ retryable: false, ambiguous: false });
     expect(error.message).not.toBe("");
   });
 
