@@ -7,6 +7,8 @@ const statusOf = {
   unauthorized: 401,
   forbidden: 403,
   missing: 404,
+  /** A name that another object has, in REST v2. */
+  taken: 409,
   /** An operation that answers with a job's output, and there is none: /openai. */
   jobCancelled: 410,
   /** An API that is switched off by the option `retire`. */

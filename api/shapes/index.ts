@@ -7,6 +7,7 @@ export * from "./registry-auth";
 export * from "./rest-v1";
 export * from "./rest-v2";
 export * from "./rest-v2-records";
+export * from "./rest-v2-secrets";
 export * from "./rule";
 export * from "./secret";
 export * from "./serverless-endpoint";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { networkVolumeFields } from "./network-volume";
-import { secretFields } from "./secret";
+import { secretFields, secretValue } from "./secret";
 import { endpointFields } from "./serverless-endpoint";
 import { templateFields, templatePort } from "./template";
 
@@ -81,6 +81,9 @@ export const restNetworkVolumePatch = z.object(networkVolumeFields).omit({ dataC
 /** Input of the GraphQL mutation secretCreate. */
 export const secretCreateInput = z.object({
   ...secretFields,
+  value: secretValue,
   description: secretFields.description.nullish(),
 });
+/** Input of the GraphQL mutation secretValueUpdate. */
+export const secretValueInput = z.object({ id: z.string(), value: secretValue });
 export type SecretCreateInput = z.output<typeof secretCreateInput>;

@@ -15,6 +15,11 @@ export const secretFields = {
   description: z.string().describe("What the secret is for."),
 };
 
+/** A value that a worker can have in its environment: the store would cut it at a null character, and no process can have one there. */
+export const secretValue = secretFields.value.refine((text) => !text.includes("\0"), {
+  error: "must not contain a null character",
+});
+
 /** A secret as the service returns it; never with its value. */
 export const secretRecord = z.lazy(() =>
   z.looseObject({

@@ -1,6 +1,6 @@
 import { buildSchema, execute, GraphQLError, Kind, OperationTypeNode, parse, validate } from "graphql";
 import type { Logger } from "pino";
-import { restNetworkVolumeCreate } from "serverless-compute-api/shapes";
+import { restNetworkVolumeCreate, secretCreateInput, secretValueInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
@@ -165,8 +165,8 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
       return endpointOf(endpoints.update(endpointId, { templateId }));
     },
     updateUserSettings: ({ input }: Input<object>) => accountRecord(accountSettings.update(given("input", input))),
-    secretCreate: ({ input }: Input) => secretRecord(secrets.create(input)),
-    secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(input)),
+    secretCreate: ({ input }: Input) => secretRecord(secrets.create(parseInput(secretCreateInput, input))),
+    secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(parseInput(secretValueInput, input))),
     secretDescriptionUpdate: ({ input }: { input: ById & { description: string } }) =>
       secretRecord(secrets.updateDescription(input)),
     secretDelete: ({ id }: ById) => secrets.remove(id),

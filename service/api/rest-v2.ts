@@ -25,6 +25,7 @@ import {
   endpointValues,
   loadBalancerRoot,
 } from "./rest-v2-endpoints";
+import { secretsNoun } from "./rest-v2-secrets";
 import { defaultDisk, templateRecord, templateValues } from "./rest-v2-templates";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 import type { UserRateLimit } from "./user-rate-limit";
@@ -42,15 +43,17 @@ export interface RestV2Deps {
 }
 
 /** What the paths of one noun do; everything returned is a body. Bodies are checked by their shapes before. */
-interface Noun {
+export interface Noun {
   /** The member of a list's body. */
   plural: string;
-  list(): unknown[];
+  list(query: unknown): unknown[];
   get(id: string): unknown;
   create(body: unknown): unknown;
   /** Absent where the API has no change. */
   update?(id: string, body: unknown): unknown;
   remove(id: string): void;
+  /** Size of a body in bytes at most. Default: the server's. */
+  bodyLimit?: number;
 }
 
 /** A network volume as REST v2 shows it. */
@@ -64,7 +67,7 @@ const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Sh
 
 /** What is behind each path. */
 function nounsOf(resources: Resources, serverlessUrl: () => string): Record<string, Noun> {
-  const { endpoints, endpointContainers, templates, volumes, registryAuths } = resources;
+  const { endpoints, endpointContainers, templates, volumes, registryAuths, secrets } = resources;
   const shown = (endpoint: EndpointRow) =>
     endpointRecord(endpoint, templates.get(endpoint.templateId), serverlessUrl());
   return {
@@ -123,6 +126,7 @@ function nounsOf(resources: Resources, serverlessUrl: () => string): Record<stri
       update: (id, sent) => volumeRecord(volumes.update(id, read(v2NetworkVolumePatch, sent))),
       remove: volumes.remove,
     },
+    "/account/secrets": secretsNoun(secrets),
     "/registries": {
       plural: "registries",
       list: registryAuths.list,
@@ -153,11 +157,12 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
     rateLimit?.admit(reply);
   });
   type Id = { Params: { id: string } };
-  for (const [path, { plural, list, get, create, update, remove }] of Object.entries(
+  for (const [path, { plural, list, get, create, update, remove, bodyLimit }] of Object.entries(
     nounsOf(resources, serverlessUrl),
   )) {
-    app.get(path, async () => ({ [plural]: list() }));
-    app.post(path, async ({ body }, reply: FastifyReply) => reply.status(201).send(create(body)));
+    const options = bodyLimit === undefined ? {} : { bodyLimit };
+    app.get(path, async ({ query }) => ({ [plural]: list(query) }));
+    app.post(path, options, async ({ body }, reply: FastifyReply) => reply.status(201).send(create(body)));
     app.get<Id>(`${path}/:id`, async ({ params }) => get(params.id));
     app.delete<Id>(`${path}/:id`, async ({ params }, reply) => {
       // REST v1 says 400 of what is not there.
@@ -165,7 +170,7 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
       remove(params.id);
       return reply.status(204).send();
     });
-    if (update) app.patch<Id>(`${path}/:id`, async ({ params, body }) => update(params.id, body));
+    if (update) app.patch<Id>(`${path}/:id`, options, async ({ params, body }) => update(params.id, body));
   }
   registerWorkerRoutes(app, deps);
   app.get("/catalog/gpus", async ({ query }) => {

@@ -50,7 +50,7 @@ function cpuOf({ computeType, instanceIds, cpuFlavorIds, vcpuCount }: EndpointRo
   return { vcpus, memoryInGb: flavor && flavor.ramMultiplier * vcpus };
 }
 
-const secretReference = /\{\{\s*RUNPOD_SECRET_([A-Za-z0-9_.-]+)\s*\}\}/g;
+const secretReference = /\{\{\s*RUNPOD_SECRET_([A-Za-z0-9_.\-/]+)\s*\}\}/g;
 
 /** What the job path reads of the resources. */
 export type EndpointLookup = ReturnType<typeof createEndpointLookup>;

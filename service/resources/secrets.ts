@@ -1,9 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { secretCreateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Database } from "../store/database";
-import { parseInput } from "../validation";
 import { openTable } from "./table";
 
 const row = z.object({
@@ -12,52 +10,54 @@ const row = z.object({
   description: z.string().nullable(),
   createdAt: z.number(),
   updatedAt: z.number(),
+  /** Null for a secret of a store that had no such column, until its value changes. */
+  valueUpdatedAt: z.number().nullable(),
 });
 
 /** A secret without its value; times in ms since the epoch. */
 export type SecretRow = z.output<typeof row>;
 
-/** The store would cut a value at a null character, and no process can have one in its environment. */
-const value = secretCreateInput.shape.value.refine((text) => !text.includes("\0"), {
-  error: "must not hold a null character",
-});
-const createInput = secretCreateInput.extend({ value });
-const valueChange = z.object({ id: z.string(), value });
+/** A new secret, checked by the API that it came from. */
+export interface NewSecret {
+  name: string;
+  value: string;
+  description?: string | null | undefined;
+}
 
 /** The secrets. A value goes in and comes out to the start of a worker only, not in an error either. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
 export function createSecrets({ database, clock }: { database: Database; clock: Clock }) {
-  const columns = "id, name, description, created_at AS createdAt, updated_at AS updatedAt";
+  const columns =
+    "id, name, description, created_at AS createdAt, updated_at AS updatedAt, value_updated_at AS valueUpdatedAt";
   const table = openTable(database, { name: "secrets", noun: "secret", columns, row });
   const byName = table.by("name");
   const valueByName = database.query("SELECT value FROM secrets WHERE name = ?", z.object({ value: z.string() }));
   const insert = database.prepare(
-    "INSERT INTO secrets (id, name, value, description, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO secrets (id, name, value, description, created_at, updated_at, value_updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const setValue = database.prepare("UPDATE secrets SET value = ?, updated_at = ? WHERE id = ?");
+  const setValue = database.prepare("UPDATE secrets SET value = ?, updated_at = ?, value_updated_at = ? WHERE id = ?");
   const setDescription = database.prepare("UPDATE secrets SET description = ?, updated_at = ? WHERE id = ?");
 
   return {
     list: table.list,
-    create: (input: unknown): SecretRow => {
-      const { name, value, description = null } = parseInput(createInput, input);
-      return database.transaction(() => {
+    get: table.get,
+    create: ({ name, value, description = null }: NewSecret): SecretRow =>
+      database.transaction(() => {
         if (byName(name).length > 0)
-          throw new ServiceError("conflict", `secret names must be unique: "${name}" already exists`);
+          throw new ServiceError("taken", `secret names must be unique: "${name}" already exists`);
         const now = clock.now();
-        const secret = { id: table.newId(), name, description, createdAt: now, updatedAt: now };
-        insert.run(secret.id, name, value, description, now, now);
+        const secret = { id: table.newId(), name, description, createdAt: now, updatedAt: now, valueUpdatedAt: now };
+        insert.run(secret.id, name, value, description, now, now, now);
         return secret;
-      });
-    },
+      }),
     /** Workers that start from now on get the new value. */
-    updateValue: (input: unknown): SecretRow => {
-      const { id, value } = parseInput(valueChange, input);
-      setValue.run(value, clock.now(), id);
+    updateValue: ({ id, value }: { id: string; value: string }): SecretRow => {
+      const now = clock.now();
+      setValue.run(value, now, now, id);
       return table.get(id);
     },
-    updateDescription: ({ id, description }: { id: string; description: string }): SecretRow => {
+    updateDescription: ({ id, description }: { id: string; description: string | null }): SecretRow => {
       setDescription.run(description, clock.now(), id);
       return table.get(id);
     },

@@ -69,6 +69,9 @@ const accountSettings = "CREATE TABLE account_settings (content TEXT NOT NULL) S
 /** One row: the number of the last line of the redo log that the tables have. */
 const redoLog = "CREATE TABLE redo_log (applied INTEGER NOT NULL) STRICT; INSERT INTO redo_log VALUES (0);";
 
+/** When a secret's value was set last, which REST v2 shows. */
+const secretValueTimes = "ALTER TABLE secrets ADD COLUMN value_updated_at INTEGER;";
+
 /** Each entry brings the tables from one version to the next. Entries are only ever added at the end. */
 const migrations: string[] = [
   managementSchema,
@@ -82,6 +85,7 @@ const migrations: string[] = [
   accountSettings,
   jobRecords,
   redoLog,
+  secretValueTimes,
 ];
 
 /** The first version with a redo log. */

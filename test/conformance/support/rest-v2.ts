@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { requestViolations, responseViolations } from "../../support/contract";
 import { type Answer, expectAnswer, send, stringAt } from "../../support/raw-http";
 import type { Target } from "../../support/target";
 import { type Account, type Fields, uniqueName } from "./account";
@@ -9,6 +10,19 @@ export function expectProblem(answer: Answer, status: number, detail?: string | 
   expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
   expect(stringAt(answer, "title")).not.toBe("");
   if (detail !== undefined) expect(stringAt(answer, "detail")).toMatch(detail);
+}
+
+/** Roots of the paths whose responses are held to the contract. */
+const held = ["/account"];
+
+/** A response has the form of the contract, and a request that breaks a rule of it is refused with the rule's status. */
+function holdToContract(method: string, path: string, body: unknown, { status, headers, text, request }: Answer): void {
+  expect(responseViolations({ method, path, status, headers, body: text }), request).toEqual([]);
+  const sent: unknown = body === undefined ? undefined : JSON.parse(JSON.stringify(body));
+  const broken = requestViolations({ method, path, body: sent });
+  // A route that the contract does not have, and a body where it has none, are refused or ignored as the test says.
+  const stated = broken.flatMap((violation) => violation.status ?? []);
+  if (stated.length > 0) expect([...stated, 401, 404], `${request}: ${JSON.stringify(broken)}`).toContain(status);
 }
 
 /** A dialect in which a test makes what it then looks at by REST v2. */
@@ -32,8 +46,11 @@ export interface RestV2 {
 }
 
 export function useRestV2(target: Target, account: Account): RestV2 {
-  const call: RestV2["call"] = (method, path, json, headers = {}) =>
-    send(method, `${target.serverlessUrl}/v2${path}`, { key: target.apiKey, json, headers });
+  const call: RestV2["call"] = async (method, path, json, headers = {}) => {
+    const answer = await send(method, `${target.serverlessUrl}/v2${path}`, { key: target.apiKey, json, headers });
+    if (held.some((root) => path.startsWith(root))) holdToContract(method, `/v2${path}`, json, answer);
+    return answer;
+  };
   async function make(path: string, json: Fields): Promise<string> {
     const answer = await call("POST", path, json);
     expectAnswer(answer, 201);

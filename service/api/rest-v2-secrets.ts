@@ -1,0 +1,40 @@
+import { v2SecretCreate, v2SecretPatch } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { SecretRow, Secrets } from "../resources/secrets";
+import { parseInput } from "../validation";
+import type { Noun } from "./rest-v2";
+
+const time = (ms: number): string => new Date(ms).toISOString();
+
+/** A secret in REST v2, without its value. */
+const secretRecord = ({ id, name, description, createdAt, valueUpdatedAt }: SecretRow) => ({
+  ...{ id, name, description: description || null, createdAt: time(createdAt) },
+  valueLastUpdatedAt: valueUpdatedAt === null ? null : time(valueUpdatedAt),
+});
+
+const listQuery = z.object({ name: z.string().optional() });
+
+/** Largest body in bytes: a value of 16 MB with room for its escapes in JSON. */
+const bodyLimit = 40 * 1024 * 1024;
+
+/** The secrets of REST v2: the same as GraphQL's. */
+export const secretsNoun = (secrets: Secrets): Noun => ({
+  plural: "secrets",
+  bodyLimit,
+  list(query) {
+    const name = parseInput(listQuery, query, "unprocessable").name?.toLowerCase();
+    return secrets
+      .list()
+      .filter((secret) => name === undefined || secret.name.toLowerCase() === name)
+      .map(secretRecord);
+  },
+  get: (id) => secretRecord(secrets.get(id)),
+  create: (body) => secretRecord(secrets.create(parseInput(v2SecretCreate, body, "unprocessable"))),
+  update(id, body) {
+    const { value, description } = parseInput(v2SecretPatch, body, "unprocessable");
+    if (value !== undefined) secrets.updateValue({ id, value });
+    if (description !== undefined) secrets.updateDescription({ id, description: description || null });
+    return secretRecord(secrets.get(id));
+  },
+  remove: secrets.remove,
+});
