@@ -92,9 +92,7 @@ export interface EndpointRecord {
   copyId?: string | undefined;
   computeType?: string | undefined;
   gpuTypeIds: string[];
-  /** `gpuTypeIds` in groups, in priority order; within one there is none. Undefined where each type has its own rank. */
-  gpuTypeGroups?: string[][] | undefined;
-  /** Whether it takes any GPU type but the excluded ones. */
+  /** True if any GPU type but the excluded ones may serve it. Undefined if `gpuTypeIds` is a list in priority order. */
   anyGpuType?: boolean | undefined;
   excludedGpuTypeIds?: string[] | undefined;
   gpuCount?: number | undefined;

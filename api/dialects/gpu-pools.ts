@@ -50,18 +50,14 @@ export function poolsWith(pools: Pools, types: readonly string[]): PoolChoice {
   return { pools: chosen.map(([pool]) => pool), excludedTypes };
 }
 
-/** The types that an endpoint's pools stand for: any where it names none. A word that is no pool of the catalog is a type. */
+/** The GPU types of an endpoint's pools: any type if it names no pool. An unknown pool counts as a type. */
 export function gpuTypesIn(
   pools: Pools,
   choice: PoolChoice,
-): Required<Pick<EndpointRecord, "gpuTypeIds" | "gpuTypeGroups" | "anyGpuType" | "excludedGpuTypeIds">> {
+): Required<Pick<EndpointRecord, "gpuTypeIds" | "anyGpuType" | "excludedGpuTypeIds">> {
   const excluded = new Set(choice.excludedTypes);
-  const gpuTypeGroups = choice.pools
-    .map((pool) => (pools.get(pool) ?? [pool]).filter((type) => !excluded.has(type)))
-    .filter((group) => group.length > 0);
   return {
-    gpuTypeIds: gpuTypeGroups.flat(),
-    gpuTypeGroups,
+    gpuTypeIds: choice.pools.flatMap((pool) => (pools.get(pool) ?? [pool]).filter((type) => !excluded.has(type))),
     anyGpuType: choice.pools.length === 0 || [...pools.keys()].every((pool) => choice.pools.includes(pool)),
     excludedGpuTypeIds: choice.excludedTypes,
   };

@@ -141,16 +141,17 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   async function readWholeTemplate(id: string, options?: CallOptions) {
     const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
     for (;;) {
-      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${otherFields.map(selectionOf).join(" ")} } }`;
+      const requested = otherFields;
+      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${requested.map(selectionOf).join(" ")} } }`;
       try {
         const operation = { name: "podTemplate", document, variables: { id }, shape, idempotent: true } as const;
         const answer = await calls.ask(operation, options);
         if (answer.podTemplate) return answer.podTemplate;
       } catch (error) {
         if (!isApiError(error) || error.code !== "unknown_field") throw error;
-        const left = otherFields.filter((field) => !error.message.includes(`"${field}"`));
-        if (left.length === otherFields.length) throw error;
-        otherFields = left;
+        const refused = requested.filter((field) => error.message.includes(`"${field}"`));
+        if (refused.length === 0) throw error;
+        otherFields = otherFields.filter((field) => !refused.includes(field));
         continue;
       }
       const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: "podTemplate" });

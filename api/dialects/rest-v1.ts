@@ -8,7 +8,7 @@ import type { Transport } from "../transport";
 import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls } from "./rest-calls";
-import { usual } from "./rest-v2-bodies";
+import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { containerOf, markedCopy, unmarked } from "./template-mark";
 
 /** The body of a creation: what is none is left out, and so is what has no meaning for workers without a GPU. */
@@ -23,10 +23,19 @@ function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
-/** The body of an update; null clears what the service takes it for. */
-const patchBody = ({ vcpuCount, ...changes }: EndpointChanges): object => ({
+/** The body of an update. REST v1 describes no null: empty texts and defaults clear a setting. */
+const patchBody = ({
+  vcpuCount,
+  executionTimeoutMs,
+  networkVolumeId,
+  minCudaVersion,
+  ...changes
+}: EndpointChanges) => ({
   ...changes,
   ...(vcpuCount === undefined ? {} : { vcpuCount: vcpuCount ?? usual.vcpuCount }),
+  ...(executionTimeoutMs === undefined ? {} : { executionTimeoutMs: executionTimeoutMs ?? usual.executionTimeoutMs }),
+  ...(networkVolumeId === undefined ? {} : { networkVolumeId: networkVolumeId ?? "" }),
+  ...(minCudaVersion === undefined ? {} : { minCudaVersion: minCudaVersion ?? "" }),
 });
 
 const endpointWithWorkers = z.lazy(() =>
@@ -41,7 +50,8 @@ function copyIn({ template, ...endpoint }: z.output<typeof endpointWithTemplate>
   const { templateId, container } = template ? unmarked(containerOf(template)) : {};
   if (templateId === undefined) return endpoint;
   const copyId = endpoint.templateId;
-  return { ...endpoint, templateId, container, copyId, usualCpuFlavorId: usual.cpuFlavorId };
+  const idleTimeout = hasIdleTimeout(endpoint) ? endpoint.idleTimeout : undefined;
+  return { ...endpoint, idleTimeout, templateId, container, copyId, usualCpuFlavorId: usual.cpuFlavorId };
 }
 
 const unknownTemplate = (id: string, url: string) =>

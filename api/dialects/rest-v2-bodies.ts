@@ -2,6 +2,7 @@ import type {
   ContainerSettings,
   EndpointChanges,
   EndpointCreate,
+  EndpointRecord,
   EndpointSettings,
   NetworkVolumeSettings,
   TemplateChanges,
@@ -59,12 +60,11 @@ export function templateBody(given: TemplateChanges, whole?: TemplateSettings): 
 export function templateBody(given: TemplateChanges | TemplateCreate, whole: TemplateChanges = given): V2TemplatePatch {
   const { name, isServerless, startSsh, startJupyter, allowedCudaVersions, volumeInGb, volumeMountPath } = given;
   const size = whole.volumeInGb ?? 0;
-  const persistent = size > 0 ? { persistent: { size, path: whole.volumeMountPath || "/workspace" } } : {};
-  const mounts = volumeInGb !== undefined || (volumeMountPath !== undefined && size > 0);
+  const changesMount = size > 0 && (volumeInGb !== undefined || volumeMountPath !== undefined);
   return {
     ...(name === undefined ? {} : { name }),
     ...containerBody(given),
-    ...(mounts ? { mounts: persistent } : {}),
+    ...(changesMount ? { mounts: { persistent: { size, path: whole.volumeMountPath || "/workspace" } } } : {}),
     ...(isServerless === undefined ? {} : { serverless: isServerless }),
     ...(startSsh === undefined ? {} : { startSsh }),
     ...(startJupyter === undefined ? {} : { startJupyter }),
@@ -121,7 +121,10 @@ export function endpointBody(
           },
         }
       : { cpu: cpuBody(whole) }),
-    workers: { min: whole.workersMin, max: whole.workersMax, idleTimeout: whole.idleTimeout },
+    workers: {
+      ...{ min: whole.workersMin, max: whole.workersMax },
+      ...(hasIdleTimeout(whole) ? { idleTimeout: whole.idleTimeout } : {}),
+    },
     scaling: scalingBody(whole.scalerType, whole.scalerValue),
     dataCenterIds: [...(whole.dataCenterIds ?? [])],
     networkVolumes: volumesOf(whole),
@@ -129,6 +132,13 @@ export function endpointBody(
     flashboot: flashbootBody(whole),
   };
 }
+
+/**
+ * True where REST v2 accepts `workers.idleTimeout`: everywhere but on a queue that scales by REQUEST_COUNT (422, migration
+ * notes of 18 August 2026).
+ */
+export const hasIdleTimeout = ({ type = "QUEUE", scalerType }: Pick<EndpointRecord, "type" | "scalerType">): boolean =>
+  type !== "QUEUE" || scalerType !== "REQUEST_COUNT";
 
 /** Whether any of the settings is among the changes. */
 const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
@@ -140,11 +150,14 @@ const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): bool
  */
 export function endpointPatch(
   changes: EndpointChanges,
-  whole: EndpointChanges & Pick<Partial<EndpointSettings>, "computeType">,
+  whole: EndpointChanges & Pick<Partial<EndpointSettings>, "computeType" | "type">,
   container: ContainerSettings | undefined,
   pools: PoolChoice | undefined,
 ): V2EndpointPatch {
-  const { name, workersMin, workersMax, idleTimeout, dataCenterIds, gpuCount } = changes;
+  const { name, workersMin, workersMax, dataCenterIds, gpuCount } = changes;
+  // A queue that scaled by REQUEST_COUNT before has no idle timeout yet.
+  const idleTimeout =
+    changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? defaults.idleTimeout);
   const gpu = {
     ...pools,
     ...(gpuCount === undefined ? {} : { count: gpuCount }),
@@ -153,7 +166,7 @@ export function endpointPatch(
   const workers = {
     ...(workersMin === undefined ? {} : { min: workersMin }),
     ...(workersMax === undefined ? {} : { max: workersMax }),
-    ...(idleTimeout === undefined ? {} : { idleTimeout }),
+    ...(idleTimeout === undefined || !hasIdleTimeout(whole) ? {} : { idleTimeout }),
   };
   const onGpu = whole.computeType !== "CPU";
   return {

@@ -1,7 +1,7 @@
 import type { ContainerSettings, EndpointRecord, GpuTypeRecord, NetworkVolumeRecord, TemplateRecord } from "../objects";
 import type { V2EndpointRecord, V2GpuRecord, V2NetworkVolumeRecord, V2TemplateRecord } from "../shapes";
 import { gpuTypesIn, type Pools } from "./gpu-pools";
-import { usual } from "./rest-v2-bodies";
+import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
 
 /** What workers run, of an endpoint or a template. */
@@ -63,8 +63,9 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     ...(networkVolumes.length === 1
       ? { networkVolumeId: networkVolumes[0], networkVolumeIds: [] }
       : { networkVolumeIds: networkVolumes }),
-    idleTimeout: workers?.idleTimeout,
-    executionTimeoutMs: record.timeout,
+    idleTimeout: hasIdleTimeout({ type, scalerType: scaling?.type }) ? workers?.idleTimeout : undefined,
+    // 0 stands for none (migration notes of 18 August 2026).
+    executionTimeoutMs: record.timeout || undefined,
     flashboot: flashboot === undefined ? undefined : flashboot !== "OFF",
     flashbootType: flashboot,
     scalerType: scaling?.type,

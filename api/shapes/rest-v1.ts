@@ -73,10 +73,10 @@ export const restEndpointPatch = z.object({
 });
 
 /** Body of POST /networkvolumes. */
-export const restNetworkVolumeCreate = z.object(networkVolumeFields);
+export const restNetworkVolumeCreate = z.object({ ...networkVolumeFields, size: z.int().min(0).max(4000) });
 
 /** Body of PATCH /networkvolumes/{id}. */
-export const restNetworkVolumePatch = z.object(networkVolumeFields).omit({ dataCenterId: true }).partial();
+export const restNetworkVolumePatch = restNetworkVolumeCreate.omit({ dataCenterId: true }).partial();
 
 /** Input of the GraphQL mutation secretCreate. */
 export const secretCreateInput = z.object({

@@ -10,7 +10,9 @@ export const endpointFields = {
   computeType: z.enum(["GPU", "CPU"]).describe("What its workers compute on."),
   gpuTypeIds: z
     .array(z.string().min(1))
-    .describe('GPU types in priority order, for example "NVIDIA L4"; the first available one is used.'),
+    .describe(
+      'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them.',
+    ),
   gpuCount: z.int().min(1).describe("GPUs of each worker."),
   cpuFlavorIds: z.array(z.string().min(1)).describe('CPU flavours in priority order, for example "cpu3c".'),
   vcpuCount: z.int().min(1).describe("Virtual CPUs of each worker."),
@@ -19,7 +21,11 @@ export const endpointFields = {
   minCudaVersion: z.string().describe("Lowest CUDA version its workers may have."),
   networkVolumeId: z.string().describe("Id of the network volume that its workers mount."),
   networkVolumeIds: z.array(z.string().min(1)).describe("Ids of network volumes in several data centres."),
-  idleTimeout: z.int().min(1).max(3600).describe("Seconds that an idle worker stays up."),
+  idleTimeout: z
+    .int()
+    .min(1)
+    .max(3600)
+    .describe("Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT."),
   executionTimeoutMs: z
     .int()
     .min(limits.executionTimeout.min)

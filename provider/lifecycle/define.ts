@@ -61,7 +61,7 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
     defaultName: string | undefined,
   ) => Value | undefined;
   /** Marks the changes that these inputs make a replacement of. */
-  replacing?: (changes: Change[], news: Properties) => Change[];
+  replacing?: (changes: Change[], news: Properties, dialect: Dialect | undefined) => Change[];
   /** Whether an object that was replaced may be taken back into use, by a create that finds it. */
   returns?: (olds: Properties) => boolean;
   /** What else deserves a warning beside a preview of `changes`. */
@@ -84,7 +84,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   const keys = Object.keys(shape.shape);
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
     const found = diffProperties(shape, olds, news, { ...definition, dialect });
-    const changes = definition.replacing?.(found, news) ?? found;
+    const changes = definition.replacing?.(found, news, dialect) ?? found;
     return changes.length > 0 ? changes : (definition.unfinished?.(olds, news) ?? []);
   };
   const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
@@ -214,8 +214,9 @@ function knownProperties(actual: object, keys: string[]): Map<string, unknown> {
 }
 
 /**
- * The inputs after a read: what the service does not show, and what it shows in another spelling, stays as it was written;
- * the rest is what it shows. An import (no olds) takes all that it shows but what stands for absence.
+ * The inputs after a read. A property keeps its old value if the service does not show it, or shows an equivalent one. An
+ * optional property without a default stays absent: the program leaves it to the service, so no value of it is drift. An import
+ * (no olds) takes everything that the service shows but defaults.
  */
 function mergeRead(shape: z.ZodObject, olds: Properties, actual: Map<string, unknown>, rules: DiffRules): Properties {
   const known = Object.keys(olds).length > 0;
@@ -223,8 +224,10 @@ function mergeRead(shape: z.ZodObject, olds: Properties, actual: Map<string, unk
   for (const [key, schema] of Object.entries(shape.shape)) {
     const is = toValue(actual.get(key));
     const was = olds[key];
-    const same = !actual.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
-    const kept = same && (known || propertyOf(schema).fallback === undefined);
+    const { optional, fallback } = propertyOf(schema);
+    const isLeftOut = known && optional && fallback === undefined && was === undefined;
+    const same = isLeftOut || !actual.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
+    const kept = same && (known || fallback === undefined);
     const value = kept ? was : is;
     if (value !== undefined) inputs[key] = value;
   }

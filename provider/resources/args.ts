@@ -27,11 +27,11 @@ export interface SecretOutputs {
 export interface NetworkVolumeArgs {
   /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
   name?: pulumi.Input<string>;
-  /** Size in GB; it can be raised, never lowered. From 0 to 4000. */
+  /** Size in GB; it can be raised, never lowered. From 0 to 4096. */
   size: pulumi.Input<number>;
   /** Data centre that holds the volume, for example `EU-RO-1`. A change replaces the resource. */
   dataCenterId: pulumi.Input<string>;
-  /** Kind of storage; standard when absent. REST v2 only. A change replaces the resource. */
+  /** Storage tier; defaults to the data centre's usual tier. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"STANDARD" | "HIGH_PERFORMANCE">;
   /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -74,7 +74,7 @@ export interface TemplateArgs {
   imageName: pulumi.Input<string>;
   /** Size of the container disk in GB. At least 0. Default `50`. */
   containerDiskInGb?: pulumi.Input<number>;
-  /** Size of the pod volume in GB; 0 for serverless templates. At least 0. Default `0`. */
+  /** Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. REST v2 cannot remove a volume, so a change to 0 replaces the template. At least 0. */
   volumeInGb?: pulumi.Input<number>;
   /** Start arguments of the container. Default `""`. */
   dockerArgs?: pulumi.Input<string>;
@@ -107,7 +107,7 @@ export interface TemplateOutputs {
   readonly name: pulumi.Output<string>;
   readonly imageName: pulumi.Output<string>;
   readonly containerDiskInGb: pulumi.Output<number>;
-  readonly volumeInGb: pulumi.Output<number>;
+  readonly volumeInGb: pulumi.Output<number | undefined>;
   readonly dockerArgs: pulumi.Output<string>;
   readonly env: pulumi.Output<Record<string, string>>;
   readonly ports: pulumi.Output<string>;
@@ -166,7 +166,7 @@ export interface ServerlessEndpointArgs {
   templateId: pulumi.Input<string>;
   /** What its workers compute on. Default `"GPU"`. A change replaces the resource. */
   computeType?: pulumi.Input<"GPU" | "CPU">;
-  /** GPU types in priority order, for example "NVIDIA L4"; the first available one is used. Default `[]`. */
+  /** GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them. Default `[]`. */
   gpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** GPUs of each worker. At least 1. Default `1`. */
   gpuCount?: pulumi.Input<number>;
@@ -186,7 +186,7 @@ export interface ServerlessEndpointArgs {
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
   /** Ids of network volumes in several data centres. Default `[]`. */
   networkVolumeIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Seconds that an idle worker stays up. From 1 to 3600. Default `5`. */
+  /** Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT. From 1 to 3600. Default `5`. */
   idleTimeout?: pulumi.Input<number>;
   /** Whether workers start from a saved state. Default `false`. */
   flashboot?: pulumi.Input<boolean>;

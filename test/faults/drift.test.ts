@@ -77,7 +77,10 @@ describe("a property that was changed behind our back is found by a refresh and 
     await changeByHand(one, id);
     const reading = await lifecycle.read(id, outputs, bench.context());
     const changes = lifecycle.diff(reading?.outputs ?? {}, wanted);
-    expect([...new Set(changes.map(({ path }) => path[0]))]).toEqual([input]);
+    // A queue that scales by REQUEST_COUNT has no idle timeout in REST v2, so another scaler brings the service's default.
+    const found = new Set(changes.map(({ path }) => path[0]));
+    if (dialect === "v2" && input === "scalerType") found.delete("idleTimeout");
+    expect([...found]).toEqual([input]);
 
     let current = id;
     if (changes.some(({ replace }) => replace)) {

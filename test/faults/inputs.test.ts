@@ -63,7 +63,8 @@ describe("what the preview says is what happens", () => {
     const meant = (value: Value | undefined): Value | undefined =>
       value !== undefined && (one.same ?? []).includes(value) ? undefined : value;
     const same = JSON.stringify(meant(olds[input])) === JSON.stringify(meant(news[input]));
-    const expected = same ? "nothing" : one.change;
+    const keeps = one.kept === true && is[input] === undefined;
+    const expected = same || keeps ? "nothing" : one.change;
     expect([...new Set(changes.map(({ path }) => path[0]))]).toEqual(expected === "nothing" ? [] : [input]);
     expect(changes.some(({ replace }) => replace)).toBe(expected === "replace");
 
@@ -80,7 +81,9 @@ describe("what the preview says is what happens", () => {
     const held = (await bench.held(heldAt[kind])).map(propertiesIn).find((each) => each["id"] === made?.id);
     if (!held) throw new Error(`the service holds no ${kind} of the id ${made.id}`);
     const { as, form } = one.told ?? { as: input, form: (value) => value };
-    const wanted = is[input] === undefined ? one.absent : form(is[input]);
+    const kept = was[input];
+    const absent = keeps && kept !== undefined ? form(kept) : one.absent;
+    const wanted = is[input] === undefined ? absent : form(is[input]);
     if (!one.written && one.change !== "nothing") expect(held[as]).toEqual(wanted);
     // And then nothing is left to do, neither by the state nor by what the service tells.
     expect(lifecycle.diff(made.outputs, news)).toEqual([]);

@@ -49,6 +49,7 @@ export function diffProperty(
   const implied = rules.implied?.[key];
   const was = normal(schema, old, implied);
   const is = normal(schema, wanted, implied);
+  if (traits.keptWhenRemoved && present(propertyOf(schema).inner, wanted) === undefined) return [];
   if (was !== undefined && is !== undefined && !hasUnknown(is) && rules.same?.[key]?.(was, is)) return [];
   const changes = compare(propertyOf(schema).inner, was, is, [key], traits.unordered === true);
   const replace = traits.replaces === true || (traits.replaces !== undefined && traits.replaces === rules.dialect);

@@ -9,6 +9,8 @@ export interface Traits {
   secretWith?: readonly string[];
   /** A change cannot be made in place, in any dialect or in the one that is named: the object is replaced. */
   replaces?: true | Dialect;
+  /** Removing it from the program leaves the object as it is. */
+  keptWhenRemoved?: true;
   /** The only dialect that has a place for it: with the other one it is refused. */
   dialect?: Dialect;
   /** A number that can be raised in place and never lowered; what to do instead, as the end of a message. */

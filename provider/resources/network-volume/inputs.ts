@@ -13,9 +13,11 @@ export const networkVolumeInputs = z.strictObject({
   }),
   type: z
     .enum(["STANDARD", "HIGH_PERFORMANCE"])
-    .describe("Kind of storage; standard when absent. REST v2 only.")
+    .describe("Storage tier; defaults to the data centre's usual tier. REST v2 only.")
     .optional()
-    .register(traits, { replaces: true, dialect: "v2", warns: "a replaced volume loses its data" }),
+    .register(traits, {
+      ...{ replaces: true, keptWhenRemoved: true, dialect: "v2", warns: "a replaced volume loses its data" },
+    }),
   adoptExisting,
 });
 

@@ -16,13 +16,14 @@ const fromRecord = ({ name, size, dataCenterId, type }: NetworkVolumeRecord): Ac
   outputs: {},
 });
 
-/** GB that a volume has at least with REST v2. */
-const smallestSize = 10;
+/** Sizes that each dialect accepts, in GB (v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
+const sizes = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
 
-const dialectRules = ({ size }: Properties, dialect: Dialect): Failure[] =>
-  dialect === "v2" && typeof size === "number" && size < smallestSize
-    ? [{ path: "size", reason: `is ${size}; must be ${smallestSize} or more with REST v2` }]
-    : [];
+function dialectRules({ size }: Properties, dialect: Dialect): Failure[] {
+  const { min, max } = sizes[dialect];
+  if (typeof size !== "number" || (size >= min && size <= max)) return [];
+  return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} in REST ${dialect}` }];
+}
 
 async function update(
   id: string,
@@ -46,7 +47,6 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   resolved: resolvedInputs,
   outputs: z.object({}),
   alters: {},
-  implied: { type: "STANDARD" },
   dialectRules,
 
   objects: (management) => ({

@@ -73,6 +73,10 @@ export const serverlessEndpointInputs = restEndpointCreate
       path: "verify",
       error: "must not be set where type is LOAD_BALANCER, which takes no jobs",
     }),
+    rule(["type", "scalerType"], ({ type, scalerType }) => type !== "LOAD_BALANCER" || scalerType === "REQUEST_COUNT", {
+      path: "scalerType",
+      error: "must be REQUEST_COUNT if type is LOAD_BALANCER",
+    }),
     rule(["flashboot", "flashbootType"], ({ flashboot, flashbootType }) => !flashboot || flashbootType === undefined, {
       path: "flashbootType",
       error: "must not be set beside flashboot",

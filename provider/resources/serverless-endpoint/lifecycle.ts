@@ -1,14 +1,8 @@
-import {
-  type CallOptions,
-  type Dialect,
-  type EndpointRecord,
-  type EndpointSettings,
-  isApiError,
-} from "serverless-compute-api";
+import { type CallOptions, type EndpointRecord, type EndpointSettings, isApiError } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { limits } from "serverless-compute-api/shapes";
 import { callOptions, making } from "../../lifecycle/calls";
-import type { Context, Failure, Properties, Value } from "../../lifecycle/contract";
+import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
@@ -16,6 +10,7 @@ import { deleteIfPresent } from "../../lifecycle/deletion";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { template } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
+import { dialectRules } from "./dialect-rules";
 import {
   type Inputs,
   type Outputs,
@@ -31,10 +26,9 @@ const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
 /** Whether requests come by the job API. */
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
-const isEmptyList = (value: Value | undefined): boolean => Array.isArray(value) && value.length === 0;
-
-/** The service may add a suffix to the name of an endpoint that starts from a saved state. */
-const bareName = (name: Value): Value => (typeof name === "string" ? name.replace(/-fb$/, "") : name);
+/** Suffixes that the service may add to the name of an endpoint that starts from a saved state. */
+const suffixes = ["-fb", " -fb"];
+const bareName = (name: Value): Value => (typeof name === "string" ? name.replace(/ ?-fb$/, "") : name);
 
 /** What the service uses where nothing is said. */
 const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
@@ -49,19 +43,17 @@ const listIn = (wanted: Properties, key: string): Value[] => {
 };
 
 /**
- * The GPU types of an endpoint. Where a dialect knows them by groups, those that stand for the wanted types are shown as
- * these, in the wanted order.
+ * The GPU types of an endpoint. REST v2 stores pools, which have no order: the wanted types are kept as written if the pools
+ * hold exactly these. A program that names no types accepts those that the service chose.
  */
 function gpuTypesOf(record: EndpointRecord, wanted: Properties): Pick<Actual<Inputs, Outputs>["inputs"], GpuTypes> {
-  const { gpuTypeIds, gpuTypeGroups: groups, anyGpuType, excludedGpuTypeIds = [] } = record;
-  if (!groups) return { gpuTypeIds };
+  const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
+  if (anyGpuType === undefined) return { gpuTypeIds };
   const types = listIn(wanted, "gpuTypeIds");
-  if (types.length === 0 && anyGpuType) return { gpuTypeIds: [], excludedGpuTypeIds };
-  const groupOf = (type: Value): number => groups.findIndex((group) => group.some((one) => one === type));
-  const order = [...new Set(types.map(groupOf))];
+  if (types.length === 0 && (anyGpuType || wanted["gpuTypeIds"] !== undefined))
+    return { gpuTypeIds: [], excludedGpuTypeIds };
   const sameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
-  const sameOrder = order.every((group, index) => group === index);
-  return { gpuTypeIds: sameTypes && sameOrder ? types : gpuTypeIds, excludedGpuTypeIds: [] };
+  return { gpuTypeIds: sameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
 }
 type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
@@ -193,29 +185,6 @@ async function change(id: string, { olds, news, changed }: Update<Inputs>, conte
   return { url: record ? urlOf(record, context) : url, version: record?.version ?? before };
 }
 
-const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
-
-/** What REST v2 asks of an endpoint beyond its shape. */
-function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
-  if (dialect === "v1") return [];
-  const { vcpuCount, computeType } = inputs;
-  const given = (key: string): boolean =>
-    !(inputs[key] === undefined || inputs[key] === "" || isEmptyList(inputs[key]));
-  const failures: Failure[] = [];
-  if (given("allowedCudaVersions") && given("minCudaVersion"))
-    failures.push({ path: "minCudaVersion", reason: "must not be set beside allowedCudaVersions with REST v2" });
-  if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
-    failures.push({ path: "vcpuCount", reason: `is ${vcpuCount}; must be a power of two, 2 or more, with REST v2` });
-  const [misplaced, other] =
-    computeType === "GPU"
-      ? [["cpuFlavorIds", "vcpuCount"], "CPU"]
-      : [["gpuTypeIds", "excludedGpuTypeIds", "allowedCudaVersions", "minCudaVersion"], "GPU"];
-  if (computeType === "GPU" || computeType === "CPU")
-    for (const path of misplaced.filter(given))
-      failures.push({ path, reason: `must not be set with REST v2 unless computeType is ${other}` });
-  return failures;
-}
-
 /** How many interrupted creates of one endpoint may each have run the jobs of its verification. */
 const interruptedCreates = 5;
 
@@ -257,7 +226,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   complete,
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // The suffix that the service may add is taken off, unless it is the user's own.
-  named: (one, { name }) => (one.name === `${name}-fb` ? { ...one, name } : one),
+  named: (one, { name }) => (suffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
   leftover: { onlyRecent: true, unused },
   sharesNames: true,
   change,

@@ -13,7 +13,13 @@ export const templateInputs = z
     name: fields.name.optional().register(traits, { unique: true }),
     imageName: fields.imageName,
     containerDiskInGb: fields.containerDiskInGb.default(50),
-    volumeInGb: fields.volumeInGb.default(0),
+    volumeInGb: fields.volumeInGb
+      .describe(
+        "Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. " +
+          "REST v2 cannot remove a volume, so a change to 0 replaces the template.",
+      )
+      .optional()
+      .register(traits, { keptWhenRemoved: true }),
     dockerArgs: fields.dockerArgs.default(""),
     env: fields.env.default({}),
     ports: fields.ports.default(""),
@@ -52,7 +58,7 @@ export const templateInputs = z
     adoptExisting,
   })
   .check(
-    rule(["isServerless", "volumeInGb"], ({ isServerless, volumeInGb }) => !isServerless || volumeInGb === 0, {
+    rule(["isServerless", "volumeInGb"], ({ isServerless, volumeInGb = 0 }) => !isServerless || volumeInGb === 0, {
       path: "volumeInGb",
       error: "must be 0 when isServerless is true",
     }),

@@ -6,7 +6,7 @@ import {
   type TemplateSettings,
 } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
-import type { Context, Failure, Properties } from "../../lifecycle/contract";
+import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
@@ -20,7 +20,7 @@ import { packedPorts, revisionOf, templateContent } from "./revision";
 /** GB that a pod's volume has at least with REST v2. */
 const smallestVolume = 10;
 
-function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, Outputs> {
+function fromRecord(record: TemplateRecord): Actual<Inputs, Outputs> {
   const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme, unshown = [] } = record;
   const { volumeMountPath, isServerless, containerRegistryAuthId, startSsh, startJupyter, allowedCudaVersions } =
     record;
@@ -28,11 +28,8 @@ function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, 
     ...{ name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme },
     ...{ volumeMountPath, isServerless, containerRegistryAuthId },
     // Shown by one dialect only.
-    ...toProperties({ allowedCudaVersions }),
+    ...toProperties({ allowedCudaVersions, startSsh, startJupyter }),
   };
-  // Where nobody says anything of these the service decides, by how the template was made.
-  if (wanted["startSsh"] !== undefined) Object.assign(inputs, toProperties({ startSsh }));
-  if (wanted["startJupyter"] !== undefined) Object.assign(inputs, toProperties({ startJupyter }));
   for (const key of unshown) delete inputs[key];
   // A template that REST v2 made has none.
   if (volumeMountPath === "") delete inputs.volumeMountPath;
@@ -44,9 +41,11 @@ const settingsOf = ({
   adoptExisting: _a,
   replaceOnChange: _r,
   containerRegistryAuthId,
+  volumeInGb = 0,
   ...same
 }: Inputs): TemplateSettings => ({
   ...same,
+  volumeInGb,
   containerRegistryAuthId: containerRegistryAuthId || null,
 });
 
@@ -85,10 +84,16 @@ async function updateCopies(id: string, revision: string, context: Context): Pro
   if (failed) throw failed.reason;
 }
 
-/** What REST v2 asks of a template beyond its shape. */
+/** REST v2 keeps a volume that a PATCH leaves out, so removing one replaces the template (contract: TemplateMounts). */
+const withoutVolume = (changes: Change[], news: Properties, dialect: Dialect | undefined): Change[] =>
+  dialect === "v2" && news["volumeInGb"] === 0
+    ? changes.map((change) => (change.path[0] === "volumeInGb" ? { ...change, replace: true } : change))
+    : changes;
+
+/** Input rules of REST v2 beyond the types (contract of REST v2: TemplateCreate). Unknown values pass. */
 function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return [];
-  const { containerDiskInGb: disk, volumeInGb: volume, volumeMountPath: path } = inputs;
+  const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
   const failures: Failure[] = [];
   if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
   if (typeof volume === "number" && volume > 0 && volume < smallestVolume)
@@ -97,7 +102,7 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
       reason: `is ${volume}; must be 0, or ${smallestVolume} or more, with REST v2`,
     });
   if (volume === 0 && typeof path === "string" && path !== usualMountPath)
-    failures.push({ path: "volumeMountPath", reason: `${onlyIn("v1")}, for volumeInGb is 0` });
+    failures.push({ path: "volumeMountPath", reason: `${onlyIn("v1")}, because volumeInGb is 0` });
   return failures;
 }
 
@@ -143,9 +148,10 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       "change its name, too, and the new one is made first"
     );
   },
+  implied: { volumeInGb: 0 },
   dialectRules,
   rename: replacementName,
-  replacing,
+  replacing: (changes, news, dialect) => withoutVolume(replacing(changes, news), news, dialect),
   isOwnName,
   returns: ({ replaceOnChange }) => replaceOnChange === true,
   same: { ports: (was, is) => packedPorts(was) === packedPorts(is) },

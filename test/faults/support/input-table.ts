@@ -13,6 +13,8 @@ export interface InputCase {
   values: [Value, Value];
   /** What a change of it is. */
   change: "update" | "replace" | "nothing";
+  /** Removing it from the program leaves the object as it is. */
+  kept?: true;
   /** Required inputs can be changed, not added or removed. */
   required?: true;
   /** What the service tells once the input is taken away: its default, of a name the one it has; undefined for nothing. */
@@ -92,7 +94,7 @@ export async function inputTable(
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["imageName", ["a:1", "b:2"], required],
       ["containerDiskInGb", [5, 6], { absent: 50 }],
-      ["volumeInGb", [17, 18], { absent: 0, along: { isServerless: false } }],
+      ["volumeInGb", [17, 18], { absent: 0, kept: true, along: { isServerless: false } }],
       ["dockerArgs", ["--a", "--b 2"], { absent: "" }],
       ["env", [{ A: "1" }, { A: "2", B: "3" }], { absent: {} }],
       ["ports", ["80/http", "80/http, 22/tcp"], { absent: [], told: { as: "ports", form: list } }],
@@ -121,7 +123,7 @@ export async function inputTable(
       ["vcpuCount", [4, 8], { absent: 2, along: onCpu }],
       ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absent: [] }],
       ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }],
-      ["minCudaVersion", ["12.1", "12.4"]],
+      ["minCudaVersion", ["12.1", "12.4"], { absent: dialect === "v1" ? "" : undefined }],
       ["networkVolumeId", volumes],
       // The service shows a single one by its other name, where REST v2 set it.
       [
@@ -130,7 +132,7 @@ export async function inputTable(
         { absent: [], told: { as: "networkVolumeIds", form: several } },
       ],
       ["idleTimeout", [10, 20], { absent: 5 }],
-      ["executionTimeoutMs", [60_000, 90_000], { absent: dialect === "v1" ? undefined : 600_000 }],
+      ["executionTimeoutMs", [60_000, 90_000], { absent: 600_000 }],
       ["flashboot", [true, false], { absent: false }],
       ["scalerType", ["REQUEST_COUNT", "QUEUE_DELAY"], { absent: "QUEUE_DELAY" }],
       ["scalerValue", [2, 9], { absent: 4 }],
@@ -139,7 +141,10 @@ export async function inputTable(
       ...only("v2", [
         "type",
         ["LOAD_BALANCER", "QUEUE"],
-        { ...replaces, told: { as: "type", form: queueType }, absent: "QB", same: ["QUEUE"] },
+        {
+          ...{ ...replaces, told: { as: "type", form: queueType }, absent: "QB", same: ["QUEUE"] },
+          along: { scalerType: "REQUEST_COUNT" },
+        },
       ]),
       ...only("v2", [
         "excludedGpuTypeIds",
@@ -160,11 +165,7 @@ export async function inputTable(
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["size", [10, 20], required],
       ["dataCenterId", ["EU-RO-1", "US-KS-2"], { ...replaces, ...required }],
-      ...only("v2", [
-        "type",
-        ["HIGH_PERFORMANCE", "STANDARD"],
-        { ...replaces, absent: "STANDARD", same: ["STANDARD"] },
-      ]),
+      ...only("v2", ["type", ["HIGH_PERFORMANCE", "STANDARD"], { ...replaces, kept: true, absent: "STANDARD" }]),
       ["adoptExisting", [true, false], nothing],
     ]),
     ...rowsOf("Secret", [

@@ -76,7 +76,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
       idleTimeout: 7,
       executionTimeoutMs: 60_000,
       flashboot: true,
-      scalerType: "REQUEST_COUNT",
+      scalerType: "QUEUE_DELAY",
       scalerValue: 3,
       workersMin: 0,
       workersMax: 0,
@@ -104,7 +104,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
       },
     );
     const changed = await management.readEndpoint(made.id);
-    expect(changed).toMatchObject({ scalerType: "REQUEST_COUNT", scalerValue: 9, flashboot: false, idleTimeout: 7 });
+    expect(changed).toMatchObject({ scalerType: "QUEUE_DELAY", scalerValue: 9, flashboot: false, idleTimeout: 7 });
     expect([changed?.networkVolumeId, changed?.networkVolumeIds, changed?.gpuTypeIds]).toEqual([
       undefined,
       [],

@@ -27,7 +27,7 @@ test("each operation is the request that the interface names", async () => {
     'POST /v1/endpoints {"name":"chat","templateId":"t","workersMax":2}',
     "GET /v1/endpoints/id1?includeTemplate=true",
     "GET /v1/endpoints",
-    'PATCH /v1/endpoints/id1 {"workersMax":0,"networkVolumeId":null}',
+    'PATCH /v1/endpoints/id1 {"workersMax":0,"networkVolumeId":""}',
     "DELETE /v1/endpoints/id1",
     'POST /v1/networkvolumes {"name":"models","size":10,"dataCenterId":"EU-RO-1"}',
     "GET /v1/networkvolumes/id2",

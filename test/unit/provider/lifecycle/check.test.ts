@@ -29,7 +29,7 @@ describe("a bad input is refused with its path, its value and what is allowed", 
       "a fraction where whole numbers go",
       networkVolumeInputs,
       { size: 1.5, dataCenterId: "EU-RO-1" },
-      ["size: is 1.5; must be a whole number from 0 to 4000"],
+      ["size: is 1.5; must be a whole number from 0 to 4096"],
     ],
     [
       "a word that is none of the allowed ones",
@@ -197,8 +197,8 @@ describe("what is unknown before deployment", () => {
   });
 
   test("leaves a rule that does not look into what holds it", () => {
-    const verifyOf = (verify: Value): string[] =>
-      linesOf(serverlessEndpointInputs, { templateId: "t", type: "LOAD_BALANCER", verify });
+    const balancer = { templateId: "t", type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT" };
+    const verifyOf = (verify: Value): string[] => linesOf(serverlessEndpointInputs, { ...balancer, verify });
     expect(verifyOf({ input: { a: unknown } })).toEqual([
       "verify: must not be set where type is LOAD_BALANCER, which takes no jobs",
     ]);

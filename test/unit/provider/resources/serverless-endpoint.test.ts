@@ -10,14 +10,14 @@ const { ServerlessEndpoint } = kinds;
 let templateId = "";
 let otherTemplate = "";
 let volumeId = "";
+let otherVolumeId = "";
 beforeAll(async () => {
   const template = (name: string) => bench.rest("POST", "/templates", { name, imageName: "a:1", isServerless: true });
   templateId = stringAt(await template("one"), "id");
   otherTemplate = stringAt(await template("two"), "id");
-  volumeId = stringAt(
-    await bench.rest("POST", "/networkvolumes", { name: "v", size: 1, dataCenterId: "EU-RO-1" }),
-    "id",
-  );
+  const volume = (name: string) => bench.rest("POST", "/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
+  volumeId = stringAt(await volume("v"), "id");
+  otherVolumeId = stringAt(await volume("w"), "id");
 });
 
 const inputsOf = (name: string, news: Properties = {}): Properties => {
@@ -117,14 +117,27 @@ describe("a refresh", () => {
     }
   });
 
-  test.each(Object.keys(everything()))("finds %s changed behind our back", async (key) => {
-    const { id, outputs } = await make("drift-dev", { workersMax: 9 });
+  /** Properties that are left to the service if the program does not set them. */
+  const leftOut = ["minCudaVersion", "networkVolumeId", "executionTimeoutMs"];
+  const setByProgram = (): Properties => ({
+    ...{ workersMax: 9, minCudaVersion: "11.8", networkVolumeId: otherVolumeId, executionTimeoutMs: 90_000 },
+  });
+
+  test.each(Object.keys(everything()))("finds %s changed by somebody else", async (key) => {
+    const { id, outputs } = await make("drift-dev", setByProgram());
     const value = everything()[key];
     await bench.rest("PATCH", `/endpoints/${id}`, { [key]: value });
     const reading = await ServerlessEndpoint.read(id, outputs, bench.context());
     expect(reading?.inputs[key]).toEqual(value);
-    const changed = ServerlessEndpoint.diff(reading?.outputs ?? {}, inputsOf("drift-dev", { workersMax: 9 }));
+    const changed = ServerlessEndpoint.diff(reading?.outputs ?? {}, inputsOf("drift-dev", setByProgram()));
     expect(changed.map(({ path }) => path[0])).toEqual([key]);
+  });
+
+  test.each(leftOut)("accepts any value of %s that the program does not set", async (key) => {
+    const { id, outputs } = await make("left-out-dev");
+    await bench.rest("PATCH", `/endpoints/${id}`, { [key]: everything()[key] });
+    const reading = await ServerlessEndpoint.read(id, outputs, bench.context());
+    expect(ServerlessEndpoint.diff(reading?.outputs ?? {}, inputsOf("left-out-dev"))).toEqual([]);
   });
 
   test("takes what the service adds for no drift", async () => {

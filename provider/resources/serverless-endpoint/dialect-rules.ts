@@ -1,0 +1,54 @@
+import type { Dialect } from "serverless-compute-api";
+import type { Failure, Properties, Value } from "../../lifecycle/contract";
+import { propertyOf } from "../../lifecycle/properties/schema";
+import { serverlessEndpointInputs } from "./inputs";
+
+const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
+
+const textsIn = (value: Value | undefined): string[] =>
+  [value].flat().filter((one): one is string => typeof one === "string" && one !== "");
+
+const isGiven = (value: Value | undefined): boolean =>
+  !(value === undefined || value === "" || (Array.isArray(value) && value.length === 0));
+
+const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).fallback;
+
+/** Input rules of REST v2 beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
+export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
+  if (dialect === "v1") return [];
+  const { vcpuCount, computeType, type = "QUEUE", scalerType, idleTimeout } = inputs;
+  const given = (key: string): boolean => isGiven(inputs[key]);
+  const failures: Failure[] = [];
+  const fail = (path: string, reason: string): void => void failures.push({ path, reason });
+
+  if (given("allowedCudaVersions") && given("minCudaVersion"))
+    fail("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
+  for (const path of ["allowedCudaVersions", "minCudaVersion"])
+    for (const version of textsIn(inputs[path]).filter((text) => !/^\d+\.\d+$/.test(text)))
+      fail(
+        path,
+        `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor in REST v2, such as "12.4"`,
+      );
+  const flavors = textsIn(inputs["cpuFlavorIds"]);
+  const repeated = flavors.find((id, index) => flavors.indexOf(id) !== index);
+  if (repeated !== undefined) fail("cpuFlavorIds", `contains ${JSON.stringify(repeated)} twice; remove one of them`);
+  if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
+    fail("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, in REST v2`);
+  if (
+    type === "QUEUE" &&
+    scalerType === "REQUEST_COUNT" &&
+    typeof idleTimeout === "number" &&
+    idleTimeout !== idleTimeoutDefault
+  )
+    fail(
+      "idleTimeout",
+      `is ${idleTimeout}; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it`,
+    );
+  const [misplaced, other] =
+    computeType === "GPU"
+      ? [["cpuFlavorIds", "vcpuCount"], "CPU"]
+      : [["gpuTypeIds", "excludedGpuTypeIds", "allowedCudaVersions", "minCudaVersion"], "GPU"];
+  if (computeType === "GPU" || computeType === "CPU")
+    for (const path of misplaced.filter(given)) fail(path, `requires computeType ${other} in REST v2`);
+  return failures;
+}

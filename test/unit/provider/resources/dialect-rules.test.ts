@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+
+const failuresOf = (kind: keyof typeof kinds, news: Properties, dialect: "v1" | "v2"): string[] =>
+  kinds[kind].check({}, news, "rules-dev", [], dialect).failures.map(({ path, reason }) => `${path}: ${reason}`);
+
+describe("inputs that REST v2 rejects fail in the preview, and only in dialect v2", () => {
+  const rows: [string, keyof typeof kinds, Properties, string][] = [
+    [
+      "idleTimeout of a queue that scales by REQUEST_COUNT",
+      "ServerlessEndpoint",
+      { templateId: "t", scalerType: "REQUEST_COUNT", idleTimeout: 30 },
+      "idleTimeout: is 30; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it",
+    ],
+    [
+      "a bare major CUDA version",
+      "ServerlessEndpoint",
+      { templateId: "t", minCudaVersion: "12" },
+      'minCudaVersion: contains "12"; CUDA versions have the form major.minor in REST v2, such as "12.4"',
+    ],
+    [
+      "both kinds of CUDA versions",
+      "ServerlessEndpoint",
+      { templateId: "t", minCudaVersion: "12.1", allowedCudaVersions: ["12.4"] },
+      "minCudaVersion: cannot be combined with allowedCudaVersions in REST v2",
+    ],
+    [
+      "a CPU flavour twice",
+      "ServerlessEndpoint",
+      { templateId: "t", computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu3c"] },
+      'cpuFlavorIds: contains "cpu3c" twice; remove one of them',
+    ],
+    [
+      "three vCPUs",
+      "ServerlessEndpoint",
+      { templateId: "t", computeType: "CPU", vcpuCount: 3 },
+      "vcpuCount: is 3; must be a power of two, 2 or more, in REST v2",
+    ],
+    [
+      "GPU types of a CPU endpoint",
+      "ServerlessEndpoint",
+      { templateId: "t", computeType: "CPU", gpuTypeIds: ["NVIDIA L4"] },
+      "gpuTypeIds: requires computeType GPU in REST v2",
+    ],
+    [
+      "a volume of 5 GB",
+      "NetworkVolume",
+      { size: 5, dataCenterId: "EU-RO-1" },
+      "size: is 5; must be from 10 to 4096 in REST v2",
+    ],
+  ];
+  test.each(rows)("%s", (_, kind, news, failure) => {
+    expect(failuresOf(kind, news, "v2")).toEqual([failure]);
+    expect(failuresOf(kind, news, "v1")).toEqual([]);
+  });
+
+  test("a volume of 4096 GB is for REST v2 only", () => {
+    const volume = { size: 4096, dataCenterId: "EU-RO-1" };
+    expect(failuresOf("NetworkVolume", volume, "v2")).toEqual([]);
+    expect(failuresOf("NetworkVolume", volume, "v1")).toEqual(["size: is 4096; must be from 0 to 4000 in REST v1"]);
+  });
+
+  test("the default idleTimeout and a load balancer's own are accepted with REQUEST_COUNT", () => {
+    const scaled = { templateId: "t", scalerType: "REQUEST_COUNT" };
+    expect(failuresOf("ServerlessEndpoint", scaled, "v2")).toEqual([]);
+    expect(failuresOf("ServerlessEndpoint", { ...scaled, type: "LOAD_BALANCER", idleTimeout: 30 }, "v2")).toEqual([]);
+  });
+
+  test("a load balancer requires REQUEST_COUNT", () => {
+    expect(failuresOf("ServerlessEndpoint", { templateId: "t", type: "LOAD_BALANCER" }, "v2")).toEqual([
+      'scalerType: is "QUEUE_DELAY"; must be REQUEST_COUNT if type is LOAD_BALANCER',
+    ]);
+  });
+});
+
+describe("REST v2 cannot remove the volume of a template", () => {
+  const { Template } = kinds;
+  const pod = { imageName: "a:1", isServerless: false };
+  const inputsOf = (more: Properties): Properties => Template.check({}, { ...pod, ...more }, "pod-dev").inputs;
+  const olds = inputsOf({ volumeInGb: 20 });
+
+  test("volumeInGb 0 replaces the template in v2 and updates it in v1", () => {
+    const news = inputsOf({ volumeInGb: 0 });
+    expect(Template.diff(olds, news, "v2")).toMatchObject([{ path: ["volumeInGb"], replace: true }]);
+    expect(Template.diff(olds, news, "v1")).toMatchObject([{ path: ["volumeInGb"], replace: false }]);
+  });
+
+  test("removing the property keeps the volume", () => {
+    expect(Template.diff(olds, inputsOf({}), "v2")).toEqual([]);
+    expect(Template.diff(olds, inputsOf({}), "v1")).toEqual([]);
+  });
+});
+
+test("a volume keeps its storage tier if the program does not name one", () => {
+  const { NetworkVolume } = kinds;
+  const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
+  expect(NetworkVolume.diff({ ...volume, type: "HIGH_PERFORMANCE" }, volume, "v2")).toEqual([]);
+  expect(
+    NetworkVolume.diff({ ...volume, type: "HIGH_PERFORMANCE" }, { ...volume, type: "STANDARD" }, "v2"),
+  ).toMatchObject([{ path: ["type"], replace: true }]);
+});
