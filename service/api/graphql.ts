@@ -1,4 +1,13 @@
-import { buildSchema, execute, GraphQLError, Kind, OperationTypeNode, parse, validate } from "graphql";
+import {
+  buildSchema,
+  type DocumentNode,
+  execute,
+  GraphQLError,
+  Kind,
+  OperationTypeNode,
+  parse,
+  validate,
+} from "graphql";
 import type { Logger } from "pino";
 import { restNetworkVolumeCreate, secretCreateInput, secretValueInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
@@ -10,6 +19,7 @@ import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
+import { checkDocument, graphqlBounds } from "./graphql-bounds";
 import {
   accountRecord,
   cpuFlavorRecord,
@@ -34,11 +44,12 @@ const graphqlRequest = z.object({
 
 const schema = buildSchema(graphqlSchema);
 
-/**
- * Bounds of one request, far above what clients ask for. Nothing else of the service runs while one is read and executed:
- * a query of a megabyte of aliases took more than a minute.
- */
-const most = { tokens: 10_000, objects: 10_000 } as const;
+/** Parses a document within the bounds of `graphqlBounds`. */
+function readDocument(query: string, maxTokens: number): DocumentNode {
+  const document = parse(query, { maxTokens });
+  checkDocument(document);
+  return document;
+}
 
 interface GraphqlDeps {
   resources: Resources;
@@ -64,11 +75,11 @@ export async function executeGraphql(
 /** What anyone may ask for without a key, as on the hosted service. */
 const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
 
-/** Whether a request's body asks for nothing but the catalog. */
+/** Whether a request's body asks for nothing but the catalog, in a short document; every other request needs a key. */
 export function asksOnlyForCatalog(body: unknown): boolean {
   try {
     const { query } = parseInput(graphqlRequest, body);
-    return parse(query, { maxTokens: most.tokens }).definitions.every(
+    return readDocument(query, graphqlBounds.tokensWithoutKey).definitions.every(
       (definition) =>
         definition.kind === Kind.OPERATION_DEFINITION &&
         definition.operation === OperationTypeNode.QUERY &&
@@ -84,7 +95,7 @@ export function asksOnlyForCatalog(body: unknown): boolean {
 async function run(rootValue: object, body: unknown): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
   try {
     const { query, variables, operationName } = parseInput(graphqlRequest, body);
-    const document = parse(query, { maxTokens: most.tokens });
+    const document = readDocument(query, graphqlBounds.tokens);
     const errors = validate(schema, document);
     if (errors.length > 0) return { errors };
     return await execute({ schema, document, rootValue, variableValues: variables, operationName });
@@ -104,8 +115,14 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
   let read = 0;
   const counted = <Row>(rows: Row[]): Row[] => {
     read += rows.length + 1;
-    if (read <= most.objects) return rows;
-    throw new ServiceError("invalid", `query: reads more than ${most.objects} objects; ask for less at once`);
+    if (read <= graphqlBounds.objects) return rows;
+    throw new ServiceError("invalid", `query: reads more than ${graphqlBounds.objects} objects; ask for less at once`);
+  };
+  /** The members of a list in the catalog that a filter lets through. */
+  const chosen = <Member extends ById>(list: Member[], filter: Filter["input"]): Member[] => {
+    const ids = filter?.ids ?? (filter?.id ? [filter.id] : undefined);
+    const wanted = ids && new Set(counted(ids));
+    return counted(list).filter(({ id }) => !wanted || wanted.has(id));
   };
 
   const saveTemplate = (input: object | null | undefined): TemplateRow => {
@@ -153,7 +170,10 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map(gpuTypeRecord),
     cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map(cpuFlavorRecord),
     dataCenters: () =>
-      dataCenters.map((center) => ({ ...dataCenterRecord(center), gpuAvailability: () => counted(gpuAvailability) })),
+      counted(dataCenters).map((center) => ({
+        ...dataCenterRecord(center),
+        gpuAvailability: () => counted(gpuAvailability),
+      })),
 
     saveTemplate: ({ input }: Input<object>) => templateRecord(saveTemplate(input)),
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
@@ -187,12 +207,6 @@ function given<Value>(name: string, value: Value | null | undefined, kind = "an 
     throw new ServiceError("invalid", `${name}: is required, must be ${kind}`);
   return value;
 }
-
-/** The members of a list in the catalog that a filter lets through. */
-const chosen = <Member extends ById>(list: readonly Member[], filter: Filter["input"]): Member[] => {
-  const ids = filter?.ids ?? (filter?.id ? [filter.id] : undefined);
-  return list.filter(({ id }) => !ids || ids.includes(id));
-};
 
 /** Absent objects are null in GraphQL. */
 const orNull = <Row, Record>(row: Row | undefined, record: (row: Row) => Record): Record | null =>

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { getIntrospectionQuery } from "graphql";
 import { describe, expect, test, vi } from "vitest";
 import { at, expectAnswer, send, stringAt } from "../../../support/raw-http";
 import { messageOf, useService } from "../resources/service-rig";
@@ -67,11 +68,41 @@ describe("a GraphQL query that asks for very much", () => {
   });
 
   test("lists within lists many times over: is refused by what it reads", async () => {
-    for (let at = 0; at < 20; at++) await rig.endpoint(await rig.template());
-    const inner = many(20, (n) => `e${n}: endpoints { id template { id } }`);
-    const answer = await ask(`{ ${many(30, (n) => `m${n}: myself { ${inner} }`)} }`);
+    const answer = await ask(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
     expectAnswer(answer, 200, { data: null });
     expect(messageOf(answer)).toBe("query: reads more than 10000 objects; ask for less at once");
+  });
+
+  test.each([
+    ["aliases", `{ ${many(51, (n) => `a${n}: myself { id }`)} }`, "50 aliases"],
+    ["fields", `{ myself { ${many(501, () => "id")} } }`, "500 fields"],
+    [
+      "fields in fragments that fragments repeat",
+      `{ myself { ...a9 } } fragment a0 on User { id } ${many(9, (n) => `fragment a${n + 1} on User { ...a${n} ...a${n} }`)}`,
+      "500 fields",
+    ],
+    ["levels", `{ ${"myself { ".repeat(20)} id ${"}".repeat(20)} }`, "20 levels"],
+    ["operations", many(51, (n) => `query q${n} { __typename }`), "50 operations and fragments"],
+  ])("too many %s are refused before they are validated", async (_what, query, bound) => {
+    const answer = await ask(query);
+    expectAnswer(answer, 200, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expect(messageOf(answer)).toBe(`query: has more than ${bound}; send several requests`);
+  });
+
+  test("without a key a long document is refused with 401 before it is validated, and a short one gets the catalog", async () => {
+    const anonymous = (query: string) => send("POST", roots.GraphQL(), { json: { query } });
+    const fields = "id name location gpuAvailability { available stockStatus gpuTypeId gpuTypeDisplayName }";
+    const long = await anonymous(`{ ${many(700, (n) => `a${n}: dataCenters { ${fields} }`)} }`);
+    expectAnswer(long, 401);
+    expect(long.took).toBeLessThan(1000);
+    const widest = await anonymous(`{ ${many(50, (n) => `a${n}: dataCenters { ${fields} }`)} }`);
+    expect(widest.took).toBeLessThan(1000);
+    expect(at((await anonymous(`{ dataCenters { ${fields} } }`)).json, "data", "dataCenters", 0, "id")).toBeDefined();
+  });
+
+  test("the introspection of common clients is within the bounds", async () => {
+    const answer = await ask(getIntrospectionQuery({ inputValueDeprecation: true }));
+    expect(at(answer.json, "data", "__schema", "types"), answer.text.slice(0, 300)).toBeDefined();
   });
 
   test("all that an account of a thousand objects has is not very much", async () => {
