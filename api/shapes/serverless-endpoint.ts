@@ -25,7 +25,9 @@ export const endpointFields = {
     .int()
     .min(1)
     .max(3600)
-    .describe("Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT."),
+    .describe(
+      "Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT.",
+    ),
   executionTimeoutMs: z
     .int()
     .min(limits.executionTimeout.min)

@@ -134,5 +134,5 @@ test.each([
   ["secretValueUpdate", (fields: string) => `secretValueUpdate(input: {id: "x", ${fields}})`],
 ])("%s refuses a value that the store would cut, without showing it", async (_name, mutation) => {
   const answer = await rig.graphql(`mutation { ${mutation('value: "hush\\u0000hush"')} { id } }`);
-  expect(messageOf(answer)).toBe("value: what was sent is not allowed, must not hold a null character");
+  expect(messageOf(answer)).toBe("value: what was sent is not allowed, must not contain a null character");
 });
