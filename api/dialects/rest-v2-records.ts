@@ -38,7 +38,7 @@ export const volumeFrom = ({ id, name, size, dataCenter, type }: V2NetworkVolume
 export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2GpuRecord): GpuTypeRecord => ({
   ...{ id, name: name ?? id, pool, manufacturer },
   memoryInGb: memory,
-  price: typeof price === "number" ? price : undefined,
+  price: price?.serverless,
 });
 
 const gpuSettings = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;

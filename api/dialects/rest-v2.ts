@@ -76,7 +76,7 @@ export function createRestV2Management(
       return asked;
     };
   }
-  const gpus = once((options) => list(v2GpuRecord, `${baseUrl}/catalog/gpus?product=SERVERLESS`, options, "gpus"));
+  const gpus = once((options) => list(v2GpuRecord, `${baseUrl}/catalog/gpus`, options, "gpus"));
   const pools = async (options: CallOptions | undefined): Promise<Pools> => poolsOf(await gpus(options));
 
   /** Templates as this process last saw them, or asks for them, by id: an endpoint needs its template's settings. */
@@ -226,7 +226,7 @@ export function createRestV2Management(
 
     listGpuTypes: async (options) => (await gpus(options)).map(gpuTypeFrom),
     async listDataCenters(options) {
-      const found = await list(v2DataCenterRecord, `${baseUrl}/catalog/datacenters`, options, "datacenters");
+      const found = await list(v2DataCenterRecord, `${baseUrl}/catalog/datacenters`, options, "dataCenters");
       return found.map(({ id, name, region }) => ({ id, name: name ?? id, region }));
     },
   };

@@ -101,7 +101,7 @@ export const v2NetworkVolumeRecord = z.lazy(() =>
 );
 export type V2NetworkVolumeRecord = z.output<typeof v2NetworkVolumeRecord>;
 
-/** A GPU type of the catalog: memory in GB, price per hour; `pool` is null when no serverless endpoint can have it. */
+/** A GPU type of the catalog: memory in GB, prices in US dollars for an hour; `pool` is null when no serverless endpoint can have it. */
 export const v2GpuRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
@@ -111,7 +111,8 @@ export const v2GpuRecord = z.lazy(() =>
     memory: orNothing(z.number()),
     secure: orNothing(z.boolean()),
     community: orNothing(z.boolean()),
-    price: z.unknown().optional(),
+    /** `serverless` is there where a pool of serverless endpoints that has the type is open to the caller. */
+    price: orNothing(z.looseObject({ serverless: orNothing(z.number()) })),
     maxCount: z.unknown().optional(),
     availability: z.unknown().optional(),
     dataCenters: z.unknown().optional(),

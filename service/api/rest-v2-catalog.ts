@@ -1,28 +1,145 @@
+import type { FastifyInstance } from "fastify";
+import { notFound } from "../errors";
+import type { Resources } from "../resources";
 import { cpuFlavors, dataCenters, gpuTypes, pricePerHour } from "../resources/catalog";
+import {
+  type CpuQuery,
+  type DataCenterQuery,
+  type GpuQuery,
+  readCpuQuery,
+  readDataCenterInclude,
+  readDataCenterQuery,
+  readGpuQuery,
+  readTemplateSource,
+} from "./rest-v2-catalog-queries";
+import { templateRecord } from "./rest-v2-templates";
 
-/** What REST v2 shows of the catalog. */
+/** Largest numbers of GPUs and of virtual CPUs of a worker. */
+const most = { gpus: 8, vcpus: 32 } as const;
 
-/** The GPU types of the catalog, with the hosted service's prices; everything is available. */
-export const gpuRecords = ({ serverless, availability }: { serverless: boolean; availability: boolean }) =>
+/** CUDA versions of machines with NVIDIA GPUs. */
+const cudaVersions = ["11.8", "12.1", "12.4", "12.6", "12.8", "13.0"];
+
+/** Public templates in one response. */
+const publicTemplates = 100;
+
+type GpuType = (typeof gpuTypes)[number];
+type CpuFlavor = (typeof cpuFlavors)[number];
+type DataCenter = (typeof dataCenters)[number];
+
+/** Everything in the catalog is in stock. */
+const inStock = ({ id, name = id }: { id: string; name?: string }) => ({ id, name, availability: "HIGH" });
+
+/** The country of a data centre, from ids such as EU-RO-1 and US-TX-3. */
+function countryOf({ id }: DataCenter): string {
+  const [area = "", country = ""] = id.split("-");
+  return area === "US" || area === "CA" ? area : country;
+}
+
+/** Compares versions by their numbers; a bare major version is its first release. */
+function isAtLeast(version: string, floor: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [least = 0, leastMinor = 0] = floor.split(".").map(Number);
+  return major > least || (major === least && minor >= leastMinor);
+}
+
+/** Serverless endpoints can have the types of pools only. */
+function gpuStock({ pool, manufacturer }: GpuType, query: GpuQuery) {
+  const { product = [], count = 1, countryCodes, cudaVersions: exact, minCudaVersion: floor } = query;
+  const offered = manufacturer === "AMD" ? [] : cudaVersions;
+  const shown = exact ? offered.filter((version) => exact.includes(version)) : offered;
+  const fits = floor === undefined ? !exact || shown.length > 0 : shown.some((version) => isAtLeast(version, floor));
+  const places = dataCenters.filter((center) => countryCodes?.includes(countryOf(center)) ?? true);
+  const isSold = pool !== undefined || product.some((one) => one !== "SERVERLESS");
+  const available = isSold && fits && count <= most.gpus && places.length > 0;
+  return {
+    availability: available ? "HIGH" : "NONE",
+    ...(available && { dataCenters: places.map(inStock) }),
+    ...(shown.length > 0 && { cudaVersions: shown.map((version) => ({ version, available })) }),
+  };
+}
+
+/** A GPU type with the public price of serverless workers, in US dollars for an hour; there are no prices of pods. */
+function gpuRecord(type: GpuType, query: GpuQuery) {
+  const { id, displayName: name, pool, memoryInGb: memory, manufacturer } = type;
+  const serverless = pricePerHour(pool);
+  return {
+    ...{ id, name, pool: pool ?? null, manufacturer: manufacturer.toUpperCase(), memory },
+    ...{ secure: true, community: true, maxCount: { secure: most.gpus, community: most.gpus } },
+    price: { secure: 0, community: 0, ...(serverless === null ? {} : { serverless }) },
+    ...(query.include && gpuStock(type, query)),
+  };
+}
+
+/** GPU types, without those that no data centre of the countries has. */
+const gpuRecords = (query: GpuQuery) =>
   gpuTypes
-    .filter(({ pool }) => !serverless || pool !== undefined)
-    .map(({ id, displayName, memoryInGb, manufacturer, pool = null }) => ({
-      ...{ id, name: displayName, pool, manufacturer, memory: memoryInGb },
-      ...{ secure: true, community: true, price: pricePerHour(pool ?? undefined), maxCount: 8 },
-      ...(availability && { availability: "HIGH", dataCenters: dataCenters.map((center) => center.id) }),
-    }));
+    .map((type) => gpuRecord(type, query))
+    .filter((record) => !query.countryCodes || ("dataCenters" in record && record.dataCenters));
 
-/** The CPU flavours of the catalog; memory in GB for each virtual CPU. Their prices are not in the public list. */
-export const cpuRecords = cpuFlavors.map(({ id, groupName, ramMultiplier }) => ({
-  ...{ id, name: groupName, minVcpu: 2, maxVcpu: 32, memoryPerVcpu: ramMultiplier, price: null },
-}));
+/** A CPU flavour. Its prices are not in the public list. */
+function cpuRecord({ id, groupName, ramMultiplier }: CpuFlavor, { include, vcpuCount = 2 }: CpuQuery) {
+  const available = vcpuCount <= most.vcpus;
+  return {
+    ...{ id, name: groupName, group: id, vcpu: { min: 2, max: most.vcpus }, ramGbPerVcpu: ramMultiplier },
+    price: { securePerVcpu: 0, serverlessPerVcpu: 0 },
+    ...(include && { availability: available ? "HIGH" : "NONE" }),
+    ...(include && available && { dataCenters: dataCenters.map(inStock) }),
+  };
+}
 
-/** The data centres of the catalog. */
-export const dataCenterRecords = dataCenters.map(({ id, region }) => ({
-  id,
-  name: id,
-  region,
-  networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"],
-  compliance: [],
-  globalNetwork: false,
-}));
+const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCenterQuery) => ({
+  ...{ id, name: id, region, networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"] },
+  ...{ compliance: [], globalNetwork: false },
+  ...(include.includes("GPU_AVAILABILITY") && {
+    gpuAvailability: gpuTypes.map((type) => inStock({ id: type.id, name: type.displayName })),
+  }),
+  ...(include.includes("CPU_AVAILABILITY") && {
+    cpuAvailability: cpuFlavors.map((flavor) => inStock({ id: flavor.id, name: flavor.groupName })),
+  }),
+});
+
+/** Data centres; all have both types of volumes, no certificate, and no global network. */
+const dataCenterRecords = (query: DataCenterQuery) =>
+  dataCenters
+    .filter(({ region }) => query.regions?.some((one) => one === region) ?? true)
+    .filter(() => !query.compliance && query.globalNetwork !== true)
+    .map((center) => dataCenterRecord(center, query));
+
+/** The member of a list of the catalog that has an id. */
+function member<Member extends { id: string }>(what: string, list: readonly Member[], id: string): Member {
+  const found = list.find((one) => one.id === id);
+  if (!found) throw notFound(what, id);
+  return found;
+}
+
+/** The catalog of REST v2. */
+export function registerCatalogRoutes(app: FastifyInstance, { templates }: Pick<Resources, "templates">): void {
+  type Id = { Params: { id: string } };
+  app.get("/catalog/gpus", async ({ query }) => ({ gpus: gpuRecords(readGpuQuery(query)) }));
+  app.get<Id>("/catalog/gpus/:id", async ({ params, query }) => {
+    const read = readGpuQuery(query);
+    return gpuRecord(member("GPU type", gpuTypes, params.id), read);
+  });
+  app.get("/catalog/cpus", async ({ query }) => {
+    const read = readCpuQuery(query);
+    return { cpus: cpuFlavors.map((flavor) => cpuRecord(flavor, read)) };
+  });
+  app.get<Id>("/catalog/cpus/:id", async ({ params, query }) => {
+    const read = readCpuQuery(query);
+    return cpuRecord(member("CPU flavour", cpuFlavors, params.id), read);
+  });
+  app.get("/catalog/datacenters", async ({ query }) => ({
+    dataCenters: dataCenterRecords(readDataCenterQuery(query)),
+  }));
+  app.get<Id>("/catalog/datacenters/:id", async ({ params, query }) => {
+    const read = readDataCenterInclude(query);
+    return dataCenterRecord(member("data centre", dataCenters, params.id), read);
+  });
+  app.get("/catalog/templates", async ({ query }) => {
+    // There are no official or verified ones here; those of the account that are public are the community's.
+    const shown = readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
+    const pagination = { nextCursor: null, hasNextPage: false };
+    return { templates: shown.slice(0, publicTemplates).map(templateRecord), pagination };
+  });
+}

@@ -9,15 +9,15 @@ import {
   v2TemplateCreate,
   v2TemplatePatch,
 } from "serverless-compute-api/shapes";
-import { z } from "zod";
-import { notFound, ServiceError } from "../errors";
+import type { z } from "zod";
+import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoints";
 import { withoutNulls } from "../resources/table";
 import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";
 import type { Auth } from "./auth";
-import { cpuRecords, dataCenterRecords, gpuRecords } from "./rest-v2-catalog";
+import { registerCatalogRoutes } from "./rest-v2-catalog";
 import {
   endpointContainer,
   endpointDefaults,
@@ -137,18 +137,6 @@ function nounsOf(resources: Resources, serverlessUrl: () => string): Record<stri
   };
 }
 
-const catalogQuery = z.object({
-  include: z.literal("AVAILABILITY").optional(),
-  product: z.enum(["SERVERLESS", "POD"]).optional(),
-});
-
-/** The member of a list of the catalog that has an id. */
-function member<Record extends { id: string }>(what: string, list: readonly Record[], id: string): Record {
-  const found = list.find((one) => one.id === id);
-  if (!found) throw notFound(what, id);
-  return found;
-}
-
 /** REST v2, to be registered under the root of the job API. */
 export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): void {
   const { auth, resources, rateLimit, serverlessUrl } = deps;
@@ -173,19 +161,7 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
     if (update) app.patch<Id>(`${path}/:id`, options, async ({ params, body }) => update(params.id, body));
   }
   registerWorkerRoutes(app, deps);
-  app.get("/catalog/gpus", async ({ query }) => {
-    const { include, product } = read(catalogQuery, query);
-    return { gpus: gpuRecords({ serverless: product === "SERVERLESS", availability: include !== undefined }) };
-  });
-  app.get("/catalog/cpus", async () => ({ cpus: cpuRecords }));
-  // The description says `datacenters`; the MCP server of the hosted service reads `dataCenters`.
-  app.get("/catalog/datacenters", async () => ({ datacenters: dataCenterRecords, dataCenters: dataCenterRecords }));
-  app.get<Id>("/catalog/gpus/:id", async ({ params, query }) => {
-    const availability = read(catalogQuery, query).include !== undefined;
-    return member("GPU type", gpuRecords({ serverless: false, availability }), params.id);
-  });
-  app.get<Id>("/catalog/cpus/:id", async ({ params }) => member("CPU flavour", cpuRecords, params.id));
-  app.get<Id>("/catalog/datacenters/:id", async ({ params }) => member("data centre", dataCenterRecords, params.id));
+  registerCatalogRoutes(app, resources);
 }
 
 /** Answers what a load balancing endpoint's own server would: such endpoints are kept and shown, and their workers are not reached. */

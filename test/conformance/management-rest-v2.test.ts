@@ -33,32 +33,10 @@ describe("REST v2: requests and errors", () => {
     ["/templates", "templates"],
     ["/network-volumes", "networkVolumes"],
     ["/registries", "registries"],
-    ["/catalog/gpus", "gpus"],
-    ["/catalog/cpus", "cpus"],
-    ["/catalog/datacenters", "datacenters"],
   ])("GET %s answers a list under %s", async (path, member) => {
     const answer = await call("GET", path);
     expectAnswer(answer, 200);
     expect(at(answer.json, member)).toBeInstanceOf(Array);
-  });
-
-  test.each([
-    ["gpus", "NVIDIA A40", { pool: "AMPERE_48", memory: 48, maxCount: expect.any(Number), price: expect.any(Number) }],
-    ["cpus", "cpu3c", { name: expect.any(String) }],
-    ["datacenters", "EU-RO-1", { region: "EUROPE", networkVolumeTypes: expect.arrayContaining(["STANDARD"]) }],
-  ])("GET /catalog/%s/{id} answers one member, and 404 for an unknown one", async (list, id, fields) => {
-    expectAnswer(await call("GET", `/catalog/${list}/${encodeURIComponent(id)}`), 200, { id, ...fields });
-    expectProblem(await call("GET", `/catalog/${list}/nosuch`), 404, "resource not found");
-  });
-
-  test("GET /catalog/gpus takes include=AVAILABILITY and product=SERVERLESS, and nothing else", async () => {
-    const all = await call("GET", "/catalog/gpus");
-    expect(at(all.json, "gpus")).toContainEqual(expect.objectContaining({ id: "NVIDIA A30", pool: null }));
-    expect(at(all.json, "gpus", 0)).not.toHaveProperty("availability");
-    const chosen = await call("GET", "/catalog/gpus?include=AVAILABILITY&product=SERVERLESS");
-    expect(chosen.text).not.toContain('"pool":null');
-    expectAnswer(chosen, 200, { gpus: expect.arrayContaining([expect.objectContaining({ availability: "HIGH" })]) });
-    expectProblem(await call("GET", "/catalog/gpus?include=OTHER"), 422);
   });
 
   test.each(nouns)("%s of an unknown id is 404, of a DELETE too", async (path) => {

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import { parseInput } from "../validation";
+
+/** Queries of the catalog. A malformed value is 422, a parameter that another one needs or rules out 400. */
+
+/** Values of one parameter, separated by commas. */
+const commaList = <Shape extends z.ZodType<unknown, string>>(item: Shape) =>
+  z
+    .string()
+    .transform((text) => text.split(","))
+    .pipe(z.array(item))
+    .optional();
+
+const count = (least: number) => z.coerce.number().pipe(z.int().min(least)).optional();
+const include = commaList(z.enum(["AVAILABILITY"])).refine((list) => list === undefined || list.length === 1, {
+  error: "must be AVAILABILITY",
+});
+
+const gpuQuery = z.object({
+  include,
+  product: commaList(z.enum(["POD", "CLUSTER", "SERVERLESS"])),
+  count: count(1),
+  cloud: z.enum(["SECURE", "COMMUNITY"]).optional(),
+  countryCodes: commaList(z.string().regex(/^[A-Z]{2}$/, "two capital letters, such as FR")),
+  cudaVersions: commaList(z.string().regex(/^\d+\.\d+$/, "a version such as 12.8")),
+  minCudaVersion: z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, "a version such as 12 or 12.8")
+    .optional(),
+});
+export type GpuQuery = z.output<typeof gpuQuery>;
+
+const cpuQuery = z.object({ include, product: commaList(z.enum(["POD", "SERVERLESS"])), vcpuCount: count(2) });
+export type CpuQuery = z.output<typeof cpuQuery>;
+
+const dataCenterInclude = commaList(z.enum(["GPU_AVAILABILITY", "CPU_AVAILABILITY"]));
+const regions = [
+  ...(["NORTH_AMERICA", "SOUTH_AMERICA", "EUROPE", "ASIA", "MIDDLE_EAST"] as const),
+  ...(["AFRICA", "OCEANIA", "ANTARCTICA", "UNKNOWN"] as const),
+] as const;
+const compliance = [
+  ...(["GDPR", "ISO_IEC_27001", "ISO_14001", "PCI_DSS", "HITRUST", "SOC_1_TYPE_2"] as const),
+  ...(["SOC_2_TYPE_2", "SOC_3_TYPE_2", "ITAR", "FISMA_HIGH", "HIPAA", "RENEWABLE"] as const),
+] as const;
+const dataCenterQuery = z.object({
+  include: dataCenterInclude,
+  regions: commaList(z.enum(regions)),
+  networkVolumeTypes: commaList(z.enum(["STANDARD", "HIGH_PERFORMANCE"])),
+  compliance: commaList(z.enum(compliance)),
+  globalNetwork: z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .optional(),
+});
+export type DataCenterQuery = z.output<typeof dataCenterQuery>;
+
+const read = <Shape extends z.ZodType>(shape: Shape, sent: unknown): z.output<Shape> =>
+  parseInput(shape, sent, "unprocessable");
+
+/** Availability depends on the product, so either parameter needs the other one; all others need `include`. */
+function checkInclude({ include: included, ...others }: { include?: unknown; product?: unknown }): void {
+  const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (!included && name) throw new ServiceError("invalid", `${name}: must come with include=AVAILABILITY`);
+  if (included && !others.product) throw new ServiceError("invalid", "include: must come with product");
+}
+
+export function readGpuQuery(sent: unknown): GpuQuery {
+  const query = read(gpuQuery, sent);
+  checkInclude(query);
+  if (query.cudaVersions && query.minCudaVersion !== undefined)
+    throw new ServiceError("invalid", "cudaVersions: cannot be combined with minCudaVersion");
+  return query;
+}
+
+export function readCpuQuery(sent: unknown): CpuQuery {
+  const query = read(cpuQuery, sent);
+  checkInclude(query);
+  if (!Number.isInteger(Math.log2(query.vcpuCount ?? 2)))
+    throw new ServiceError("invalid", "vcpuCount: must be a power of two");
+  return query;
+}
+
+export const readDataCenterQuery = (sent: unknown): DataCenterQuery => read(dataCenterQuery, sent);
+
+/** The query of a single data centre has no filters. */
+export const readDataCenterInclude = (sent: unknown): DataCenterQuery =>
+  read(z.object({ include: dataCenterInclude }), sent);
+
+const templateQuery = z.object({ source: z.enum(["official", "verified", "community"]).default("official") });
+export const readTemplateSource = (sent: unknown) => read(templateQuery, sent).source;

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, at, expectAnswer } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { uniqueName, useAccount } from "./support/account";
+import { expectProblem, useRestV2 } from "./support/rest-v2";
+
+const target = await useTarget();
+const { call, make } = useRestV2(target, useAccount(target));
+const available = "include=AVAILABILITY&product=SERVERLESS";
+const a40 = `/catalog/gpus/${encodeURIComponent("NVIDIA A40")}`;
+const a30 = `/catalog/gpus/${encodeURIComponent("NVIDIA A30")}`;
+
+/** The ids in a list of a response. */
+const ids = ({ json }: Answer, ...path: string[]): unknown[] => {
+  const list = at(json, ...path);
+  return Array.isArray(list) ? list.map((one) => at(one, "id")) : [];
+};
+
+describe("REST v2: the catalog", () => {
+  test.each([
+    ["gpus", "NVIDIA A40", { pool: "AMPERE_48", memory: 48, manufacturer: "NVIDIA", maxCount: { secure: 8 } }],
+    ["cpus", "cpu3c", { vcpu: { min: 2, max: 32 }, ramGbPerVcpu: 2 }],
+    ["datacenters", "EU-RO-1", { region: "EUROPE", networkVolumeTypes: expect.arrayContaining(["STANDARD"]) }],
+  ])("GET /catalog/%s lists members, /{id} returns one, and 404 for an unknown one", async (list, id, fields) => {
+    const key = list === "datacenters" ? "dataCenters" : list;
+    const all = await call("GET", `/catalog/${list}`);
+    expect(Object.keys(Object(all.json))).toEqual([key]);
+    expect(at(all.json, key)).toContainEqual(expect.objectContaining({ id }));
+    expectAnswer(await call("GET", `/catalog/${list}/${encodeURIComponent(id)}`), 200, { id, ...fields });
+    expectProblem(await call("GET", `/catalog/${list}/nosuch`), 404, "resource not found");
+  });
+
+  test("GPU types have a serverless price where a pool of the price list has them", async () => {
+    expect(at((await call("GET", a40)).json, "price")).toEqual({ secure: 0, community: 0, serverless: 1.224 });
+    expect(at((await call("GET", a30)).json, "price")).toEqual({ secure: 0, community: 0 });
+  });
+
+  test("availability of GPU types is for the products that are named", async () => {
+    expect((await call("GET", "/catalog/gpus")).text).not.toContain("availability");
+    const answer = await call("GET", `/catalog/gpus?${available}&count=2&cloud=SECURE`);
+    expect(at(answer.json, "gpus")).toContainEqual(
+      expect.objectContaining({ id: "NVIDIA A40", availability: "HIGH", dataCenters: expect.any(Array) }),
+    );
+    const poolless = await call("GET", `${a30}?${available}`);
+    expectAnswer(poolless, 200, { availability: "NONE" });
+    expect(poolless.json).not.toHaveProperty("dataCenters");
+    expectAnswer(await call("GET", `${a30}?include=AVAILABILITY&product=POD,SERVERLESS`), 200, {
+      availability: "HIGH",
+    });
+    expectAnswer(await call("GET", `${a40}?${available}&count=9`), 200, { availability: "NONE" });
+  });
+
+  test("countryCodes narrow data centres, and the list to the types that are there", async () => {
+    const answer = await call("GET", `${a40}?${available}&countryCodes=RO,FR`);
+    expect(ids(answer, "dataCenters")).toEqual(["EU-FR-1", "EU-RO-1"]);
+    expectAnswer(await call("GET", `${a40}?${available}&countryCodes=AQ`), 200, { availability: "NONE" });
+    expect((await call("GET", `/catalog/gpus?${available}&countryCodes=AQ`)).json).toEqual({ gpus: [] });
+  });
+
+  test("CUDA versions narrow the availability; AMD has none", async () => {
+    const exact = await call("GET", `${a40}?${available}&cudaVersions=12.8,99.0`);
+    expectAnswer(exact, 200, { availability: "HIGH", cudaVersions: [{ version: "12.8", available: true }] });
+    expectAnswer(await call("GET", `${a40}?${available}&minCudaVersion=12`), 200, { availability: "HIGH" });
+    expectAnswer(await call("GET", `${a40}?${available}&minCudaVersion=99`), 200, { availability: "NONE" });
+    const amd = `/catalog/gpus/${encodeURIComponent("AMD Instinct MI300X OAM")}?include=AVAILABILITY&product=POD`;
+    expect((await call("GET", amd)).json).not.toHaveProperty("cudaVersions");
+  });
+
+  test.each([
+    ["product=SERVERLESS", 400],
+    ["include=AVAILABILITY", 400],
+    ["count=2", 400],
+    ["cloud=SECURE", 400],
+    ["countryCodes=RO", 400],
+    ["cudaVersions=12.8", 400],
+    ["minCudaVersion=12", 400],
+    [`${available}&cudaVersions=12.8&minCudaVersion=12`, 400],
+    ["include=OTHER", 422],
+    ["include=AVAILABILITY,AVAILABILITY&product=POD", 422],
+    ["include=AVAILABILITY&product=OTHER", 422],
+    [`${available}&count=0`, 422],
+    [`${available}&count=two`, 422],
+    [`${available}&cloud=PUBLIC`, 422],
+    [`${available}&countryCodes=Ro`, 422],
+    [`${available}&cudaVersions=12`, 422],
+    [`${available}&minCudaVersion=new`, 422],
+  ])("GET /catalog/gpus?%s is %i, for one type as well", async (query, status) => {
+    expectProblem(await call("GET", `/catalog/gpus?${query}`), status);
+    expectProblem(await call("GET", `${a40}?${query}`), status);
+  });
+
+  test("availability of CPU flavours needs a product, and vcpuCount a power of two", async () => {
+    expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=4`), 200, { availability: "HIGH" });
+    expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=64`), 200, { availability: "NONE" });
+    for (const query of ["product=POD", "include=AVAILABILITY", "vcpuCount=4", `${available}&vcpuCount=6`])
+      expectProblem(await call("GET", `/catalog/cpus?${query}`), 400);
+    for (const query of ["include=AVAILABILITY&product=CLUSTER", `${available}&vcpuCount=1`])
+      expectProblem(await call("GET", `/catalog/cpus?${query}`), 422);
+  });
+
+  test("data centres are chosen by region, type of volume, compliance and network", async () => {
+    const chosen = async (query: string) => ids(await call("GET", `/catalog/datacenters?${query}`), "dataCenters");
+    expect(await chosen("regions=OCEANIA,ASIA")).toEqual(["AP-IN-1", "AP-JP-1", "OC-AU-1"]);
+    expect(await chosen("networkVolumeTypes=STANDARD,HIGH_PERFORMANCE&regions=OCEANIA")).toEqual(["OC-AU-1"]);
+    expect(await chosen("compliance=GDPR")).toEqual([]);
+    expect(await chosen("globalNetwork=true")).toEqual([]);
+    expect(await chosen("globalNetwork=false&regions=OCEANIA")).toEqual(["OC-AU-1"]);
+    for (const fault of [
+      "regions=MOON",
+      "networkVolumeTypes=FAST",
+      "compliance=NONE",
+      "globalNetwork=yes",
+      "include=ALL",
+    ])
+      expectProblem(await call("GET", `/catalog/datacenters?${fault}`), 422);
+    const one = await call("GET", "/catalog/datacenters/EU-RO-1?include=GPU_AVAILABILITY,CPU_AVAILABILITY");
+    expect(at(one.json, "gpuAvailability")).toContainEqual({ id: "NVIDIA A40", name: "A40", availability: "HIGH" });
+    expect(at(one.json, "cpuAvailability")).toContainEqual(expect.objectContaining({ id: "cpu3c" }));
+  });
+
+  test("public templates are those of the account, as the community's", async () => {
+    const body = { name: uniqueName("public"), image: "conformance/none:1", public: true };
+    const id = await make("/templates", body);
+    expect(ids(await call("GET", "/catalog/templates?source=community"), "templates")).toContain(id);
+    expect(ids(await call("GET", "/catalog/templates"), "templates")).not.toContain(id);
+    expectProblem(await call("GET", "/catalog/templates?source=other"), 422);
+  });
+});
