@@ -13,9 +13,9 @@ import { createTransport } from "./transport";
 export interface ClientSettings {
   /** API key; sent in headers only, never part of an error. */
   apiKey: string;
-  /** Root of the REST management API, version prefix included, for example `http://127.0.0.1:7337/v1`. */
+  /** Root of the REST management API, version prefix included, for example `http://127.0.0.1:7337/v2`. */
   baseUrl: string;
-  /** What `baseUrl` speaks. Default: `v1`. */
+  /** Version of the REST API at `baseUrl`. Default: `v1` if `baseUrl` ends in `/v1`, else `v2`. */
   dialect?: Dialect | undefined;
   /** Address of the GraphQL API. */
   graphqlUrl: string;
@@ -68,7 +68,7 @@ export function createClients(settings: ClientSettings): Clients {
     clock,
     random: settings.random ?? Math.random,
   });
-  const dialect = settings.dialect ?? "v1";
+  const dialect = settings.dialect ?? (/\/v1$/.test(baseUrl) ? "v1" : "v2");
   const createManagement = dialect === "v2" ? createRestV2Management : createRestV1Management;
   return {
     dialect,

@@ -26,14 +26,16 @@ interface Target {
   serverlessUrl: string;
 }
 
+/** The addresses of a service that has all its APIs below one root, as the local service does. */
+export const addressesBelow = (url: string) => ({
+  baseUrl: { v1: `${url}/v1`, v2: `${url}/v2` },
+  graphqlUrl: `${url}/graphql`,
+  serverlessUrl: url,
+});
+
 const targetTable = {
-  local: {
-    dialect: "v1",
-    baseUrl: { v1: `${local}/v1`, v2: `${local}/v2` },
-    graphqlUrl: `${local}/graphql`,
-    serverlessUrl: local,
-  },
-  // REST v1 was announced to retire there on 15 November 2026.
+  local: { dialect: "v2", ...addressesBelow(local) },
+  // REST v1 was announced to end on 15 November 2026.
   hosted: {
     dialect: "v2",
     baseUrl: { v1: "https://rest.runpod.io/v1", v2: "https://api.runpod.io/v2" },
@@ -66,9 +68,15 @@ const rules = {
   dialect: {
     variable: "SERVERLESS_COMPUTE_DIALECT",
     type: "string",
-    description:
-      "Version of the REST API: `v1` or `v2`. When absent the one that `baseUrl` ends in, else the target's: `v1` for local, `v2` for hosted.",
+    description: "Version of the REST API: `v1` or `v2`. Defaults to the version that `baseUrl` ends in, else to `v2`.",
     choices: ["v1", "v2"],
+  },
+  url: {
+    variable: "SERVERLESS_COMPUTE_URL",
+    type: "string",
+    description:
+      "Root of a service at another address, such as a local service on another port. The other three addresses derive from it: " +
+      "`<url>/v2`, `<url>/graphql` and `<url>`.",
   },
   baseUrl: {
     variable: "SERVERLESS_COMPUTE_BASE_URL",

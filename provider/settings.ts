@@ -4,6 +4,7 @@ import { isLoopback, parseAddress, parseProxy } from "serverless-compute-api/add
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "./lifecycle/contract";
 import {
+  addressesBelow,
   keySources,
   localKeyHint,
   type SettingName,
@@ -23,9 +24,19 @@ export interface Settings {
 
 type Environment = Record<string, string | undefined>;
 
-/** A setting's text: from the stack's config, else the environment; undefined where neither has one. */
-const textOf = (name: SettingName, config: ConfigLookup, environment: Environment): string | undefined =>
-  config(`serverless-compute:${name}`)?.trim() || environment[settingTable[name].variable]?.trim() || undefined;
+const addressNames = ["baseUrl", "graphqlUrl", "serverlessUrl"] as const;
+const isAddress = (name: SettingName): boolean => addressNames.some((one) => one === name);
+
+/**
+ * A setting's text: from the stack's config, else the environment; undefined if neither has one. If the stack's config names a
+ * service by `url`, addresses in the environment belong to another service and are ignored.
+ */
+function textOf(name: SettingName, config: ConfigLookup, environment: Environment): string | undefined {
+  const configured = (key: SettingName): string | undefined => config(`serverless-compute:${key}`)?.trim() || undefined;
+  const own = configured(name);
+  if (own !== undefined || (isAddress(name) && configured("url") !== undefined)) return own;
+  return environment[settingTable[name].variable]?.trim() || undefined;
+}
 
 /** A setting whose value is not usable, and a sentence that names it, the value and what is allowed. */
 export interface SettingMistake {
@@ -44,7 +55,6 @@ export function settingMistakes(config: ConfigLookup, environment: Environment =
   return each.length > 0 ? each : combinationMistakes(config, environment);
 }
 
-const addressNames = ["baseUrl", "graphqlUrl", "serverlessUrl"] as const;
 const subjectOf = (name: SettingName): string => `serverless-compute:${name} (or ${settingTable[name].variable})`;
 
 /** The version that a root of the REST API ends in. */
@@ -58,7 +68,7 @@ function combinationMistakes(config: ConfigLookup, environment: Environment): Se
   const given = (name: SettingName): string | undefined => textOf(name, config, environment);
   const mistakes: SettingMistake[] = [];
   if (given("target") === "hosted") {
-    for (const name of addressNames.filter((one) => given(one) !== undefined)) {
+    for (const name of (["url", ...addressNames] as const).filter((one) => given(one) !== undefined)) {
       const reason = `${subjectOf(name)} must not be set while serverless-compute:target is "hosted", which has its own addresses; remove one of them`;
       mistakes.push({ name, reason });
     }
@@ -76,18 +86,20 @@ function placeOf(config: ConfigLookup, environment: Environment) {
   const given = (name: SettingName): string | undefined => textOf(name, config, environment);
   const name: TargetName = given("target") === "hosted" ? "hosted" : "local";
   const target = targets[name];
+  const url = given("url")?.replace(/\/+$/, "");
+  const addresses = url === undefined ? target : addressesBelow(url);
   const chosen = given("dialect");
   const dialect: Dialect =
     chosen === "v1" || chosen === "v2" ? chosen : (versionIn(given("baseUrl")) ?? target.dialect);
   return {
     dialect,
-    baseUrl: given("baseUrl") ?? target.baseUrl[dialect],
-    graphqlUrl: given("graphqlUrl") ?? target.graphqlUrl,
-    serverlessUrl: given("serverlessUrl") ?? target.serverlessUrl,
+    baseUrl: given("baseUrl") ?? addresses.baseUrl[dialect],
+    graphqlUrl: given("graphqlUrl") ?? addresses.graphqlUrl,
+    serverlessUrl: given("serverlessUrl") ?? addresses.serverlessUrl,
   };
 }
 
-const placeSettings: readonly SettingName[] = ["target", "dialect", "baseUrl"];
+const placeSettings: readonly SettingName[] = ["target", "dialect", "url", "baseUrl"];
 
 /** The dialect that the settings choose; needs no key. Throws a sentence when what they say of it does not do. */
 export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
@@ -109,6 +121,8 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
     return Number.isSafeInteger(value) && value >= 1 ? undefined : unusable("a whole number, 1 or more");
   if (secret) return undefined;
   if (choices) return choices.includes(text) ? undefined : unusable(choices.join(" or "));
+  if (name === "url" && versionIn(text) !== undefined)
+    return unusable(`the service's root, without /${versionIn(text)}`);
   try {
     parseAddress(subject, text, apiKey);
     return undefined;

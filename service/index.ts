@@ -21,7 +21,9 @@ export type { ServiceOptions } from "./settings";
 
 /** A running local service. */
 export interface Service {
-  /** Root of the REST management API. */
+  /** Root of all its APIs: the provider's setting `url`. REST v2 is at `/v2` below it. */
+  url: string;
+  /** Root of REST v1. */
   baseUrl: string;
   graphqlUrl: string;
   serverlessUrl: string;
@@ -131,6 +133,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
 
   let stopped: Promise<void> | undefined;
   return {
+    url: root,
     baseUrl: `${root}${roots.rest}`,
     graphqlUrl: `${root}${roots.graphql}`,
     serverlessUrl: root,

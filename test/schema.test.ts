@@ -67,6 +67,7 @@ describe("schema.json", () => {
       ["apiKey", "string", undefined, undefined],
       ["target", "string", "local", "SERVERLESS_COMPUTE_TARGET"],
       ["dialect", "string", undefined, "SERVERLESS_COMPUTE_DIALECT"],
+      ["url", "string", undefined, "SERVERLESS_COMPUTE_URL"],
       ["baseUrl", "string", undefined, "SERVERLESS_COMPUTE_BASE_URL"],
       ["graphqlUrl", "string", undefined, "SERVERLESS_COMPUTE_GRAPHQL_URL"],
       ["serverlessUrl", "string", undefined, "SERVERLESS_COMPUTE_SERVERLESS_URL"],

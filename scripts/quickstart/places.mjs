@@ -52,9 +52,7 @@ export function quickstartEnvironment(cli, service) {
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     DO_NOT_TRACK: "1",
     ...(service && {
-      SERVERLESS_COMPUTE_BASE_URL: service.addresses.baseUrl,
-      SERVERLESS_COMPUTE_GRAPHQL_URL: service.addresses.graphqlUrl,
-      SERVERLESS_COMPUTE_SERVERLESS_URL: service.addresses.serverlessUrl,
+      SERVERLESS_COMPUTE_URL: service.addresses.serverlessUrl,
       SERVERLESS_COMPUTE_API_KEY: service.apiKey,
     }),
   };

@@ -86,11 +86,10 @@ async function makeCaches(folder) {
   const { line, ended, stop } = await startProcess({ args: [program, ...flags], folder: data, env: undefined });
   try {
     if (line === undefined) throw new Error(`The local service did not start.\n${await ended}`);
-    const { baseUrl, serverlessUrl, apiKeyFile } = JSON.parse(line);
-    const graphqlUrl = new URL("/graphql", baseUrl).href;
+    const { url, apiKeyFile } = JSON.parse(line);
     const apiKey = readFileSync(apiKeyFile, "utf8").trim();
     const calls = rest?.begin(createServer(), () => undefined);
-    if (calls) await rehearse(calls, plain({ apiKey, baseUrl, graphqlUrl, serverlessUrl }));
+    if (calls) await rehearse(calls, plain({ apiKey, url }));
   } finally {
     await stop();
     rmSync(data, { recursive: true, force: true });

@@ -27,8 +27,8 @@ export async function start({ data, image, allowHost, json, ...flags }: StartFla
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
   if (json) {
-    const { baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile } = service;
-    output.out(JSON.stringify({ baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, pid: process.pid }));
+    const { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile } = service;
+    output.out(JSON.stringify({ url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, pid: process.pid }));
   } else {
     output.out(welcome(service, flags.retire ?? []));
   }

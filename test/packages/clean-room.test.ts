@@ -29,6 +29,7 @@ if (!rooms.some(({ version, node }) => node !== "" && lineOf(version) === lineOf
 }
 
 const addressesShape = z.object({
+  url: z.string(),
   baseUrl: z.string(),
   graphqlUrl: z.string(),
   serverlessUrl: z.string(),
@@ -162,13 +163,11 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       const image = "ghcr.io/acme/chat:1.4.2=./handler.mjs";
       const service = await startLocalService(room, node, "--template-release", "0", "--image", image);
       try {
-        const { baseUrl, graphqlUrl, serverlessUrl, apiKey, headers } = service;
+        const { url: serviceUrl, baseUrl, apiKey, headers } = service;
         noteSecret(hubToken, "the hub token");
         const env = {
           SERVERLESS_COMPUTE_API_KEY: apiKey,
-          SERVERLESS_COMPUTE_BASE_URL: baseUrl,
-          SERVERLESS_COMPUTE_GRAPHQL_URL: graphqlUrl,
-          SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl,
+          SERVERLESS_COMPUTE_URL: serviceUrl,
         };
         const pulumi = (...args: string[]) => succeed(room, "pulumi", [...args, "--non-interactive"], env);
         const use = (file = "") => room.write("Pulumi.yaml", `name: clean\nruntime: nodejs\nmain: ${file}\n`);

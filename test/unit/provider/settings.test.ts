@@ -17,7 +17,7 @@ const key = { SERVERLESS_COMPUTE_API_KEY: "env-key" };
 describe("a missing key", () => {
   test("names both ways to set it and where the local service's key comes from", () => {
     expect(() => resolveSettings(lookup({}), {})).toThrow(
-      /the API key of http:\/\/127\.0\.0\.1:7337\/v1 is missing: set .*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx --no serverless-compute-local key/,
+      /the API key of http:\/\/127\.0\.0\.1:7337\/v2 is missing: set .*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx --no serverless-compute-local key/,
     );
   });
 
@@ -41,8 +41,8 @@ test("without any setting but the key, the local service's default addresses are
   expect(resolveSettings(lookup({}), key)).toEqual({
     clients: {
       apiKey: "env-key",
-      dialect: "v1",
-      baseUrl: "http://127.0.0.1:7337/v1",
+      dialect: "v2",
+      baseUrl: "http://127.0.0.1:7337/v2",
       graphqlUrl: "http://127.0.0.1:7337/graphql",
       serverlessUrl: "http://127.0.0.1:7337",
       deadline: 120_000,
@@ -78,6 +78,31 @@ test("the stack's config comes before the environment, each setting on its own",
       maxInFlight: 16,
     },
     lifecycle: { templateReleaseLimit: 20_000 },
+  });
+});
+
+describe("url", () => {
+  const url = "http://127.0.0.1:9000";
+
+  test("gives all three addresses", () => {
+    const { clients } = resolveSettings(lookup({}), { ...key, SERVERLESS_COMPUTE_URL: url });
+    expect(clients).toMatchObject({ baseUrl: `${url}/v2`, graphqlUrl: `${url}/graphql`, serverlessUrl: url });
+  });
+
+  test("in the stack's config overrides addresses in the environment", () => {
+    const { clients } = resolveSettings(lookup({ "serverless-compute:url": url }), {
+      ...key,
+      SERVERLESS_COMPUTE_BASE_URL: "https://env.example.com/v1",
+      SERVERLESS_COMPUTE_SERVERLESS_URL: "https://env.example.com",
+    });
+    expect(clients).toMatchObject({ dialect: "v2", baseUrl: `${url}/v2`, serverlessUrl: url });
+  });
+
+  test("leaves an address that the same place sets as it is", () => {
+    const config = { "serverless-compute:url": url, "serverless-compute:baseUrl": "http://127.0.0.1:1/v1" };
+    expect(resolveSettings(lookup(config), key).clients).toMatchObject({
+      ...{ dialect: "v1", baseUrl: "http://127.0.0.1:1/v1", serverlessUrl: url },
+    });
   });
 });
 
@@ -171,8 +196,11 @@ describe("target and dialect", () => {
     lookup(Object.fromEntries(Object.entries(values).map(([name, value]) => [`serverless-compute:${name}`, value])));
 
   test.each<[Record<string, string>, string, string]>([
-    [{}, "v1", "http://127.0.0.1:7337/v1"],
-    [{ dialect: "v2" }, "v2", "http://127.0.0.1:7337/v2"],
+    [{}, "v2", "http://127.0.0.1:7337/v2"],
+    [{ dialect: "v1" }, "v1", "http://127.0.0.1:7337/v1"],
+    [{ baseUrl: "http://127.0.0.1:80/v1" }, "v1", "http://127.0.0.1:80/v1"],
+    [{ url: "http://127.0.0.1:80/" }, "v2", "http://127.0.0.1:80/v2"],
+    [{ url: "http://127.0.0.1:80", dialect: "v1" }, "v1", "http://127.0.0.1:80/v1"],
     [{ target: "local", baseUrl: "http://127.0.0.1:80/v2/" }, "v2", "http://127.0.0.1:80/v2/"],
     [{ baseUrl: "https://gateway.example.com/compute", dialect: "v2" }, "v2", "https://gateway.example.com/compute"],
   ])("%j is dialect %s at %s", (values, dialect, baseUrl) => {
@@ -193,6 +221,8 @@ describe("target and dialect", () => {
     [{ dialect: "v3" }, "dialect", 'is "v3": must be v1 or v2'],
     [{ target: "hosted", baseUrl: "https://rest.example.com/v1" }, "baseUrl", "must not be set while"],
     [{ target: "hosted", graphqlUrl: "https://x.example.com" }, "graphqlUrl", "must not be set while"],
+    [{ target: "hosted", url: "https://x.example.com" }, "url", "must not be set while"],
+    [{ url: "http://127.0.0.1:80/v2" }, "url", "must be the service's root, without /v2"],
     [
       { dialect: "v2", baseUrl: "http://127.0.0.1:1/v1" },
       "dialect",
