@@ -83,6 +83,7 @@ async function startService(settings: ServiceSettings, database: Database): Prom
     rest: { deleteNeedsScaleDown, workers },
     restV2: {
       clock,
+      pageSize: settings.pageSize,
       view: { workers, throttled: engine.throttled, logFile },
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(clock),
       serverlessUrl: () => root,

@@ -46,6 +46,8 @@ export interface ServiceOptions {
   retire?: readonly OldApi[];
   /** Whether REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
   deleteNeedsScaleDown?: boolean;
+  /** Elements in a page of a REST v2 list where a request has no limit. Default 1000. */
+  pageSize?: number;
   /** Whether the service has its web page, the console. Default true. */
   console?: boolean;
   /** Whether a handler file of `images` that is saved restarts its workers, after their jobs. Default false. */
@@ -92,6 +94,8 @@ function checkOptions(options: ServiceOptions): void {
   oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
   check("templateRelease", templateRelease, whole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
+  const { pageSize } = options;
+  check("pageSize", pageSize, pageSize !== 0 && whole(pageSize, 1000), "a whole number from 1 to 1000");
   check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
   const isOld = Array.isArray(retire) && retire.every((api) => oldApis.includes(api));
@@ -133,6 +137,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     rateLimits: options.rateLimits ?? "on",
     retire: options.retire ?? [],
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
+    pageSize: options.pageSize ?? 1000,
     console: options.console ?? true,
     watch: options.watch ?? false,
     timings: resolveTimings(options.timings ?? {}),

@@ -2,7 +2,7 @@ import { v2SecretCreate, v2SecretPatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { SecretRow, Secrets } from "../resources/secrets";
 import { parseInput } from "../validation";
-import type { Noun } from "./rest-v2";
+import type { Noun } from "./rest-v2-nouns";
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
@@ -19,14 +19,11 @@ const bodyLimit = 40 * 1024 * 1024;
 
 /** The secrets of REST v2: the same as GraphQL's. */
 export const secretsNoun = (secrets: Secrets): Noun => ({
-  plural: "secrets",
   bodyLimit,
   list(query) {
     const name = parseInput(listQuery, query, "unprocessable").name?.toLowerCase();
-    return secrets
-      .list()
-      .filter((secret) => name === undefined || secret.name.toLowerCase() === name)
-      .map(secretRecord);
+    const found = secrets.list().filter((secret) => name === undefined || secret.name.toLowerCase() === name);
+    return { secrets: found.map(secretRecord) };
   },
   get: (id) => secretRecord(secrets.get(id)),
   create: (body) => secretRecord(secrets.create(parseInput(v2SecretCreate, body, "unprocessable"))),

@@ -6,6 +6,7 @@ import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { parseInput } from "../validation";
 import type { WorkerPhase } from "../workers/registry";
+import type { Pager, Placed } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
 /** A worker of an endpoint: what it does, what it runs, and since when in ms since the epoch. */
@@ -43,7 +44,7 @@ const logQuery = z.object({
 /** What REST v2 shows of an endpoint's workers and versions: /workers, /releases, and the workers' logs. */
 export function registerWorkerRoutes(
   app: FastifyInstance,
-  { resources, view, clock }: { resources: Resources; view: WorkerView; clock: Clock },
+  { resources, view, clock, pager }: { resources: Resources; view: WorkerView; clock: Clock; pager: Pager },
 ): void {
   const { endpoints, templates } = resources;
   type Id = { Params: { id: string } };
@@ -71,9 +72,10 @@ export function registerWorkerRoutes(
     return { workers, summary: { ...summary, total: workers.length }, endpointVersion: endpoint.version };
   });
 
-  app.get<Id>("/serverless/:id/releases", async ({ params }) => {
+  app.get<Id>("/serverless/:id/releases", async ({ params, query }) => {
     const endpoint = endpoints.get(params.id);
-    const releases = resources.releases(endpoint.id);
+    const placed = resources.releases(endpoint.id).map((row) => ({ position: row.version, row }));
+    const { rows: releases, pagination } = pager.page(`/serverless/${endpoint.id}/releases`, placed, query);
     const workers = view.workers(endpoint.id);
     const count = (version: number): number => workers.filter((worker) => worker.version === version).length;
     const workersOnLatest = workers.filter(({ isStale }) => !isStale).length;
@@ -90,7 +92,20 @@ export function registerWorkerRoutes(
         id: `${endpoint.id}-${version}`,
         ...{ version, source: "API", workerCount: count(version), createdAt: time(createdAt), diff },
       })),
+      pagination,
     };
+  });
+
+  // Images are not built here.
+  const noBuilds: Placed<never>[] = [];
+  app.get<Id>("/serverless/:id/builds", async ({ params, query }) => {
+    const path = `/serverless/${endpoints.get(params.id).id}/builds`;
+    const { rows: builds, pagination } = pager.page(path, noBuilds, query, 100);
+    return { builds, pagination };
+  });
+  app.get<{ Params: { id: string; buildId: string } }>("/serverless/:id/builds/:buildId", async ({ params }) => {
+    endpoints.get(params.id);
+    throw notFound("build", params.buildId);
   });
 
   type Worker = { Params: { id: string; workerId: string } };

@@ -205,6 +205,7 @@ export function createEndpoints(deps: {
 
   return {
     list: table.list,
+    newest: table.newest,
     get: table.get,
     find: table.find,
     newId: table.newId,

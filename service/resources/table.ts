@@ -25,12 +25,18 @@ export function openTable<Row>(
 ) {
   const select = `SELECT ${columns} FROM ${name}`;
   const all = database.query(`${select} ORDER BY rowid`, row);
+  const placed = z
+    .looseObject({ position: z.number() })
+    .transform(({ position, ...fields }) => ({ position, row: row.parse(fields) }));
+  const newest = database.query(`SELECT rowid AS position, ${columns} FROM ${name} ORDER BY rowid DESC`, placed);
   const byId = database.query(`${select} WHERE id = ?`, row);
   const removal = database.prepare(`DELETE FROM ${name} WHERE id = ?`);
   return {
     /** A new random id; it looks like `jpnw0v75y3qoql`. */
     newId: (): string => Array.from({ length: idLength }, () => letters.charAt(randomInt(letters.length))).join(""),
     list: (): Row[] => all.all(),
+    /** The newest first, each with a number that is higher than those of all rows made before it. */
+    newest: (): { position: number; row: Row }[] => newest.all(),
     find: (id: string): Row | undefined => byId.get(id),
     /** Throws a ServiceError when there is no such row. */
     get: (id: string): Row => {

@@ -180,6 +180,8 @@ export function createTemplates(deps: {
     /** Those that users made; with `bound`, also those that belong to one endpoint. */
     list: ({ bound = false } = {}): TemplateRow[] =>
       table.list().filter(({ boundEndpointId }) => bound || boundEndpointId === undefined),
+    /** Those that users made, the newest first. */
+    newest: () => table.newest().filter(({ row }) => row.boundEndpointId === undefined),
     get: table.get,
     find: table.find,
     /** The template that another object's request names. */

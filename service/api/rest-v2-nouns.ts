@@ -1,0 +1,117 @@
+import {
+  v2EndpointCreate,
+  v2EndpointPatch,
+  v2NetworkVolumeCreate,
+  v2NetworkVolumePatch,
+  v2RegistryCreate,
+  v2TemplateCreate,
+  v2TemplatePatch,
+} from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import { ServiceError } from "../errors";
+import type { Resources } from "../resources";
+import type { EndpointRow } from "../resources/endpoints";
+import { withoutNulls } from "../resources/table";
+import type { VolumeRow } from "../resources/volumes";
+import { parseInput } from "../validation";
+import { endpointContainer, endpointDefaults, endpointRecord, endpointValues } from "./rest-v2-endpoints";
+import type { Pager } from "./rest-v2-pages";
+import { secretsNoun } from "./rest-v2-secrets";
+import { defaultDisk, templateRecord, templateValues } from "./rest-v2-templates";
+
+/** What the paths of one noun do; everything returned is a body. Bodies are checked by their shapes before. */
+export interface Noun {
+  /** The body with the list. */
+  list(query: unknown): object;
+  get(id: string): unknown;
+  create(body: unknown): unknown;
+  /** Absent where the API has no change. */
+  update?(id: string, body: unknown): unknown;
+  remove(id: string): void;
+  /** Size of a body in bytes at most. Default: the server's. */
+  bodyLimit?: number;
+}
+
+/** A network volume as REST v2 shows it. */
+const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
+  ...{ id, name, size, dataCenter: dataCenterId, type },
+});
+
+/** Reads a body; what does not have its shape is 422. */
+const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
+  parseInput(shape, body, "unprocessable");
+
+/** What is behind each path. */
+export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUrl(): string }): Record<string, Noun> {
+  const { resources, pager, serverlessUrl } = deps;
+  const { endpoints, endpointContainers, templates, volumes, registryAuths, secrets } = resources;
+  const shown = (endpoint: EndpointRow) =>
+    endpointRecord(endpoint, templates.get(endpoint.templateId), serverlessUrl());
+  return {
+    "/serverless": {
+      list: (query) => {
+        const { rows, pagination } = pager.page("/serverless", endpoints.newest(), query);
+        return { endpoints: rows.map(shown), pagination };
+      },
+      get: (id) => shown(endpoints.get(id)),
+      create: (sent) => {
+        const body = read(v2EndpointCreate, sent);
+        if (body.templateId === undefined && body.image === undefined) {
+          throw new ServiceError("invalid", "image: is required where there is no templateId");
+        }
+        const own = endpointContainer(body);
+        const container = body.templateId === undefined ? { containerDiskInGb: defaultDisk, ...own } : own;
+        const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
+        const values = { ...endpointDefaults, ...withoutNulls(endpointValues(body, undefined)), type };
+        return shown(endpointContainers.create(values, container, body.templateId));
+      },
+      update: (id, sent) => {
+        const body = read(v2EndpointPatch, sent);
+        const changes = endpointValues(body, endpoints.get(id));
+        return shown(endpointContainers.update(id, changes, endpointContainer(body), body.templateId));
+      },
+      // Running jobs are no reason to keep it.
+      remove: (id) => endpoints.remove(id, { needsScaleDown: false }),
+    },
+    "/templates": {
+      list: (query) => {
+        const { rows, pagination } = pager.page("/templates", templates.newest(), query);
+        return { templates: rows.map(templateRecord), pagination };
+      },
+      get: (id) => templateRecord(templates.get(id)),
+      create: (sent) => {
+        const defaults = { containerDiskInGb: defaultDisk, volumeInGb: 0, startSsh: true, startJupyter: true };
+        const given = withoutNulls(templateValues(read(v2TemplateCreate, sent)));
+        return templateRecord(templates.create({ ...defaults, ...given }));
+      },
+      update: (id, sent) => templateRecord(templates.update(id, templateValues(read(v2TemplatePatch, sent)))),
+      remove: (id) => {
+        try {
+          templates.remove(id);
+        } catch (error) {
+          if (!(error instanceof ServiceError) || error.code !== "inUse") throw error;
+          // Clients know this text word for word.
+          const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
+          throw new ServiceError("inUse", known, {}, [error.message]);
+        }
+      },
+    },
+    "/network-volumes": {
+      list: () => ({ networkVolumes: volumes.list().map(volumeRecord) }),
+      get: (id) => volumeRecord(volumes.get(id)),
+      create: (sent) => {
+        const { dataCenter, ...same } = read(v2NetworkVolumeCreate, sent);
+        return volumeRecord(volumes.create({ ...same, dataCenterId: dataCenter }));
+      },
+      update: (id, sent) => volumeRecord(volumes.update(id, read(v2NetworkVolumePatch, sent))),
+      remove: volumes.remove,
+    },
+    "/account/secrets": secretsNoun(secrets),
+    "/registries": {
+      list: () => ({ registries: registryAuths.list() }),
+      get: registryAuths.get,
+      create: (sent) => registryAuths.create(read(v2RegistryCreate, sent)),
+      remove: registryAuths.remove,
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import { parseInput } from "../validation";
+
+/** An element of a paged list; positions only grow, so that a cursor holds while elements come and go. */
+export interface Placed<Row> {
+  position: number;
+  row: Row;
+}
+
+/** The part of a list that a query asks for, newest first. */
+export interface Page<Row> {
+  rows: Row[];
+  pagination: { nextCursor: string | null; hasNextPage: boolean };
+}
+
+/** Largest page of a list. */
+const largestPage = 1000;
+
+const cursorContent = z.tuple([z.string(), z.int().nullable(), z.int()]);
+
+/** Reads the position of the last element of the page before; throws a ServiceError `unprocessable` for a broken or foreign cursor. */
+function positionIn(cursor: string, operation: string, limit: number | undefined): number {
+  const fault = new ServiceError("unprocessable", "cursor: is not one of this list with these parameters");
+  const text = Buffer.from(cursor, "base64url").toString();
+  if (Buffer.from(text).toString("base64url") !== cursor) throw fault;
+  try {
+    const [of, size, position] = cursorContent.parse(JSON.parse(text));
+    if (of === operation && size === (limit ?? null)) return position;
+  } catch {
+    throw fault;
+  }
+  throw fault;
+}
+
+export type Pager = ReturnType<typeof createPager>;
+
+/** Cuts lists into pages. `pageSize` is the number of elements where a query has no `limit`. */
+export function createPager(pageSize: number) {
+  return {
+    /** `operation` is the path of the list: a cursor is valid for it only. `list` has the newest element first. */
+    page<Row>(operation: string, list: readonly Placed<Row>[], query: unknown, most = largestPage): Page<Row> {
+      const limits = z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.int().min(1).max(most));
+      const shape = z.object({ cursor: z.string().min(1).optional(), limit: limits.optional() });
+      const { cursor, limit } = parseInput(shape, query, "unprocessable");
+      const before = cursor === undefined ? Number.POSITIVE_INFINITY : positionIn(cursor, operation, limit);
+      const left = list.filter(({ position }) => position < before);
+      const shown = left.slice(0, limit ?? Math.min(pageSize, most));
+      const last = shown.at(-1);
+      const rows = shown.map(({ row }) => row);
+      if (!last || shown.length === left.length) return { rows, pagination: { nextCursor: null, hasNextPage: false } };
+      const content = JSON.stringify([operation, limit ?? null, last.position]);
+      return { rows, pagination: { nextCursor: Buffer.from(content).toString("base64url"), hasNextPage: true } };
+    },
+  };
+}

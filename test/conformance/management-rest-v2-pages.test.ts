@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { type Answer, at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { uniqueName, useAccount } from "./support/account";
+import { expectProblem, useRestV2 } from "./support/rest-v2";
+
+const target = await useTarget();
+const { call, make, endpointBody } = useRestV2(target, useAccount(target));
+const template = () => ({ name: uniqueName("template"), image: "conformance/none:1" });
+
+const lists = {
+  "/serverless": ["endpoints", endpointBody],
+  "/templates": ["templates", template],
+} as const;
+type ListPath = keyof typeof lists;
+const paths: ListPath[] = ["/serverless", "/templates"];
+
+const idsIn = ({ json }: Answer, member: string): unknown[] => {
+  const list = at(json, member);
+  return Array.isArray(list) ? list.map((one) => at(one, "id")) : [];
+};
+
+describe("REST v2: pages", () => {
+  test.each(paths)("GET %s follows its cursors, the newest first", async (path) => {
+    const [member, body] = lists[path];
+    const made: string[] = [];
+    for (let count = 0; count < 3; count++) made.push(await make(path, body()));
+    const seen: unknown[] = [];
+    for (let query = "?limit=1"; ; ) {
+      const answer = await call("GET", `${path}${query}`);
+      expectAnswer(answer, 200);
+      seen.push(...idsIn(answer, member));
+      if (at(answer.json, "pagination", "hasNextPage") !== true) {
+        expect(at(answer.json, "pagination", "nextCursor")).toBeNull();
+        break;
+      }
+      query = `?limit=1&cursor=${encodeURIComponent(stringAt(answer, "pagination", "nextCursor"))}`;
+    }
+    expect(seen.filter((id) => made.some((one) => one === id))).toEqual(made.reverse());
+    expect(new Set(seen).size).toBe(seen.length);
+    expectAnswer(await call("GET", path), 200, { pagination: { nextCursor: null, hasNextPage: false } });
+  });
+
+  test("the releases of an endpoint are paged, and its builds are none", async () => {
+    const own = `/serverless/${await make("/serverless", endpointBody())}`;
+    await call("PATCH", own, { image: "conformance/second:2" });
+    const first = await call("GET", `${own}/releases?limit=1`);
+    expectAnswer(first, 200, { releases: [{ version: 2 }], pagination: { hasNextPage: true }, endpointVersion: 2 });
+    const next = encodeURIComponent(stringAt(first, "pagination", "nextCursor"));
+    const last = { nextCursor: null, hasNextPage: false };
+    const second = await call("GET", `${own}/releases?limit=1&cursor=${next}`);
+    expectAnswer(second, 200, { releases: [{ version: 1 }], pagination: last, endpointVersion: 2 });
+    expect((await call("GET", `${own}/builds`)).json).toEqual({ builds: [], pagination: last });
+    expectProblem(await call("GET", `${own}/builds/nosuch`), 404, "resource not found");
+    for (const path of ["releases", "builds"])
+      expectProblem(await call("GET", `/serverless/nosuch/${path}`), 404, "resource not found");
+    expectProblem(await call("GET", `${own}/builds?limit=101`), 422);
+  });
+
+  test.each(paths)("GET %s with a limit that is out of bounds is 422", async (path) => {
+    for (const limit of ["0", "1001", "1.5", "all", ""])
+      expectProblem(await call("GET", `${path}?limit=${limit}`), 422);
+    expectAnswer(await call("GET", `${path}?limit=1000&other=1`), 200);
+  });
+
+  test("a cursor that is broken, of another list or of another limit is 422", async () => {
+    for (const path of paths) for (let count = 0; count < 2; count++) await make(path, lists[path][1]());
+    const cursor = encodeURIComponent(stringAt(await call("GET", "/serverless?limit=1"), "pagination", "nextCursor"));
+    for (const query of [
+      ...[`/templates?limit=1&cursor=${cursor}`, `/serverless?limit=2&cursor=${cursor}`, "/serverless?cursor="],
+      ...[`/serverless?limit=1&cursor=x${cursor}`, "/serverless?limit=1&cursor=nosuch"],
+    ])
+      expectProblem(await call("GET", query), 422);
+  });
+});
