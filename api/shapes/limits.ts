@@ -8,6 +8,8 @@ const megabyte = 1024 * 1024;
 export const limits = {
   /** Characters of an object's name. */
   nameLength: 191,
+  /** Characters of an image's name with its tag and digest: more than registries accept. */
+  imageNameLength: 1024,
   runsyncPayload: 20 * megabyte,
   runPayload: 10 * megabyte,
   streamChunk: megabyte,

@@ -21,7 +21,14 @@ const disk = z.int().min(1);
 const ids = z.array(z.string().min(1));
 
 /** What a container of an endpoint runs. */
-const container = { image: z.string().min(1), args: z.string(), disk, env, ports, registry };
+const container = {
+  image: z.string().min(1).max(limits.imageNameLength),
+  args: z.string(),
+  disk,
+  env,
+  ports,
+  registry,
+};
 
 const powerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
 const cpu = z

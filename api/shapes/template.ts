@@ -14,7 +14,11 @@ const ports = z
 /** The fields of a template: what the inputs of the resource and the bodies of both APIs are made of. */
 export const templateFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the template, unique in the account."),
-  imageName: z.string().min(1).describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`."),
+  imageName: z
+    .string()
+    .min(1)
+    .max(limits.imageNameLength)
+    .describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`."),
   containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB."),
   volumeInGb: z.int().min(0).describe("Size of the pod volume in GB; 0 for serverless templates."),
   dockerArgs: z.string().describe("Start arguments of the container."),

@@ -25,6 +25,12 @@ function newJobId(operation: JobOperation, now: number): string {
   return operation === "run" ? uuid : `sync-${uuid}`;
 }
 
+/** Characters of a body beside what the worker gets that may stay in memory with it. */
+const largestSurplus = 1024;
+
+/** The same text outside of the body that it is a slice of: a slice keeps the whole body in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
+
 /**
  * The job that a submission's body asks for; throws a ServiceError `invalid` that names field, value and bounds. Input and
  * s3Config are the worker's: they go on as they came.
@@ -32,7 +38,10 @@ function newJobId(operation: JobOperation, now: number): string {
 export function readSubmission(endpointId: string, operation: JobOperation, body: string, now: number): NewJob {
   const members = readMembers(body);
   const input = members.get("input") ?? "";
+  const s3Config = members.get("s3Config");
   const { webhook, policy } = readOptions(members, input);
+  const ignored = body.length - input.length - (s3Config?.length ?? 0);
+  const own = ignored > largestSurplus ? copyOf : (text: string) => text;
   return {
     id: newJobId(operation, now),
     endpointId,
@@ -42,8 +51,8 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
     createdAt: now,
     expiresAt: now + (policy?.ttl ?? limits.ttl.default),
     webhook,
-    s3Config: members.get("s3Config"),
-    input,
+    s3Config: s3Config && own(s3Config),
+    input: own(input),
   };
 }
 

@@ -13,7 +13,7 @@ import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
 import { crashLimit, storePause } from "./timings";
 import { createTransitions, type Transition } from "./transitions";
-import type { JobPayload } from "./unwritten";
+import { type JobPayload, sizeOf } from "./unwritten";
 import type { WebhookStore } from "./webhook-store";
 
 /** How a worker ended a job; `output` is JSON text. */
@@ -100,7 +100,7 @@ export function createJobs(deps: JobsDeps) {
           return { started, taker };
         },
         (done) => done && begin(done.started, done.taker, job),
-        { bytes: job.input.length },
+        { bytes: sizeOf(job) },
       );
       return accepted?.started;
     },

@@ -46,6 +46,10 @@ const logged = { jobs: 4, payloads: 64 * 1024 } as const;
 /** After how many times what was logged at once the tables get it: often enough that nobody waits long for that. */
 const logFill = 16;
 
+/** Characters of a payload. */
+export const sizeOf = (payload: JobPayload | undefined): number =>
+  (payload?.input.length ?? 0) + (payload?.s3Config?.length ?? 0);
+
 /** What jobs changed and the tables do not have yet: each job is written once in a transaction, whatever happened to it there. */
 export function createUnwritten({ onRollback, deferred, logIsFull, log, write, writeProgress }: UnwrittenDeps) {
   /** Changes of this transaction. */
@@ -79,12 +83,12 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
     onRollback(() => wait(change));
   }
   function keepPayload({ job, payload }: JobChange): void {
-    const size = payload?.input.length ?? 0;
+    const size = sizeOf(payload);
     if (job.status === "IN_QUEUE" && payload && !kept.has(job.seq) && keptSize + size <= keptPayloads) {
       kept.set(job.seq, payload);
       keptSize += size;
     } else if (job.status !== "IN_QUEUE" && kept.has(job.seq)) {
-      keptSize -= kept.get(job.seq)?.input.length ?? 0;
+      keptSize -= sizeOf(kept.get(job.seq));
       kept.delete(job.seq);
     }
   }
@@ -129,7 +133,7 @@ export function createUnwritten({ onRollback, deferred, logIsFull, log, write, w
   const isForLog = (): boolean => {
     if (progress.size > 0 || changes.size > logged.jobs) return false;
     let size = 0;
-    for (const { payload, output } of changes.values()) size += (payload?.input.length ?? 0) + (output?.length ?? 0);
+    for (const { payload, output } of changes.values()) size += sizeOf(payload) + (output?.length ?? 0);
     return size <= logged.payloads;
   };
 

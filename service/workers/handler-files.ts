@@ -8,11 +8,14 @@ const scripts = [".mjs", ".js", ".cjs"];
 export const typed = [".ts", ".mts", ".cts"];
 
 /** The image without its tag or digest; a registry's port is not a tag. */
-const withoutTag = (image: string): string => image.replace(/@[^/]*$/, "").replace(/:[^/:]*$/, "");
+const withoutTag = (image: string): string => image.replace(/@[^/@]*$/, "").replace(/:[^/:]*$/, "");
+
+const ownValue = (images: Record<string, string>, image: string): string | undefined =>
+  Object.hasOwn(images, image) ? images[image] : undefined;
 
 /** What the service was told to run for an image: by its exact name first, then by the name without its tag. */
 export const commandOf = (images: Record<string, string>, image: string): string | undefined =>
-  images[image] ?? images[withoutTag(image)];
+  ownValue(images, image) ?? ownValue(images, withoutTag(image));
 
 /** The handler file that words of a command line are: it alone, which the Node worker runs. */
 export const handlerIn = (words: string[]): string | undefined => {

@@ -41,7 +41,7 @@ export function createImages(client: EngineClient, clock: Clock, pulled: (image:
   ): Promise<void> {
     onLine(`pulls the image ${image}`);
     // Without a tag, the engine would pull every tag that there is.
-    const fromImage = /(@|:[^/]*$)/.test(image) ? image : `${image}:latest`;
+    const fromImage = /@|:[^/:]*$/.test(image) ? image : `${image}:latest`;
     const headers = auth ? { "x-registry-auth": registryHeader(image, auth) } : {};
     const { signal } = closing;
     try {

@@ -113,6 +113,12 @@ describe("a GraphQL query that asks for very much", () => {
   });
 });
 
+test("REST: an image name of 1025 characters is refused", async () => {
+  const answer = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
+  expectAnswer(answer, 400);
+  expect(messageOf(answer)).toMatch(/^imageName: .* is not allowed, must have 1024 characters or fewer$/s);
+});
+
 test("a fault is told once, even where two rules find it", async () => {
   const answer = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
   expectAnswer(answer, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });

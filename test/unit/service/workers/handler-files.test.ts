@@ -22,6 +22,16 @@ test("the handler file of an image is its command when that is a file alone", ()
   ]);
 });
 
+test("an image that is named like a property of every object has no handler file", () => {
+  for (const image of ["constructor", "toString:1", "__proto__"]) expect(handlerFileOf({}, image)).toBeUndefined();
+});
+
+test("an image name of a million characters is read in a moment", () => {
+  const started = performance.now();
+  for (const mark of ["@", ":"]) handlerFileOf({ a: "b" }, `${mark.repeat(1_000_000)}/a`);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
 describe("a watched handler file", () => {
   function watched() {
     const folder = folderOf();
