@@ -39,26 +39,27 @@ export function openJobs(database: Database, clock = new ManualClock()) {
 /** Jobs on a real store in a folder of its own, with a clock that stands still. `close` takes all of it away. */
 export function openJobsRig() {
   const folder = mkdtempSync(join(tmpdir(), "jobs-"));
-  const database = openDatabase(folder);
+  const opened = openDatabase(folder);
   let isLocked = false;
   const prepare: Database["prepare"] = (sql) => {
-    const command = database.prepare(sql);
+    const command = opened.prepare(sql);
     const run: typeof command.run = (...params) => {
       if (isLocked) throw new Error("database is locked");
       return command.run(...params);
     };
     return { sql, run };
   };
-  const parts = openJobs({ ...database, prepare });
+  const database = { ...opened, prepare };
+  const parts = openJobs(database);
   const { clock } = parts;
-  const opened = [{ folder, database }];
+  const stores = [{ folder, database }];
   let made = 0;
   /** The store as a service finds it that starts after this one was killed now. */
   function killed(): Database {
     const copy = mkdtempSync(join(tmpdir(), "jobs-killed-"));
     cpSync(folder, copy, { recursive: true, filter: (path) => !/\/lock/.test(path.slice(folder.length)) });
     const found = openDatabase(copy);
-    opened.push({ folder: copy, database: found });
+    stores.push({ folder: copy, database: found });
     return found;
   }
   return {
@@ -94,7 +95,7 @@ export function openJobsRig() {
       return { ...life, database: found };
     },
     close() {
-      for (const one of opened) {
+      for (const one of stores) {
         one.database.close();
         rmSync(one.folder, { recursive: true, force: true });
       }
