@@ -12,7 +12,7 @@ import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoints";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
-import { type Database, openDatabase } from "./store/database";
+import { type Database, openDatabase, unreadable } from "./store/database";
 import { handlerFileOf, watchHandlerFiles } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
 
@@ -41,19 +41,26 @@ export interface Service {
 /** Starts the local service; rejects with a StartError when the port or the data folder is taken. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   const settings = resolveSettings(options);
-  const database = openDatabase(settings.dataFolder);
+  const faults: FollowerFaults = { report: () => undefined };
+  const database = openDatabase(settings.dataFolder, (error) => faults.report(error));
   try {
-    return await startService(settings, database);
+    return await startService(settings, database, faults);
   } catch (error) {
     database.close();
-    throw error;
+    throw unreadable(settings.dataFolder, error);
   }
 }
 
-async function startService(settings: ServiceSettings, database: Database): Promise<Service> {
+/** Where faults go of what follows a commit; the log is opened after the store. */
+interface FollowerFaults {
+  report(error: unknown): void;
+}
+
+async function startService(settings: ServiceSettings, database: Database, faults: FollowerFaults): Promise<Service> {
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
+  faults.report = (error) => log.error({ err: error }, "a change is durable, but what follows it failed");
   const auth = createAuth(apiKey);
   const resources = createResources({ database, clock, templateRelease });
   let root = "";

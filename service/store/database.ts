@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { z } from "zod";
 import { StartError } from "../errors";
+import { prepareDataFolder, redoFile, storeFile } from "./data-folder";
 import { migrate, redoSince } from "./migrations";
 import { openRedoLog, type RedoLog, redo } from "./redo-log";
 
@@ -57,8 +58,8 @@ const sqliteCode = (error: unknown): string =>
 export const isUniqueViolation = (error: unknown): boolean =>
   /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error));
 
-const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
-export const redoFile = (dataFolder: string): string => `${storeFile(dataFolder)}-redo`;
+/** How long a statement waits for a lock of another program, ms. Nothing else of the service runs meanwhile. */
+const lockWait = 250;
 
 /** How long a look into a store waits for the service that writes it, ms. */
 const lookLimit = 2000;
@@ -84,17 +85,19 @@ export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShap
 }
 
 /**
- * Opens the store of a data folder, made when absent (mode 0700), and brings its tables up to date.
- * One process has a folder at a time: a second one gets a StartError that names the folder and the process.
+ * Opens the store of a data folder, which is created when absent, and brings its tables up to date.
+ * One process has a folder at a time: a second one gets a StartError that names the folder and the process. `onFollowerFault`
+ * receives the errors of what follows a commit.
  */
-export function openDatabase(dataFolder: string): Database {
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
-  chmodSync(dataFolder, 0o700);
-  keepOutOfGit(dataFolder);
+export function openDatabase(
+  dataFolder: string,
+  onFollowerFault: (error: unknown) => void = () => undefined,
+): Database {
+  prepareDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
     const connection = connect(dataFolder);
-    const tables = wrap(connection);
+    const tables = wrap(connection, onFollowerFault);
     // First of all: it is in the words of the version that wrote it.
     if (versionOf(connection) >= redoSince) redo(redoFile(dataFolder), tables);
     migrate({
@@ -121,17 +124,11 @@ export function openDatabase(dataFolder: string): Database {
   }
 }
 
-/** The folder holds a key and secrets, and often lies in somebody's repository. A file that is there already stays. */
-function keepOutOfGit(dataFolder: string): void {
-  const file = join(dataFolder, ".gitignore");
-  if (!existsSync(file)) writeFileSync(file, "*\n");
-}
-
-/** The words for a damaged store; any other fault as it is. */
-function unreadable(dataFolder: string, error: unknown): unknown {
+/** A StartError for a damaged store; any other fault as it is. */
+export function unreadable(dataFolder: string, error: unknown): unknown {
   if (!/^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))) return error;
   return new StartError(
-    `the store in ${dataFolder} cannot be read (${sqliteCode(error)}): move the folder away to start anew`,
+    `the store in ${dataFolder}: cannot be read (${sqliteCode(error)}); keep the folder, which may contain accepted jobs, and restore a backup of all its files`,
   );
 }
 
@@ -173,7 +170,7 @@ function ownerOf(lock: Libsql.Database): string {
 }
 
 function connect(dataFolder: string): Libsql.Database {
-  const connection = new Libsql(storeFile(dataFolder));
+  const connection = new Libsql(storeFile(dataFolder), { timeout: lockWait });
   connection.pragma("journal_mode = WAL");
   // A killed process loses nothing that the operating system has; only a power cut could cost the last commits.
   connection.pragma("synchronous = NORMAL");
@@ -185,7 +182,10 @@ function connect(dataFolder: string): Libsql.Database {
 }
 
 /** The tables of the store; `close` says whether they were open. */
-function wrap(connection: Libsql.Database): Omit<Database, "redoLog" | "close"> & { close(): boolean } {
+function wrap(
+  connection: Libsql.Database,
+  onFollowerFault: (error: unknown) => void,
+): Omit<Database, "redoLog" | "close"> & { close(): boolean } {
   let open = true;
   let inside = false;
   let writing = false;
@@ -250,7 +250,14 @@ function wrap(connection: Libsql.Database): Omit<Database, "redoLog" | "close"> 
       }
       const committed = waiting;
       waiting = [];
-      for (const then of committed) then();
+      // The changes are durable: no fault here may look like a rollback.
+      for (const then of committed) {
+        try {
+          then();
+        } catch (error) {
+          onFollowerFault(error);
+        }
+      }
       return result;
     },
     isWriting: () => writing,

@@ -30,34 +30,45 @@ const applied = (tables: Tables): number =>
   tables.query("SELECT applied FROM redo_log", z.object({ applied: z.number() })).get()?.applied ?? 0;
 const setApplied = (tables: Tables) => tables.prepare("UPDATE redo_log SET applied = ?");
 
-/** The whole lines of a log. What a process, or a power cut, left of a line that nobody was told of is not one. */
+/**
+ * The whole lines of a log. A last line that cannot be read is what a process, or a power cut, left of one
+ * that nobody was told of; throws an Error for any other one, and where lines are missing.
+ */
 function readLines(path: string): z.output<typeof line>[] {
-  const lines: z.output<typeof line>[] = [];
-  if (!existsSync(path)) return lines;
-  for (const text of readFileSync(path, "utf8").split("\n").slice(0, -1)) {
-    try {
-      lines.push(line.parse(JSON.parse(text)));
-    } catch {
-      return lines;
-    }
+  if (!existsSync(path)) return [];
+  const texts = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  const lines = texts.map(readLine);
+  if (lines.at(-1) === undefined) lines.pop();
+  return lines.map((found, at) => {
+    if (!found) throw new Error(`line ${at + 1} cannot be read`);
+    const previous = lines[at - 1]?.[0] ?? found[0] - 1;
+    if (found[0] !== previous + 1) throw new Error(`changes ${previous + 1} to ${found[0] - 1} are missing`);
+    return found;
+  });
+}
+
+function readLine(text: string): z.output<typeof line> | undefined {
+  try {
+    return line.parse(JSON.parse(text));
+  } catch {
+    return undefined;
   }
-  return lines;
 }
 
 /** Brings into the tables what a log has beyond them. */
 export function redo(path: string, tables: Tables): void {
-  const before = applied(tables);
-  const missing = readLines(path).filter(([number]) => number > before);
-  const last = missing.at(-1);
-  if (!last) return;
   try {
+    const before = applied(tables);
+    const missing = readLines(path).filter(([number]) => number > before);
+    const last = missing.at(-1);
+    if (!last) return;
     tables.transaction(() => {
       for (const [, ...writes] of missing) for (const [sql, ...params] of writes) tables.prepare(sql).run(...params);
       setApplied(tables).run(last[0]);
     });
   } catch (error) {
     throw new StartError(
-      `${path} does not fit the store beside it (${error instanceof Error ? error.message : error}): put back all files of the folder as they were together, or remove this one to start without the last changes of jobs`,
+      `${path}: does not fit the store beside it (${error instanceof Error ? error.message : error}); it contains accepted jobs, so restore all files of the folder from one backup`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { TakenJob } from "../../../service/jobs/job";
-import { type Database, redoFile } from "../../../service/store/database";
+import { redoFile } from "../../../service/store/data-folder";
+import type { Database } from "../../../service/store/database";
 import { redo } from "../../../service/store/redo-log";
 import { ManualClock } from "../../support/manual-clock";
 import { Model, type ModelJob } from "./model";

@@ -1,4 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -75,8 +84,53 @@ describe("a data folder", () => {
   test("whose store is damaged is refused with a way out, and left unlocked", () => {
     openHere().close();
     writeFileSync(join(folder, "service.db"), "this is no database, but long enough to be read as one".repeat(20));
-    expect(openHere).toThrow(/the store in .* cannot be read .*: move the folder away/);
+    expect(openHere).toThrow(/the store in .*: cannot be read .*; keep the folder, .*restore a backup/);
     expect(openHere).toThrow(/cannot be read/);
+  });
+
+  test.each(["service.db-redo", "service.db-wal"])(
+    "that has %s without the store is refused, and the file is kept",
+    (name) => {
+      mkdirSync(folder);
+      writeFileSync(join(folder, name), "changes");
+      expect(openHere).toThrow(/service\.db is missing beside .*; restore all files of the folder from one backup/);
+      expect(readdirSync(folder)).toEqual([name]);
+    },
+  );
+
+  test("that existed keeps its mode and gets no .gitignore; the store is for its owner only", () => {
+    mkdirSync(folder, { mode: 0o755 });
+    openHere();
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+    expect(readdirSync(folder)).not.toContain(".gitignore");
+    for (const name of readdirSync(folder).filter((one) => one.startsWith("service.db")))
+      expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  test("with files of somebody else is refused and not changed", () => {
+    mkdirSync(folder, { mode: 0o755 });
+    for (const name of ["package.json", "README.md", "src", "a.ts", "service.ts"])
+      writeFileSync(join(folder, name), "");
+    expect(openHere).toThrow(
+      `the data folder ${folder}: contains files that are not the service's (README.md, a.ts, package.json, and 2 more); choose a new or empty folder with --data`,
+    );
+    expect(readdirSync(folder)).toHaveLength(5);
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  test("whose store another program locks makes a change wait for a moment", () => {
+    const database = openHere();
+    const other = join(folder, "..", "other");
+    mkdirSync(other);
+    symlinkSync(join(folder, "service.db"), join(other, "service.db"));
+    const locking = openDatabase(other);
+    open.push(locking);
+    locking.transaction(() => {
+      insert(locking, "first");
+      const started = performance.now();
+      expect(() => insert(database, "second")).toThrow(/locked/);
+      expect(performance.now() - started).toBeGreaterThan(200);
+    });
   });
 });
 
@@ -94,6 +148,26 @@ describe("a transaction", () => {
     database.transaction(() => insert(database, "kept"));
     expect(names(database)).toEqual(["kept"]);
     expect(followed).toEqual([]);
+  });
+
+  test("that is committed stays so when a follower fails, which is reported, and the other followers run", () => {
+    const faults: unknown[] = [];
+    const database = openDatabase(folder, (error) => faults.push(error));
+    open.push(database);
+    const followed: string[] = [];
+    const result = database.transaction(() => {
+      database.afterCommit(() => {
+        throw new Error("listener");
+      });
+      database.afterCommit(() => followed.push("second"));
+      return insert(database, "kept");
+    });
+    expect([result, names(database), followed, faults.map(String)]).toEqual([
+      1,
+      ["kept"],
+      ["second"],
+      ["Error: listener"],
+    ]);
   });
 
   test("inside another one is part of it, and followers wait for the outer commit", () => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { StartError } from "../../../../service/errors";
-import { type Database, openDatabase, redoFile } from "../../../../service/store/database";
+import { redoFile } from "../../../../service/store/data-folder";
+import { type Database, openDatabase } from "../../../../service/store/database";
 
 let folder: string;
 let database: Database;
@@ -113,10 +114,32 @@ test("a log that does not fit its store is refused with a way out, and nothing o
   writeFileSync(log, Buffer.concat([lines, Buffer.from(String(lines).replace("[1,", "[2,"))]));
   const open = () => openDatabase(folder);
   expect(open).toThrow(StartError);
-  expect(open).toThrow(`${log} does not fit the store beside it (UNIQUE constraint failed: secrets.name): put back`);
+  expect(open).toThrow(`${log}: does not fit the store beside it (UNIQUE constraint failed: secrets.name); it`);
   rmSync(log);
   database = open();
   expect(names()).toEqual(["a"]);
+});
+
+test.each([
+  ["a readable line", (lines: string[]) => lines.with(1, "damaged"), "line 2 cannot be read"],
+  ["a line", (lines: string[]) => lines.toSpliced(1, 1), "changes 2 to 2 are missing"],
+])("a log without %s is refused, and the log is kept", (_what, without, fault) => {
+  append("a");
+  append("b");
+  append("c");
+  const lines = String(readFileSync(log)).split("\n");
+  database.close();
+  const damaged = without(lines).join("\n");
+  // As in a backup from before both.
+  rmSync(join(folder, "service.db"));
+  rmSync(join(folder, "service.db-wal"), { force: true });
+  rmSync(log);
+  openDatabase(folder).close();
+  writeFileSync(log, damaged);
+  expect(() => openDatabase(folder)).toThrow(`${log}: does not fit the store beside it (${fault})`);
+  expect(String(readFileSync(log))).toBe(damaged);
+  rmSync(log);
+  database = openDatabase(folder);
 });
 
 test("is for its owner only, and nothing is appended after the close", () => {
