@@ -5,6 +5,7 @@ import type { LogsFlags } from "./logs";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
+import { versionText } from "./version";
 
 /** Lines that `logs` prints by default. */
 const defaultLines = 100;
@@ -34,6 +35,7 @@ export async function main(argv: string[], output: Output = terminal, unread?: A
 function commandLine(output: Output, unread: AbortSignal | undefined): Command {
   const program = new Command("serverless-compute-local")
     .description("A serverless GPU compute service on this machine, with real workers and no account")
+    .version(versionText(), "--version", "print the version, and the revision of REST v2 that it follows")
     .configureOutput({
       writeOut: (text) => output.out(text.trimEnd()),
       writeErr: (text) => output.err(text.trimEnd()),

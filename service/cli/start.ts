@@ -1,6 +1,7 @@
 import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type OldApi, type ServiceOptions } from "../settings";
 import { complain, exitCodes, type Output } from "./output";
+import { contractRevision } from "./version";
 
 /** Flags of `start`; several are options of `createService` with the same name. */
 export interface StartFlags
@@ -38,7 +39,8 @@ function welcome(service: Service, retired: readonly OldApi[]): string {
   const note = (api: OldApi): string => (retired.includes(api) ? "   retired: every request is 410" : "");
   return `The service is running. Ctrl-C stops it.
 
-  REST      ${service.baseUrl}${note("v1")}
+  REST v2   ${service.serverlessUrl}/v2   contract: ${contractRevision}
+  REST v1   ${service.baseUrl}${note("v1")}
   GraphQL   ${service.graphqlUrl}${note("graphql")}
   Jobs      ${service.serverlessUrl}/v2/<endpoint id>
   API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)

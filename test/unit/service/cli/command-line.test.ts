@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
@@ -85,6 +86,15 @@ describe("key", () => {
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(existsSync(join(folder, "nowhere"))).toBe(false);
   });
+});
+
+test("--version prints the version of the package and the contract's revision", async () => {
+  const { code, out } = await runLine("--version");
+  expect(out).toMatch(/^serverless-compute-local \d+\.\d+\.\d+\nREST v2 contract: /);
+  const pinned = await readFile(new URL("../../../contract/rest-v2.json", import.meta.url), "utf8");
+  const { revision } = JSON.parse(pinned);
+  for (const part of out.split(": ")[1]?.replace("commit ", "").split(", ") ?? []) expect(revision).toContain(part);
+  expect(code).toBe(0);
 });
 
 test("--help lists the flags with their defaults and ends with 0", async () => {

@@ -43,7 +43,10 @@ describe("a service in a process of its own", () => {
       const key = (await readFile(join(data, "api-key"), "utf8")).trim();
       child.kill("SIGINT");
       const { code, stdout, stderr } = await ended;
-      expect(stdout).toMatch(/REST\s+http:\/\/127\.0\.0\.1:\d+\/v1\n/);
+      expect(stdout).toMatch(
+        /REST v2 +http:\/\/127\.0\.0\.1:\d+\/v2 +contract: REST API 2\.0\.0, SDK 0\.2\.0, commit 71be666\n/,
+      );
+      expect(stdout).toMatch(/REST v1\s+http:\/\/127\.0\.0\.1:\d+\/v1\n/);
       expect(stdout).toContain(join(data, "api-key"));
       expect(stdout).toContain("Stopping");
       expect(stdout + stderr).not.toContain(key);

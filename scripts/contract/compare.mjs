@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { root, runScript } from "../entry.mjs";
+import { contractOperations, differences, openApiOperations } from "./differences.mjs";
+import { fields } from "./outline.mjs";
+
+/**
+ * Compares the pinned contract of REST v2 with an OpenAPI 3.x file: `node scripts/contract/compare.mjs <openapi file>`. Prints
+ * the differences by route; ends with 1 where there are some, with 2 without a file.
+ */
+await runScript(async () => {
+  const [file] = process.argv.slice(2);
+  if (file === undefined) {
+    console.error("usage: node scripts/contract/compare.mjs <openapi file in YAML or JSON>");
+    return 2;
+  }
+  const contract = JSON.parse(readFileSync(join(root, "test/contract/rest-v2.json"), "utf8"));
+  // JSON is YAML, too.
+  const document = parse(readFileSync(file, "utf8"));
+  if (fields(document)["openapi"] === undefined)
+    throw new Error(`${file}: is no OpenAPI 3.x file; name one that has \`openapi\``);
+  const found = differences(contractOperations(contract), openApiOperations(document));
+  console.log(`Contract: ${contract.revision}`);
+  for (const [route, lines] of found) console.log(`\n${route}\n${lines.map((line) => `  ${line}`).join("\n")}`);
+  console.log(`\n${found.size} routes differ`);
+  return found.size === 0 ? 0 : 1;
+});

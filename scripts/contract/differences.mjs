@@ -1,0 +1,124 @@
+import { fields, outline, resolve } from "./outline.mjs";
+
+/**
+ * A route as both documents can be compared: the parts of a request or response → their outlines.
+ * @typedef {Map<string, string>} Outline
+ * @typedef {{ route: string, lines: Outline }} Operation
+ */
+
+/** @param {string} path */
+const plainPath = (path) => path.replace(/^\/v2(?=\/)/, "").replaceAll(/\{\w+\}/g, "{}");
+
+/**
+ * @param {unknown} schema
+ * @param {unknown} document
+ * @param {string} at
+ */
+const part = (schema, document, at) =>
+  [...outline(schema, document)].map(([name, words]) => /** @type {const} */ ([`${at}${name && ` ${name}`}`, words]));
+
+/**
+ * The operations of test/contract/rest-v2.json.
+ * @param {unknown} contract
+ * @returns {Map<string, Outline>}
+ */
+export function contractOperations(contract) {
+  const { routes } = fields(contract);
+  return new Map(
+    [routes ?? []].flat().map((given) => {
+      const { method, path, query, requestBody, responses } = fields(given);
+      const parameters = Object.entries(fields(fields(query)["properties"]));
+      const lines = new Map([
+        ...parameters.flatMap(([name, schema]) => part(schema, contract, `query ${name}`)),
+        ...(requestBody ? part(requestBody, contract, "body") : []),
+        ...Object.entries(fields(responses)).flatMap(([status, schema]) =>
+          responseLines(status, schema ?? undefined, contract),
+        ),
+      ]);
+      return [`${method} ${plainPath(String(path))}`, lines];
+    }),
+  );
+}
+
+/**
+ * The operations of an OpenAPI 3.x document.
+ * @param {unknown} document
+ * @returns {Map<string, Outline>}
+ */
+export function openApiOperations(document) {
+  const methods = ["get", "post", "put", "patch", "delete"];
+  return new Map(
+    Object.entries(fields(fields(document)["paths"])).flatMap(([path, item]) =>
+      methods
+        .filter((method) => fields(item)[method])
+        .map((method) => {
+          const operation = fields(fields(item)[method]);
+          const shared = [fields(item)["parameters"] ?? [], operation["parameters"] ?? []].flat();
+          const parameters = shared.map((one) => resolve(one, document)).filter((one) => one["in"] === "query");
+          const body = contentSchema(operation["requestBody"], document);
+          const lines = new Map([
+            ...parameters.flatMap((one) => part(one["schema"], document, `query ${one["name"]}`)),
+            ...(body ? part(body, document, "body") : []),
+            ...Object.entries(fields(operation["responses"])).flatMap(([status, response]) =>
+              responseLines(status, contentSchema(response, document), document),
+            ),
+          ]);
+          return /** @type {[string, Outline]} */ ([`${method.toUpperCase()} ${plainPath(path)}`, lines]);
+        }),
+    ),
+  );
+}
+
+/**
+ * Errors have one schema for all statuses, so only their statuses are compared.
+ * @param {string} status
+ * @param {unknown} schema
+ * @param {unknown} document
+ */
+function responseLines(status, schema, document) {
+  const whole = /** @type {const} */ ([`status ${status}`, schema === undefined ? "no body" : "has a body"]);
+  return schema === undefined || !status.startsWith("2") ? [whole] : [whole, ...part(schema, document, status)];
+}
+
+/**
+ * The schema of a request body or response, of its first media type.
+ * @param {unknown} holder
+ * @param {unknown} document
+ */
+const contentSchema = (holder, document) =>
+  fields(Object.values(fields(resolve(holder, document)["content"]))[0])["schema"];
+
+/**
+ * What two sets of operations differ in, by route. Routes that only the other document has are named where they belong to
+ * a family of the contract (the first word of the path).
+ * @param {Map<string, Outline>} ours
+ * @param {Map<string, Outline>} theirs
+ * @returns {Map<string, string[]>}
+ */
+export function differences(ours, theirs) {
+  /** @param {string} route */
+  const family = (route) => route.split("/")[1];
+  const families = new Set([...ours.keys()].map(family));
+  /** @type {Map<string, string[]>} */
+  const found = new Map();
+  for (const route of [...new Set([...ours.keys(), ...theirs.keys()])].sort()) {
+    const [mine, other] = [ours.get(route), theirs.get(route)];
+    if (!other) found.set(route, ["only in the contract"]);
+    else if (mine) found.set(route, changedLines(mine, other));
+    else if (families.has(family(route))) found.set(route, ["only in the file"]);
+  }
+  return new Map([...found].filter(([, lines]) => lines.length > 0));
+}
+
+/**
+ * @param {Outline} ours
+ * @param {Outline} theirs
+ */
+const changedLines = (ours, theirs) =>
+  [...new Set([...ours.keys(), ...theirs.keys()])].sort().flatMap((name) => {
+    const [mine, other] = [ours.get(name), theirs.get(name)];
+    if (mine === other) return [];
+    if (other === undefined) return [`${name}: only in the contract (${mine})`];
+    if (mine === undefined) return [`${name}: only in the file (${other})`];
+    return [`${name}: contract ${mine || "anything"}; file ${other || "anything"}`];
+  });
