@@ -4,6 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds that pass evenly when somebody sets the machine's time; only differences count. Default: `now`. */
+  elapsed?(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -11,6 +13,7 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     try {
@@ -22,3 +25,11 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** The same clock for waits and time-outs: `now` begins at the clock's time, and does not jump when that is set. */
+export function steadyClock(clock: Clock): Clock {
+  const { elapsed } = clock;
+  if (!elapsed) return clock;
+  const lead = clock.now() - elapsed();
+  return { now: () => lead + elapsed(), elapsed, sleep: clock.sleep };
+}

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import type { Auth } from "./api/auth";
 import { createDirectJobs } from "./api/direct-jobs";
 import { createJobCalls } from "./api/job-calls";
@@ -84,8 +84,10 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
   const records = createJobRecords({ live, store, clock, deadlines });
   const parts = { live, store, records, groupCommit, events, clock };
   const jobs = createJobs({ ...parts, counters, webhooks, exists, deadlines });
-  const waits = createJobWaits(events, clock);
-  const stream = createJobStream({ ...parts, waits, timings });
+  // Deadlines of jobs are times of the store; whatever this process alone waits for must not jump with the machine's time.
+  const steady = steadyClock(clock);
+  const waits = createJobWaits(events, steady);
+  const stream = createJobStream({ ...parts, clock: steady, waits, timings });
   const supervisor = createSupervisor({ jobs, live, store, events, clock, log, deadlines, sweep: timings.sweep });
   const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
 
@@ -95,7 +97,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
   const registry = createWorkerRegistry();
   const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
   const dispatcher = createDispatcher({
-    ...{ jobs, queue: live.queue, events, registry, clock, timings, log },
+    ...{ jobs, queue: live.queue, events, registry, clock: steady, timings, log },
     joined: tokens.joinedElsewhere,
     changed: (endpointId) => pool.review(endpointId),
   });
@@ -111,9 +113,14 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
     token: tokens.of,
     log: logs.of,
   });
+  /** Waiting jobs with the times at which they came by the steady clock. */
+  function* pressing(endpointId: string) {
+    const ahead = clock.now() - steady.now();
+    for (const { id, queuedAt } of live.queue(endpointId).pressing) yield { id, queuedAt: queuedAt - ahead };
+  }
   const pool = createWorkerPool({
-    ...{ registry, dispatcher, jobs, events, endpoints, starter, clock, timings, log },
-    pressing: (endpointId) => live.queue(endpointId).pressing,
+    ...{ registry, dispatcher, jobs, events, endpoints, starter, clock: steady, timings, log },
+    pressing,
     joinedElsewhere: tokens.hasJoinedElsewhere,
     serve,
   });
@@ -129,15 +136,15 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
 
   /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
   const runningWorkers = (endpointId: string): number =>
-    registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, clock.now(), timings)))
+    registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, steady.now(), timings)))
       .length;
-  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, runningWorkers);
+  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(steady, runningWorkers);
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
   const callDeps = { auth: deps.auth, typeOf, rateLimits, jobs, records, waits, clock };
   const calls = createJobCalls(callDeps);
   const health = (endpointId: string) =>
     readHealth(endpointId, {
-      ...{ counters, live, registry, clock, timings },
+      ...{ counters, live, registry, clock: steady, timings },
       throttled: pool.throttled,
       problem: pool.problem,
     });
@@ -225,7 +232,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
     workers: (endpointId: string): WorkerState[] =>
       registry.of(endpointId).map((worker) => {
         const { id, startedAt, stale: isStale, version = endpoints.get(endpointId)?.version ?? 0 } = worker;
-        return { id, status: phaseOf(worker, clock.now(), timings), startedAt, version, isStale };
+        return { id, status: phaseOf(worker, steady.now(), timings), startedAt, version, isStale };
       }),
 
     throttled: pool.throttled,

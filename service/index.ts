@@ -1,3 +1,4 @@
+import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
 import { roots } from "./api/responses";
 import { createServer } from "./api/server";
@@ -92,7 +93,7 @@ async function startService(settings: ServiceSettings, database: Database, fault
       clock,
       pageSize: settings.pageSize,
       view: { workers, throttled: engine.throttled, logFile },
-      rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(clock),
+      rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
       serverlessUrl: () => root,
     },
     jobs: engine,

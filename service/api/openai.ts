@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { steadyClock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
@@ -29,9 +30,10 @@ const wait = limits.runsyncWait.max;
  */
 export function registerOpenaiRoute(
   app: FastifyInstance,
-  { calls, jobs, records, waits, stream, clock }: JobRouteDeps,
+  { calls, jobs, records, waits, stream, clock: clockOfJobs }: JobRouteDeps,
   before: { onRequest(request: FastifyRequest<OpenaiPath>, reply: FastifyReply, done: (error?: Error) => void): void },
 ): void {
+  const clock = steadyClock(clockOfJobs);
   app.post<OpenaiPath>(
     "/:endpointId/openai/*",
     { ...before, bodyLimit: limits.runsyncPayload },

@@ -84,6 +84,8 @@ export function createServer(deps: ServerDeps) {
     // What it refuses before a route is found.
     frameworkErrors: tellError,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    // A HEAD would run the GET: it would give a worker's job away, or read a stream.
+    exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
   });
   const app = fastify(optionsOf(takesDirectly));

@@ -56,8 +56,8 @@ export function createDispatcher(deps: DispatcherDeps) {
   const isGone = (worker: Worker): boolean => registry.find(worker.endpointId, worker.id) !== worker;
 
   // Right after the commit: a cancellation in the same commit has to find the worker that runs the job.
-  events.on("started", ({ id, endpointId, workerId, startedAt, lowPriority }) => {
-    registry.find(endpointId, workerId)?.jobs.set(id, { since: startedAt, lowPriority, recovered: false });
+  events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
+    registry.find(endpointId, workerId)?.jobs.set(id, { since: clock.now(), lowPriority, recovered: false });
   });
 
   function askToStop(worker: Worker, jobId: string): void {

@@ -28,7 +28,7 @@ interface PoolDeps {
   jobs: Pick<Jobs, "refuse" | "giveBack">;
   events: JobEvents;
   /** An endpoint's waiting jobs that may start workers. */
-  pressing(endpointId: string): Iterable<QueuedJob>;
+  pressing(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
   /** Serves the pipe of a worker that has one. */
   serve(local: LocalWorker): void;
   endpoints: EndpointLookup;

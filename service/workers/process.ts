@@ -164,9 +164,9 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
 
 /** Resolves when no process of a killed group runs any more: with `true`, or `false` if some did not end in time. */
 async function groupGone(group: number): Promise<boolean> {
-  const end = Date.now() + longestEnd;
+  const end = performance.now() + longestEnd;
   while (runs(group)) {
-    if (Date.now() >= end) return false;
+    if (performance.now() >= end) return false;
     await pause(checkInterval);
   }
   return true;

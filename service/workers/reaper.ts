@@ -108,12 +108,12 @@ export function createReaper(folder: string) {
     /** Resolves when the workers of a killed service on the same folder are gone: until then they count as workers. */
     async predecessorsGone(): Promise<void> {
       const own = shell?.pid;
-      const end = Date.now() + longestWait;
+      const end = performance.now() + longestWait;
       for (const name of readdirSync(folder).filter((one) => one.startsWith(notePrefix))) {
         const pid = Number(name.slice(notePrefix.length));
         if (pid === own) continue;
         const note = join(folder, name);
-        while (!closed && existsSync(note) && isAlive(pid) && Date.now() < end) await pause(10);
+        while (!closed && existsSync(note) && isAlive(pid) && performance.now() < end) await pause(10);
         if (!closed) rmSync(note, { force: true });
       }
     },

@@ -114,7 +114,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     const first = await end.catch(() => undefined);
     if (first !== undefined) return first;
     // The engine was restarted, or the container was gone before the question came.
-    while (killedAt === undefined || Date.now() - killedAt < longestEnd) {
+    while (killedAt === undefined || performance.now() - killedAt < longestEnd) {
       try {
         return await waitForEnd();
       } catch (error) {
@@ -144,7 +144,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
 
   function kill(): void {
     if (over) return;
-    killedAt ??= Date.now();
+    killedAt ??= performance.now();
     stopped.abort();
     void remove();
   }

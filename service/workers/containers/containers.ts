@@ -190,8 +190,8 @@ export function createContainers(deps: ContainersDeps) {
         return created.parse(answer).Id;
       }
       async function ranOutOfMemory(containerId: string): Promise<boolean> {
-        const until = Date.now() + lateEvent;
-        while (!outOfMemory.has(containerId) && Date.now() < until) await pause(10);
+        const until = performance.now() + lateEvent;
+        while (!outOfMemory.has(containerId) && performance.now() < until) await pause(10);
         return outOfMemory.delete(containerId);
       }
       const memoryLimit = needs.cpu?.memoryInGb;

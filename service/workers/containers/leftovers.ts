@@ -36,9 +36,10 @@ export async function removeContainers(client: EngineClient, dataFolder: string)
   const query = { all: "1", filters: withLabel(dataFolder) };
   const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
   const found = await list();
-  const until = Date.now() + longestRemoval;
+  const until = performance.now() + longestRemoval;
   for (let left = found; left.length > 0; left = await list()) {
-    if (Date.now() > until) throw new EngineError(0, `the Docker Engine does not remove the container ${left[0]?.Id}`);
+    if (performance.now() > until)
+      throw new EngineError(0, `the Docker Engine does not remove the container ${left[0]?.Id}`);
     await Promise.all(left.map(({ Id }) => removed(client, `/containers/${Id}`, { force: "1", v: "1" })));
     await pause(lookInterval);
   }
