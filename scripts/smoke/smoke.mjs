@@ -1,0 +1,74 @@
+import { parseArgs } from "node:util";
+import { fields } from "../contract/outline.mjs";
+import { runScript } from "../entry.mjs";
+import { runSmoke } from "./run.mjs";
+
+/**
+ * `npm run smoke -- --target hosted`: creates a secret, a template and an endpoint without workers (and with --volume a network
+ * volume), reads them by REST v2, prints a report, and deletes them, also after Ctrl-C.
+ */
+
+const usage = `usage: npm run smoke -- --target hosted|local [--volume] [--url <root of the service>]
+The key is read from SERVERLESS_COMPUTE_API_KEY.`;
+
+/** Where each target listens. */
+const targets = new Map([
+  ["hosted", "https://api.runpod.io"],
+  ["local", "http://127.0.0.1:7337"],
+]);
+
+/** How long a request may take, ms. */
+const requestTimeout = 60_000;
+
+await runScript(async () => {
+  const { target = "", volume, url } = readOptions();
+  const root = url ?? targets.get(target);
+  const key = process.env["SERVERLESS_COMPUTE_API_KEY"];
+  if (!targets.has(target) || root === undefined || !key) {
+    console.error(key ? usage : `SERVERLESS_COMPUTE_API_KEY: is not set; set it to the key of the account\n${usage}`);
+    return 2;
+  }
+  const stop = new AbortController();
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => stop.abort());
+
+  /** @type {import("./run.mjs").Call} */
+  const call = async (method, path, body) => {
+    const started = Date.now();
+    const response = await fetch(`${root}/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(requestTimeout),
+    });
+    const text = await response.text();
+    return { status: response.status, json: parsed(text), ms: Date.now() - started };
+  };
+  // Nothing that is printed may have the key, a response of the service included.
+  const say = (/** @type {string} */ line) => console.log(line.replaceAll(key, "[key]"));
+  say(`Smoke test of ${root}/v2`);
+  const good = await runSmoke({ call, volume, signal: stop.signal, say });
+  say(good ? "passed: everything that was created is deleted" : "failed");
+  return stop.signal.aborted ? 130 : good ? 0 : 1;
+});
+
+function readOptions() {
+  try {
+    const options = /** @type {const} */ ({
+      target: { type: "string" },
+      url: { type: "string" },
+      volume: { type: "boolean", default: false },
+    });
+    return parseArgs({ options }).values;
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n${usage}`);
+  }
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return fields(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

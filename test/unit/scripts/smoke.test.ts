@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService } from "serverless-compute-local";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { at, send } from "../../support/raw-http";
+import { startRecordingProxy } from "../../support/recording-proxy";
+import { discardServiceFolder } from "../../support/service-artefacts";
+
+const dataFolder = mkdtempSync(join(tmpdir(), "smoke-"));
+const service = await createService({ port: 0, dataFolder, templateRelease: 0 });
+const proxy = await startRecordingProxy(service.serverlessUrl);
+afterEach(() => proxy.clear());
+afterAll(async () => {
+  await proxy.close();
+  await service.stop(0);
+  await discardServiceFolder(dataFolder);
+});
+
+const script = fileURLToPath(new URL("../../../scripts/smoke/smoke.mjs", import.meta.url));
+
+function start(...args: string[]) {
+  const env = { PATH: process.env["PATH"], SERVERLESS_COMPUTE_API_KEY: service.apiKey };
+  const child = spawn(process.execPath, [script, ...args, "--url", proxy.origin], { env });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
+  const ended = once(child, "close").then(([code]) => ({ code, text }));
+  return { child, ended };
+}
+
+/** Names of the objects that are left, by list. */
+async function held(): Promise<unknown> {
+  const lists = {
+    "/serverless": "endpoints",
+    "/templates": "templates",
+    "/account/secrets": "secrets",
+    "/network-volumes": "networkVolumes",
+  };
+  const left = Object.entries(lists).map(async ([path, list]) => {
+    const { json } = await send("GET", `${service.serverlessUrl}/v2${path}`, { key: service.apiKey });
+    return [list, at(json, list)];
+  });
+  return Object.fromEntries(await Promise.all(left));
+}
+const nothing = { endpoints: [], templates: [], secrets: [], networkVolumes: [] };
+const deletes = (): string[] =>
+  proxy.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path.split("/")[2] ?? "");
+
+test("it creates, reads, lists and deletes each object, and prints neither the key nor a secret's value", async () => {
+  const { code, text } = await start("--target", "local", "--volume").ended;
+  expect(text).toContain("passed: everything that was created is deleted");
+  for (const kind of ["volume", "secret", "template", "endpoint"])
+    for (const verb of ["create", "read", "delete"])
+      expect(text).toMatch(new RegExp(`^ok +${verb} the ${kind}: 20`, "m"));
+  expect(text).not.toContain(service.apiKey);
+  expect(text).not.toMatch(/[0-9a-f]{32}/);
+  expect(code).toBe(0);
+  expect(await held()).toEqual(nothing);
+});
+
+test("without --volume it makes no volume", async () => {
+  expect((await start("--target", "local").ended).text).not.toContain("volume");
+});
+
+test("after Ctrl-C it deletes what it has created, also what was being created", async () => {
+  proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "answerLate", ms: 300 });
+  const { child, ended } = start("--target", "local");
+  await expect
+    .poll(() => proxy.requests.some(({ method, path }) => method === "POST" && path === "/v2/serverless"))
+    .toBe(true);
+  child.kill("SIGINT");
+  const { code, text } = await ended;
+  expect(text).toContain("stopped: deleting what was created");
+  expect(code).toBe(130);
+  expect(deletes()).toEqual(["serverless", "templates", "account"]);
+  expect(await held()).toEqual(nothing);
+});
+
+test("an object whose create lost its response is found by its name and deleted", async () => {
+  proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropAfterAnswer" });
+  const { code, text } = await start("--target", "local").ended;
+  expect(text).toMatch(/^FAILED/m);
+  expect(code).toBe(1);
+  expect(deletes()).toEqual(["templates", "account"]);
+  expect(await held()).toEqual(nothing);
+});
+
+test("an object that cannot be deleted is named", async () => {
+  proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 403 }, 4);
+  const { code, text } = await start("--target", "local").ended;
+  expect(text).toMatch(/^LEFT {4}template smoke-[0-9a-f]{10}; delete it in the console$/m);
+  expect(code).toBe(1);
+});
+
+test("it starts only with a target and a key", async () => {
+  expect(await start("--target", "nowhere").ended).toMatchObject({ code: 2, text: expect.stringContaining("usage:") });
+});
