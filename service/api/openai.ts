@@ -25,7 +25,7 @@ const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
 const wait = limits.runsyncWait.max;
 
 /**
- * POST /openai/*: a job with `{openai_route, openai_input}`; sends its output, as server-sent events when it streams. `before` is
+ * Every method of /openai/*: a job with `{openai_route, openai_input}`; sends its output, as server-sent events when it streams. `before` is
  * what every route of the user does first.
  */
 export function registerOpenaiRoute(
@@ -34,12 +34,15 @@ export function registerOpenaiRoute(
   before: { onRequest(request: FastifyRequest<OpenaiPath>, reply: FastifyReply, done: (error?: Error) => void): void },
 ): void {
   const clock = steadyClock(clockOfJobs);
-  app.post<OpenaiPath>(
-    "/:endpointId/openai/*",
-    { ...before, bodyLimit: limits.runsyncPayload },
-    async (request, reply) => {
+  app.route<OpenaiPath>({
+    ...before,
+    method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+    url: "/:endpointId/openai/*",
+    bodyLimit: limits.runsyncPayload,
+    handler: async (request, reply) => {
       const { endpointId, "*": route } = request.params;
-      const body = bodyText(request);
+      const sent = bodyText(request);
+      const body = sent === "" && request.method !== "POST" ? "{}" : sent;
       const { stream: streams } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
       const gone = disconnectSignal(reply);
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
@@ -54,7 +57,7 @@ export function registerOpenaiRoute(
       if (found && !isOver(found.job)) await cancel();
       return reply.type("application/json").send(outputOf(found));
     },
-  );
+  });
 
   /** A completed job's output; a handler that streams has a list, whose only element is the answer. Throws why there is none. */
   function outputOf(found: StoredJob | undefined): string {

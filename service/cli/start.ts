@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { StartError } from "../errors";
 import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type OldApi, type ServiceOptions } from "../settings";
+import { handlerFileOf } from "../workers/handler-files";
 import { complain, exitCodes, type Output } from "./output";
 import { contractRevision } from "./version";
 
@@ -21,6 +24,11 @@ const stopDeadline = 5000;
 
 /** Starts the service, which a signal stops, and prints its addresses; resolves when it listens. */
 export async function start({ data, image, allowHost, json, ...flags }: StartFlags, output: Output): Promise<void> {
+  for (const name of Object.keys(image)) {
+    const file = handlerFileOf(image, name);
+    if (file !== undefined && !existsSync(file))
+      throw new StartError(`--image ${name}: the handler file ${file} does not exist; name one that does`);
+  }
   const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey: apiKeyOfEnvironment() };
   const onNotice = (text: string): void => complain(output, text);
   const service = await createService({ ...flags, ...given, logLevel: "info", onNotice });

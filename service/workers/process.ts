@@ -77,6 +77,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
       }),
   ]);
   let over = false;
+  let isStopped = false;
 
   /** Only between these two calls of the reaper can a worker run whose group the reaper does not know. */
   function spawnKnown() {
@@ -103,7 +104,8 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
     child.once("error", (error) => resolve({ how: `could not be started: ${error.message}`, clean: false }));
     child.once("exit", (code, signal) => {
-      const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`;
+      const bySignal = isStopped && signal === "SIGTERM" ? "was stopped by the service" : `was ended by ${signal}`;
+      const how = signal ? bySignal : `ended with exit code ${code}`;
       resolve({ how, clean: code === 0 });
     });
   });
@@ -131,6 +133,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     ended,
     stop(grace) {
       if (over) return;
+      isStopped = true;
       signal("SIGTERM");
       const waiting = new AbortController();
       void ended.then(() => waiting.abort());

@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { createService } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
 import { runLine, useFolder } from "./command";
@@ -50,6 +52,30 @@ describe("a start that cannot work ends with 1 and one line that says what to do
       code: 1,
       out: "",
       err: `serverless-compute-local: port ${port} on 127.0.0.1 is taken: stop what uses it or choose another one with --port (0 takes a free one)`,
+    });
+  });
+
+  test("when a handler file does not exist", async () => {
+    const file = join(folder, "no-such-handler.mjs");
+    const data = join(folder, "no-handler");
+    const answer = await runLine("start", "--port", "0", "--data", data, "--image", `acme/echo:1=${file}`);
+    expect(answer).toEqual({
+      code: 1,
+      out: "",
+      err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; name one that does`,
+    });
+    expect(existsSync(data)).toBe(false);
+  });
+
+  test("when Node is too old", async () => {
+    const old = join(folder, "old-node.cjs");
+    await writeFile(old, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
+    const bin = join(__dirname, "../../../../service/bin/serverless-compute-local.js");
+    const ended = await promisify(execFile)(process.execPath, ["--require", old, bin, "key"]).catch((error) => error);
+    expect({ code: ended.code, out: ended.stdout, err: ended.stderr }).toEqual({
+      code: 1,
+      out: "",
+      err: "serverless-compute-local: requires Node 20.19 or later, found 18.20.4; install a newer Node\n",
     });
   });
 

@@ -45,6 +45,18 @@ test("POST /openai/* becomes a job with route and body, and answers its output",
   expect(answer.json).toEqual({ route: "/v1/chat/completions", body });
 });
 
+test.each([
+  ["GET", "/v1/models", undefined],
+  ["GET", "/v1/models/some-model", undefined],
+  ["DELETE", "/v1/files/some-file", undefined],
+  ["PUT", "/v2/anything", { a: 1 }],
+])("%s /openai%s reaches the handler", async (method, path, body) => {
+  const rig = await useJobRig({ images });
+  const jobs = await rig.endpoint("llm");
+  const answer = await jobs.call(method, `/openai${path}`, body);
+  expect([answer.status, answer.json]).toEqual([200, { route: path, body: body ?? {} }]);
+});
+
 test("a body that asks for a stream is answered with events as they come, and [DONE]", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");

@@ -46,6 +46,12 @@ test("a channel that nobody reads delays no end, and one that breaks is no error
   await closed;
 });
 
+test("a worker that the service stops was not ended by a signal of somebody else", async () => {
+  const { ended, stop } = startProgram("setInterval(() => {}, 1000)", false);
+  stop(10_000);
+  expect(await ended).toMatchObject({ how: "was stopped by the service" });
+});
+
 test("a worker without a channel has no file descriptor 3", async () => {
   const source = `const { status } = child_process.spawnSync("/bin/sh", ["-c", "echo x >&3"]); console.log(status !== 0)`;
   const { channel, ended, lines } = startProgram(source, false);
