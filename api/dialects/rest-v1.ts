@@ -4,10 +4,11 @@ import { classifyAnswer } from "../errors";
 import type { Management } from "../management";
 import type { EndpointChanges, EndpointCreate, EndpointRecord } from "../objects";
 import { networkVolumeRecord, serverlessEndpointRecord, templateRecord, workerRecord } from "../shapes";
-import type { Transport } from "../transport";
+import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls } from "./rest-calls";
+import { endpointFrom } from "./rest-v1-records";
 import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { containerOf, markedCopy, unmarked } from "./template-mark";
 
@@ -46,7 +47,8 @@ const endpointWithTemplate = z.lazy(() =>
 );
 
 /** An endpoint that REST v2 made has a template of its own, a copy that names the template which it was made from. */
-function copyIn({ template, ...endpoint }: z.output<typeof endpointWithTemplate>): EndpointRecord {
+function copyIn({ template, ...record }: z.output<typeof endpointWithTemplate>): EndpointRecord {
+  const endpoint = endpointFrom(record);
   const { templateId, container } = template ? unmarked(containerOf(template)) : {};
   if (templateId === undefined) return endpoint;
   const copyId = endpoint.templateId;
@@ -84,12 +86,12 @@ export function createRestV1Management(
   return {
     ...graphql,
 
-    createEndpoint: (settings, options) =>
-      ask(
-        serverlessEndpointRecord,
-        { method: "POST", url: endpoints, body: createBody(settings), idempotent: false, settling: freshTemplate },
-        options,
-      ),
+    async createEndpoint(settings, options) {
+      const request: TransportRequest = {
+        ...{ method: "POST", url: endpoints, body: createBody(settings), idempotent: false, settling: freshTemplate },
+      };
+      return endpointFrom(await ask(serverlessEndpointRecord, request, options));
+    },
     async readEndpoint(id, options) {
       const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
       const endpoint = record && copyIn(record);
@@ -100,10 +102,10 @@ export function createRestV1Management(
     },
     // A record that shows no version comes from a service that has none.
     readEndpointVersion: async () => undefined,
-    listEndpoints: (options) => list(serverlessEndpointRecord, endpoints, options),
+    listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
     async listBound(templateId, options) {
       const records = await list(serverlessEndpointRecord, endpoints, options);
-      return records.filter((endpoint) => endpoint.templateId === templateId);
+      return records.filter((endpoint) => endpoint.templateId === templateId).map(endpointFrom);
     },
     async listCopies(templateId, options) {
       const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);
@@ -118,12 +120,13 @@ export function createRestV1Management(
       const url = endpointUrl("PATCH", id);
       const settling = changes.templateId === undefined ? [] : freshTemplate;
       const body = patchBody(changes);
-      return ask(serverlessEndpointRecord, { method: "PATCH", url, body, idempotent: true, settling }, options);
+      const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, settling };
+      return endpointFrom(await ask(serverlessEndpointRecord, request, options));
     },
     async readWorkers(id, options) {
       const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
       const { version, workers } = await ask(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);
-      return { version, workers: workers ?? [] };
+      return { version: version ?? undefined, workers: workers ?? [] };
     },
     async deleteEndpoint(id, options) {
       return remove(endpointUrl("DELETE", id), options);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { isoTimestamp, listOf, orNothing } from "./record-values";
+import { isoTimestamp, orNothing } from "./record-values";
 import { rule } from "./rule";
 
 /** The fields of an endpoint: what the inputs of the resource and the bodies are made of. */
@@ -81,10 +81,10 @@ export const workerRecord = z.lazy(() =>
 );
 export type WorkerRecord = z.output<typeof workerRecord>;
 
-/** An endpoint as REST v1 returns it: what it leaves out is undefined, lists are empty. */
+/** An endpoint as REST v1 returns it. Undefined is not shown, null is none. */
 export const serverlessEndpointRecord = z.lazy(() => {
-  const [text, count, flag] = [orNothing(z.string()), orNothing(z.number()), orNothing(z.boolean())];
-  const list = listOf(z.string());
+  const [text, count, flag] = [z.string().nullish(), z.number().nullish(), z.boolean().nullish()];
+  const list = z.array(z.string()).nullish();
   return z.looseObject({
     id: z.string(),
     name: z.string(),
@@ -94,6 +94,8 @@ export const serverlessEndpointRecord = z.lazy(() => {
     gpuCount: count,
     cpuFlavorIds: list,
     vcpuCount: count,
+    /** CPU flavour, virtual CPUs and GB of memory, such as `cpu3c-8-16`. */
+    instanceIds: list,
     dataCenterIds: list,
     allowedCudaVersions: list,
     minCudaVersion: text,
@@ -108,10 +110,6 @@ export const serverlessEndpointRecord = z.lazy(() => {
     workersMax: count,
     version: count,
     createdAt: isoTimestamp,
-    // What a service says here beyond REST v1 is in words of its own.
-    type: z
-      .unknown()
-      .optional()
-      .transform(() => undefined),
   });
 });
+export type ServerlessEndpointRecord = z.output<typeof serverlessEndpointRecord>;

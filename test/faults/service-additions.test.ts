@@ -51,6 +51,27 @@ describe("what the service adds is no drift", () => {
       { id: "jpnw0v75y3qoql", name: "chat-dev", templateId: "30zmvf89kd", gpuTypeIds: ["NVIDIA L4"] },
     ],
     [
+      "only the fields that REST v1 describes",
+      "ServerlessEndpoint",
+      {
+        ...{ ...endpoint, networkVolumeIds: ["v1", "v2"], minCudaVersion: "12.1", flashboot: true },
+        ...{ allowedCudaVersions: ["12.4"], executionTimeoutMs: 60_000, idleTimeout: 7 },
+      },
+      {
+        ...{ id: "jpnw0v75y3qoql", name: "chat-dev", templateId: "30zmvf89kd", gpuTypeIds: ["NVIDIA L4"] },
+        ...{ networkVolumeId: "v1", allowedCudaVersions: ["12.4"], executionTimeoutMs: 60_000, idleTimeout: 7 },
+      },
+    ],
+    [
+      "instance ids for CPU flavours and virtual CPUs",
+      "ServerlessEndpoint",
+      { templateId: "30zmvf89kd", computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu5c"], vcpuCount: 8 },
+      {
+        ...{ id: "jpnw0v75y3qoql", name: "chat-dev", templateId: "30zmvf89kd", computeType: "CPU" },
+        instanceIds: ["cpu3c-8-16", "cpu5c-8-16"],
+      },
+    ],
+    [
       "null for every list",
       "ServerlessEndpoint",
       endpoint,

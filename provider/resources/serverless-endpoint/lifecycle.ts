@@ -59,7 +59,7 @@ type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
 
 /** The volumes of an endpoint. One may be shown under both names, or in the list alone, whichever it was given by. */
 function volumesOf(
-  { networkVolumeId, networkVolumeIds }: EndpointRecord,
+  { networkVolumeId, networkVolumeIds, unshown = [] }: EndpointRecord,
   wanted: Properties,
 ): Pick<Actual<Inputs, Outputs>["inputs"], "networkVolumeId" | "networkVolumeIds"> {
   const single = wanted["networkVolumeId"];
@@ -68,6 +68,8 @@ function volumesOf(
   const inList = all.filter((id) => several.includes(id) || id !== single);
   if (typeof single === "string" && all.includes(single)) return { networkVolumeId: single, networkVolumeIds: inList };
   if (networkVolumeId && all.length === 1 && several.length === 0) return { networkVolumeId, networkVolumeIds: [] };
+  const hidesList = unshown.includes("networkVolumeIds");
+  if (hidesList && (several.length > 0 || unshown.includes("networkVolumeId"))) return {};
   return { networkVolumeId: undefined, networkVolumeIds: all };
 }
 
@@ -93,7 +95,7 @@ function fromRecord(record: EndpointRecord, wanted: Properties, context: Context
   const usesUsualFlavor =
     listIn(wanted, "cpuFlavorIds").length === 0 && cpuFlavorIds.join() === record.usualCpuFlavorId;
   if (usesUsualFlavor) inputs.cpuFlavorIds = [];
-  for (const key of unshown) delete inputs[key];
+  for (const key of unshown) if (key !== "networkVolumeId" && key !== "networkVolumeIds") delete inputs[key];
   const { version } = record;
   return { inputs, outputs: { url: urlOf(record, context), ...(version === undefined ? {} : { version }) } };
 }
