@@ -24,9 +24,11 @@ export interface TemplateSettings extends ContainerSettings {
   readme: string;
   volumeMountPath: string;
   isServerless: boolean;
-  /** These three only v2 carries. */
   startSsh?: boolean | undefined;
   startJupyter?: boolean | undefined;
+  isPublic?: boolean | undefined;
+  category?: "CPU" | "NVIDIA" | "AMD" | undefined;
+  /** REST v2 only. */
   allowedCudaVersions?: readonly string[] | undefined;
 }
 /** A new template; what is left out gets the service's default. */
@@ -36,8 +38,9 @@ export type TemplateCreate = Pick<TemplateSettings, "name" | "imageName" | "cont
 export type TemplateChanges = Partial<TemplateSettings>;
 
 /** A template as either dialect returns it: env a map, ports one string. */
-export interface TemplateRecord extends Omit<TemplateSettings, "containerRegistryAuthId" | "env"> {
+export interface TemplateRecord extends Omit<TemplateSettings, "containerRegistryAuthId" | "env" | "category"> {
   id: string;
+  category?: string | undefined;
   env: Record<string, string>;
   containerRegistryAuthId?: string | undefined;
   createdAt?: string | undefined;

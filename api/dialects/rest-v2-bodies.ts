@@ -59,6 +59,7 @@ export function templateBody(given: TemplateChanges & { name: string }): V2Templ
 export function templateBody(given: TemplateChanges, whole?: TemplateSettings): V2TemplatePatch;
 export function templateBody(given: TemplateChanges | TemplateCreate, whole: TemplateChanges = given): V2TemplatePatch {
   const { name, isServerless, startSsh, startJupyter, allowedCudaVersions, volumeInGb, volumeMountPath } = given;
+  const { isPublic, category } = given;
   const size = whole.volumeInGb ?? 0;
   const changesMount = size > 0 && (volumeInGb !== undefined || volumeMountPath !== undefined);
   return {
@@ -66,6 +67,8 @@ export function templateBody(given: TemplateChanges | TemplateCreate, whole: Tem
     ...containerBody(given),
     ...(changesMount ? { mounts: { persistent: { size, path: whole.volumeMountPath || "/workspace" } } } : {}),
     ...(isServerless === undefined ? {} : { serverless: isServerless }),
+    ...(isPublic === undefined ? {} : { public: isPublic }),
+    ...(category === undefined ? {} : { category }),
     ...(startSsh === undefined ? {} : { startSsh }),
     ...(startJupyter === undefined ? {} : { startJupyter }),
     ...(allowedCudaVersions && { allowedCudaVersions: [...allowedCudaVersions] }),

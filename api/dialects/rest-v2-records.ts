@@ -4,11 +4,15 @@ import { gpuTypesIn, type Pools } from "./gpu-pools";
 import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
 
+/** The JSON form of start arguments that a record shows as lists only. */
+const startTextOf = ({ entrypoint, cmd }: V2EndpointRecord | V2TemplateRecord): string =>
+  entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd });
+
 /** What workers run, of an endpoint or a template. */
 const containerOf = (record: V2EndpointRecord | V2TemplateRecord): ContainerSettings => ({
   imageName: record.image ?? "",
   containerDiskInGb: record.disk ?? 0,
-  dockerArgs: record.args ?? "",
+  dockerArgs: record.args || startTextOf(record),
   env: record.env ?? {},
   ports: record.ports.join(","),
   containerRegistryAuthId: record.registry || null,
@@ -26,7 +30,7 @@ export function templateFrom(record: V2TemplateRecord): TemplateRecord {
     volumeMountPath: volume?.path ?? "",
     readme: "",
     isServerless: serverless ?? false,
-    ...{ startSsh, startJupyter, allowedCudaVersions },
+    ...{ startSsh, startJupyter, allowedCudaVersions, isPublic: record.public, category: record.category },
     unshown: volume?.path ? ["readme"] : ["readme", "volumeMountPath"],
   };
 }

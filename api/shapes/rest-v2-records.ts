@@ -15,6 +15,8 @@ export const v2Page = z.lazy(() =>
 const containerRecord = () => ({
   image: orNothing(z.string()),
   args: orNothing(z.string()),
+  entrypoint: listOf(z.string()),
+  cmd: listOf(z.string()),
   disk: orNothing(z.number()),
   env: orNothing(z.record(z.string(), z.string())),
   ports: listOf(z.string()),

@@ -78,6 +78,10 @@ export interface TemplateArgs {
   volumeInGb?: pulumi.Input<number>;
   /** Start arguments of the container. Default `""`. */
   dockerArgs?: pulumi.Input<string>;
+  /** Entrypoint of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
+  dockerEntrypoint?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Command of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
+  dockerStartCmd?: pulumi.Input<pulumi.Input<string>[]>;
   /** Environment variables of the workers. A secret is passed as `secret.reference`. Default `{}`. */
   env?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Exposed ports: comma-separated `<port>/http` or `<port>/tcp`. Default `""`. */
@@ -90,10 +94,14 @@ export interface TemplateArgs {
   isServerless?: pulumi.Input<boolean>;
   /** Id of saved registry credentials, for private images. */
   containerRegistryAuthId?: pulumi.Input<string>;
-  /** Whether its workers start an SSH server; the service decides when absent. REST v2 only. */
+  /** True to start an SSH server; defaults to the service's setting. */
   startSsh?: pulumi.Input<boolean>;
-  /** Whether its workers start JupyterLab; the service decides when absent. REST v2 only. */
+  /** True to start JupyterLab; defaults to the service's setting. */
   startJupyter?: pulumi.Input<boolean>;
+  /** True to let every account use the template; defaults to the service's setting. */
+  isPublic?: pulumi.Input<boolean>;
+  /** Hardware that the template is for; defaults to the service's setting. */
+  category?: pulumi.Input<"CPU" | "NVIDIA" | "AMD">;
   /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
   /** Whether each change of what workers run makes a new template, whose name ends in its revision, instead of changing this one. The old one is deleted once no endpoint uses it. False when absent. */
@@ -109,6 +117,8 @@ export interface TemplateOutputs {
   readonly containerDiskInGb: pulumi.Output<number>;
   readonly volumeInGb: pulumi.Output<number | undefined>;
   readonly dockerArgs: pulumi.Output<string>;
+  readonly dockerEntrypoint: pulumi.Output<string[]>;
+  readonly dockerStartCmd: pulumi.Output<string[]>;
   readonly env: pulumi.Output<Record<string, string>>;
   readonly ports: pulumi.Output<string>;
   readonly readme: pulumi.Output<string>;
@@ -117,6 +127,8 @@ export interface TemplateOutputs {
   readonly containerRegistryAuthId: pulumi.Output<string | undefined>;
   readonly startSsh: pulumi.Output<boolean | undefined>;
   readonly startJupyter: pulumi.Output<boolean | undefined>;
+  readonly isPublic: pulumi.Output<boolean | undefined>;
+  readonly category: pulumi.Output<"CPU" | "NVIDIA" | "AMD" | undefined>;
   readonly allowedCudaVersions: pulumi.Output<string[] | undefined>;
   readonly replaceOnChange: pulumi.Output<boolean | undefined>;
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
@@ -192,7 +204,7 @@ export interface ServerlessEndpointArgs {
   flashboot?: pulumi.Input<boolean>;
   /** What adds workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
   scalerType?: pulumi.Input<"QUEUE_DELAY" | "REQUEST_COUNT">;
-  /** Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT). At least 1. Default `4`. */
+  /** Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT). At least 0.5. Default `4`. */
   scalerValue?: pulumi.Input<number>;
   /** Workers that are always up. At least 0. Default `0`. */
   workersMin?: pulumi.Input<number>;

@@ -175,16 +175,12 @@ describe("what only one dialect carries is refused by the other's check", () => 
   const failures = (kind: keyof typeof kinds, inputs: Properties, dialect: Dialect): string[] =>
     kinds[kind].check({}, inputs, "x", [], dialect).failures.map(({ path }) => path);
   const v2Only: [keyof typeof kinds, Properties, string][] = [
-    ["Template", { imageName: "a:1" }, "startSsh"],
-    ["Template", { imageName: "a:1" }, "startJupyter"],
     ["NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" }, "type"],
     ["ServerlessEndpoint", { templateId: "t" }, "type"],
     ["ServerlessEndpoint", { templateId: "t" }, "flashbootType"],
     ["ServerlessEndpoint", { templateId: "t" }, "excludedGpuTypeIds"],
   ];
   const values: Properties = {
-    startSsh: false,
-    startJupyter: false,
     flashbootType: "OFF",
     excludedGpuTypeIds: ["NVIDIA L4"],
   };

@@ -13,9 +13,15 @@ const isGiven = (value: Value | undefined): boolean =>
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).fallback;
 
+/** REST v1 has whole seconds (description of REST v1: scalerValue). */
+const rulesOfV1 = ({ scalerValue }: Properties): Failure[] =>
+  typeof scalerValue === "number" && !Number.isInteger(scalerValue)
+    ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number in REST v1` }]
+    : [];
+
 /** Input rules of REST v2 beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
 export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
-  if (dialect === "v1") return [];
+  if (dialect === "v1") return rulesOfV1(inputs);
   const { vcpuCount, computeType, type = "QUEUE", scalerType, idleTimeout } = inputs;
   const given = (key: string): boolean => isGiven(inputs[key]);
   const failures: Failure[] = [];

@@ -42,6 +42,13 @@ export const serverlessEndpointInputs = restEndpointCreate
     dataCenterIds: shape.dataCenterIds.register(traits, { unordered: true }),
     allowedCudaVersions: shape.allowedCudaVersions.register(traits, { unordered: true }),
     networkVolumeIds: shape.networkVolumeIds.register(traits, { unordered: true }),
+    scalerValue: z
+      .number()
+      .min(0.5)
+      .describe(
+        "Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT).",
+      )
+      .default(4),
     workersMin: shape.workersMin.register(traits, restartsWorkers),
     workersMax: shape.workersMax.register(traits, restartsWorkers),
     type: z
@@ -73,6 +80,11 @@ export const serverlessEndpointInputs = restEndpointCreate
       path: "verify",
       error: "must not be set where type is LOAD_BALANCER, which takes no jobs",
     }),
+    rule(
+      ["scalerType", "scalerValue"],
+      ({ scalerType, scalerValue }) => scalerType !== "REQUEST_COUNT" || Number.isInteger(scalerValue),
+      { path: "scalerValue", error: "must be a whole number if scalerType is REQUEST_COUNT" },
+    ),
     rule(["type", "scalerType"], ({ type, scalerType }) => type !== "LOAD_BALANCER" || scalerType === "REQUEST_COUNT", {
       path: "scalerType",
       error: "must be REQUEST_COUNT if type is LOAD_BALANCER",

@@ -21,6 +21,16 @@ export const templateInputs = z
       .optional()
       .register(traits, { keptWhenRemoved: true }),
     dockerArgs: fields.dockerArgs.default(""),
+    dockerEntrypoint: z
+      .array(z.string())
+      .describe(
+        "Entrypoint of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs.",
+      )
+      .default([]),
+    dockerStartCmd: z
+      .array(z.string())
+      .describe("Command of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs.")
+      .default([]),
     env: fields.env.default({}),
     ports: fields.ports.default(""),
     readme: fields.readme
@@ -32,16 +42,16 @@ export const templateInputs = z
       .default(usualMountPath),
     isServerless: fields.isServerless.default(true).register(traits, { replaces: true }),
     containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
-    startSsh: z
+    startSsh: z.boolean().describe("True to start an SSH server; defaults to the service's setting.").optional(),
+    startJupyter: z.boolean().describe("True to start JupyterLab; defaults to the service's setting.").optional(),
+    isPublic: z
       .boolean()
-      .describe("Whether its workers start an SSH server; the service decides when absent. REST v2 only.")
-      .optional()
-      .register(traits, { dialect: "v2" }),
-    startJupyter: z
-      .boolean()
-      .describe("Whether its workers start JupyterLab; the service decides when absent. REST v2 only.")
-      .optional()
-      .register(traits, { dialect: "v2" }),
+      .describe("True to let every account use the template; defaults to the service's setting.")
+      .optional(),
+    category: z
+      .enum(["CPU", "NVIDIA", "AMD"])
+      .describe("Hardware that the template is for; defaults to the service's setting.")
+      .optional(),
     allowedCudaVersions: z
       .array(z.string().min(1))
       .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")
@@ -58,6 +68,12 @@ export const templateInputs = z
     adoptExisting,
   })
   .check(
+    rule(
+      ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"],
+      ({ dockerArgs, dockerEntrypoint, dockerStartCmd }) =>
+        dockerArgs === "" || dockerEntrypoint.length + dockerStartCmd.length === 0,
+      { path: "dockerArgs", error: "cannot be combined with dockerEntrypoint or dockerStartCmd" },
+    ),
     rule(["isServerless", "volumeInGb"], ({ isServerless, volumeInGb = 0 }) => !isServerless || volumeInGb === 0, {
       path: "volumeInGb",
       error: "must be 0 when isServerless is true",

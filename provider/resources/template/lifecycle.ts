@@ -11,24 +11,26 @@ import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { onlyIn } from "../../lifecycle/properties/dialect";
-import { toProperties } from "../../lifecycle/properties/values";
+import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
 import { releaseTemplate } from "./release";
 import { contentShape, isOwnName, replacementName, replacing } from "./replacement";
 import { packedPorts, revisionOf, templateContent } from "./revision";
+import { startArgumentsOf, startText } from "./start-arguments";
 
 /** GB that a pod's volume has at least with REST v2. */
 const smallestVolume = 10;
 
-function fromRecord(record: TemplateRecord): Actual<Inputs, Outputs> {
-  const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme, unshown = [] } = record;
-  const { volumeMountPath, isServerless, containerRegistryAuthId, startSsh, startJupyter, allowedCudaVersions } =
-    record;
+function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, Outputs> {
+  const { name, imageName, containerDiskInGb, volumeInGb, env, ports, readme, unshown = [] } = record;
+  const { volumeMountPath, isServerless, containerRegistryAuthId } = record;
+  const { startSsh, startJupyter, isPublic, category, allowedCudaVersions } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    ...{ name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme },
+    ...{ name, imageName, containerDiskInGb, volumeInGb, env, ports, readme },
+    ...startArgumentsOf(record.dockerArgs, textOf(wanted, "dockerArgs") !== undefined),
     ...{ volumeMountPath, isServerless, containerRegistryAuthId },
     // Shown by one dialect only.
-    ...toProperties({ allowedCudaVersions, startSsh, startJupyter }),
+    ...toProperties({ allowedCudaVersions, startSsh, startJupyter, isPublic, category }),
   };
   for (const key of unshown) delete inputs[key];
   // A template that REST v2 made has none.
@@ -42,15 +44,28 @@ const settingsOf = ({
   replaceOnChange: _r,
   containerRegistryAuthId,
   volumeInGb = 0,
+  dockerArgs,
+  dockerEntrypoint,
+  dockerStartCmd,
   ...same
 }: Inputs): TemplateSettings => ({
   ...same,
+  dockerArgs: startText({ dockerArgs, dockerEntrypoint, dockerStartCmd }),
   volumeInGb,
   containerRegistryAuthId: containerRegistryAuthId || null,
 });
 
-/** What REST v2 has where nothing is said. */
-const usual = { startSsh: true, startJupyter: true, allowedCudaVersions: [] };
+/** Defaults of the service (contract of REST v2: TemplateCreate). */
+const usual = {
+  startSsh: true,
+  startJupyter: true,
+  isPublic: false,
+  category: "NVIDIA",
+  allowedCudaVersions: [],
+} as const;
+
+/** The inputs that make up the start text. */
+const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
 
 /**
  * Changes in place: only what differs goes out, so that nothing else is touched. What workers run also goes to the
@@ -59,7 +74,7 @@ const usual = { startSsh: true, startJupyter: true, allowedCudaVersions: [] };
 async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { management } = context.clients;
   const settings = { ...usual, ...settingsOf(news) };
-  const changes = changesIn(settings, changed);
+  const changes = changesIn(settings, (key) => (key === "dockerArgs" ? startArguments.some(changed) : changed(key)));
   const revision = revisionOf(news);
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
@@ -154,7 +169,10 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   replacing: (changes, news, dialect) => withoutVolume(replacing(changes, news), news, dialect),
   isOwnName,
   returns: ({ replaceOnChange }) => replaceOnChange === true,
-  same: { ports: (was, is) => packedPorts(was) === packedPorts(is) },
+  same: {
+    ports: (was, is) => packedPorts(was) === packedPorts(is),
+    dockerArgs: (was, is) => startText({ dockerArgs: String(was) }) === startText({ dockerArgs: String(is) }),
+  },
 
   objects: (management) => ({
     list: management.listTemplates,

@@ -14,6 +14,8 @@ import { revisionOf, type TemplateContent, templateContent } from "./revision";
 export const contentShape = resolvedInputs.pick({
   imageName: true,
   dockerArgs: true,
+  dockerEntrypoint: true,
+  dockerStartCmd: true,
   env: true,
   ports: true,
   containerDiskInGb: true,

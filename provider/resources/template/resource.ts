@@ -44,11 +44,12 @@ export class Template extends pulumi.CustomResource {
       resumeStacks();
     }
     this.revision = previewed(this.revision, () => {
-      const { imageName, dockerArgs, env, ports, containerDiskInGb, containerRegistryAuthId: credentials } = this;
+      const { imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb } = this;
+      const { containerRegistryAuthId: credentials } = this;
       // In a preview the engine knows nothing of an input that was left out and has no default.
       const leftOut = args.containerRegistryAuthId === undefined;
       const content = {
-        ...{ imageName, dockerArgs, env, ports, containerDiskInGb },
+        ...{ imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb },
         containerRegistryAuthId: leftOut ? orElse(credentials, pulumi.output(undefined)) : credentials,
       };
       return pulumi.output(content).apply(revisionOf);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Value } from "../../lifecycle/contract";
+import { type StartArguments, startText } from "./start-arguments";
 
 /** What workers run of a template, defaults filled in. */
-export interface TemplateContent {
+export interface TemplateContent extends StartArguments {
   imageName: string;
-  dockerArgs: string;
   env: Readonly<Record<string, string>>;
   ports: string;
   containerDiskInGb: number;
@@ -15,6 +15,8 @@ export interface TemplateContent {
 export const templateContent = [
   "imageName",
   "dockerArgs",
+  "dockerEntrypoint",
+  "dockerStartCmd",
   "env",
   "ports",
   "containerDiskInGb",
@@ -26,10 +28,12 @@ export const packedPorts = (ports: Value): string => (typeof ports === "string" 
 
 /** Hash of what workers run: equal for equal content, however it is written. */
 export function revisionOf(template: TemplateContent): string {
-  const parts = templateContent.map((key) => {
-    if (key === "env") return Object.entries(template.env).sort(([a], [b]) => (a < b ? -1 : 1));
-    if (key === "ports") return packedPorts(template.ports);
-    return template[key] ?? "";
-  });
+  const { imageName, env, ports, containerDiskInGb, containerRegistryAuthId } = template;
+  const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
+  // The order decides the hash, which is in states.
+  const parts = [
+    ...[imageName, startText(template), variables, packedPorts(ports)],
+    ...[containerDiskInGb, containerRegistryAuthId ?? ""],
+  ];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }

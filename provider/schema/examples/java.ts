@@ -11,6 +11,7 @@ function valueText(value: TypedValue): string {
     case "text":
       return quoted(value.text);
     case "number":
+      return value.whole || !Number.isInteger(value.value) ? String(value.value) : `${value.value}.0`;
     case "flag":
       return String(value.value);
     case "configSecret":

@@ -67,6 +67,17 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
     expect(failuresOf("ServerlessEndpoint", { ...scaled, type: "LOAD_BALANCER", idleTimeout: 30 }, "v2")).toEqual([]);
   });
 
+  test("half a second of queue delay is for REST v2 only", () => {
+    const endpoint = { templateId: "t", scalerValue: 0.5 };
+    expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([]);
+    expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([
+      "scalerValue: is 0.5; must be a whole number in REST v1",
+    ]);
+    expect(failuresOf("ServerlessEndpoint", { ...endpoint, scalerType: "REQUEST_COUNT" }, "v2")).toEqual([
+      "scalerValue: is 0.5; must be a whole number if scalerType is REQUEST_COUNT",
+    ]);
+  });
+
   test("a load balancer requires REQUEST_COUNT", () => {
     expect(failuresOf("ServerlessEndpoint", { templateId: "t", type: "LOAD_BALANCER" }, "v2")).toEqual([
       'scalerType: is "QUEUE_DELAY"; must be REQUEST_COUNT if type is LOAD_BALANCER',

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { revisionOf } from "../../../../provider/resources/template/revision";
+import { startArgumentsOf, startText } from "../../../../provider/resources/template/start-arguments";
+
+const lists = { dockerEntrypoint: ["sh", "-c"], dockerStartCmd: ["echo 'a b'"] };
+const text = '{"entrypoint":["sh","-c"],"cmd":["echo \'a b\'"]}';
+
+describe("the start text", () => {
+  test("is the command itself without lists", () => {
+    expect(startText({ dockerArgs: "python -u handler.py" })).toBe("python -u handler.py");
+    expect(startText({ dockerArgs: "{not JSON" })).toBe("{not JSON");
+  });
+
+  test("is JSON with lists, and equal for equal lists however they are written", () => {
+    expect(startText({ dockerArgs: "", ...lists })).toBe(text);
+    expect(startText({ dockerArgs: ` { "cmd": ["echo 'a b'"], "entrypoint": ["sh", "-c"] }` })).toBe(text);
+  });
+
+  test("reads back as the form that the program uses", () => {
+    expect(startArgumentsOf(text, false)).toEqual({ dockerArgs: "", ...lists });
+    expect(startArgumentsOf(text, true)).toEqual({ dockerArgs: text, dockerEntrypoint: [], dockerStartCmd: [] });
+  });
+});
+
+test("a template with lists has the revision of the same arguments as text", () => {
+  const content = { imageName: "a:1", env: {}, ports: "", containerDiskInGb: 5 };
+  expect(revisionOf({ ...content, dockerArgs: "", ...lists })).toBe(revisionOf({ ...content, dockerArgs: text }));
+  expect(revisionOf({ ...content, dockerArgs: "" })).not.toBe(revisionOf({ ...content, dockerArgs: text }));
+});
+
+test("lists beside dockerArgs fail in the preview", () => {
+  const { Template } = kinds;
+  const failuresOf = (news: Properties): string[] =>
+    Template.check({}, { imageName: "a:1", ...news }, "args-dev").failures.map(
+      ({ path, reason }) => `${path}: ${reason}`,
+    );
+  expect(failuresOf({ dockerArgs: "python", dockerStartCmd: ["python"] })).toEqual([
+    'dockerArgs: is "python"; cannot be combined with dockerEntrypoint or dockerStartCmd',
+  ]);
+  expect(failuresOf({ dockerEntrypoint: ["sh"], dockerStartCmd: ["x"] })).toEqual([]);
+});
