@@ -235,7 +235,6 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
         return { id, status: phaseOf(worker, steady.now(), timings), startedAt, version, isStale };
       }),
 
-    throttled: pool.throttled,
     /** Replaces the endpoint's workers, which take no more jobs; `why` is said in the logs of the service and of the workers. */
     restartWorkers(endpointId: string, why: string): void {
       log.info({ endpoint: endpointId }, why);

@@ -7,6 +7,8 @@ const statusOf = {
   unauthorized: 401,
   forbidden: 403,
   missing: 404,
+  /** A path of REST v2 that has other methods. */
+  methodNotAllowed: 405,
   /** A name that another object has, in REST v2. */
   taken: 409,
   /** An operation that answers with a job's output, and there is none: /openai. */

@@ -92,7 +92,7 @@ async function startService(settings: ServiceSettings, database: Database, fault
     restV2: {
       clock,
       pageSize: settings.pageSize,
-      view: { workers, throttled: engine.throttled, logFile },
+      view: { workers, logFile },
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
       serverlessUrl: () => root,
     },

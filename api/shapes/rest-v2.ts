@@ -23,31 +23,40 @@ const ids = z.array(z.string().min(1));
 /** What a container of an endpoint runs. */
 const container = {
   image: z.string().min(1).max(limits.imageNameLength),
+  /** The start command: one command line, or `{"entrypoint": […], "cmd": […]}` in JSON. */
   args: z.string(),
-  disk,
-  env,
-  ports,
-  registry,
+  entrypoint: z.array(z.string()),
+  cmd: z.array(z.string()),
+  ...{ disk, env, ports, registry },
 };
-
-const powerOfTwo = (count: number): boolean => Number.isInteger(Math.log2(count));
-const cpu = z
-  .array(
-    z.strictObject({
-      id: z.string().min(1),
-      vcpuCount: z.int().min(2).refine(powerOfTwo, { error: "must be a power of two" }),
-    }),
-  )
-  .min(1);
 
 const unique = (list: string[]): boolean => new Set(list).size === list.length;
+const cpu = z
+  .array(z.strictObject({ id: z.string().min(1), vcpuCount: z.int().min(2) }))
+  .min(1)
+  .refine((list) => unique(list.map(({ id, vcpuCount }) => `${id} ${vcpuCount}`)), {
+    error: "must not have the same choice twice",
+  });
+
+const cudaVersion = z.string().regex(/^\d+\.\d+$/, "<major>.<minor>, such as 12.8");
 const gpu = {
   pools: ids.min(1),
-  excludedTypes: ids.refine(unique, { error: "must not name a type twice" }),
+  excludedTypes: z
+    .array(z.string().regex(/^\s*[^-\s]/, "the id of a GPU type"))
+    .refine(unique, { error: "must not name a type twice" }),
   count: z.int().min(1),
-  allowedCudaVersions: z.array(z.string().min(1)),
-  minCudaVersion: z.string(),
+  allowedCudaVersions: z.array(cudaVersion),
+  minCudaVersion: cudaVersion,
 };
+
+/** Milliseconds that a job may run; 0 for the service's default. */
+const timeout = z.int().refine(
+  (value) => {
+    const { min, max } = limits.executionTimeout;
+    return value === 0 || (value >= min && value <= max);
+  },
+  { error: `must be 0, or from ${limits.executionTimeout.min} to ${limits.executionTimeout.max}` },
+);
 
 /** When workers are added: by how long a job waits, in seconds, or by jobs per worker. */
 export const v2Scaling = z.discriminatedUnion("type", [
@@ -67,7 +76,7 @@ const settings = {
   cpu,
   dataCenterIds: ids,
   networkVolumes: ids,
-  timeout: z.int().min(limits.executionTimeout.min).max(limits.executionTimeout.max),
+  timeout,
   flashboot: v2Flashboot,
   ...container,
 };
@@ -76,7 +85,7 @@ const settings = {
 export const v2EndpointPatch = z
   .strictObject({
     ...settings,
-    gpu: z.strictObject(gpu).partial(),
+    gpu: z.strictObject({ ...gpu, minCudaVersion: cudaVersion.or(z.literal("")) }).partial(),
     workers: z.strictObject(workers).partial(),
   })
   .partial();
@@ -115,7 +124,7 @@ export const v2TemplatePatch = z
     category: z.enum(["CPU", "NVIDIA", "AMD"]),
     startSsh: z.boolean(),
     startJupyter: z.boolean(),
-    allowedCudaVersions: z.array(z.string().min(1)),
+    allowedCudaVersions: z.array(cudaVersion),
   })
   .partial();
 export type V2TemplatePatch = z.input<typeof v2TemplatePatch>;
@@ -136,9 +145,16 @@ export const v2NetworkVolumeCreate = z.strictObject({
 export type V2NetworkVolumeCreate = z.input<typeof v2NetworkVolumeCreate>;
 
 /** Body of PATCH /network-volumes/{id}. */
-export const v2NetworkVolumePatch = z.strictObject({ name, size: volumeSize }).partial();
+export const v2NetworkVolumePatch = z
+  .strictObject({ name, size: volumeSize })
+  .partial()
+  .refine((body) => Object.keys(body).length > 0, { error: "must have name, size, or both" });
 export type V2NetworkVolumePatch = z.input<typeof v2NetworkVolumePatch>;
 
 /** Body of POST /registries; there is no PATCH. */
-export const v2RegistryCreate = z.strictObject({ name, username: z.string().min(1), password: z.string().min(1) });
+export const v2RegistryCreate = z.strictObject({
+  name,
+  username: z.string().min(1).max(191),
+  password: z.string().min(1).max(16_384),
+});
 export type V2RegistryCreate = z.input<typeof v2RegistryCreate>;

@@ -16,8 +16,10 @@ function showUnreadable({ clients, progress }: CallContext, { id, error }: Unrea
   const text = `ignored an unreadable object in a list (id ${id ?? "unknown"}): ${error.message}`;
   const known = shown.get(clients) ?? new Set();
   shown.set(clients, known);
-  if (!known.has(text)) progress(text);
-  known.add(text);
+  // Its place in the list, which the text names, changes with the list.
+  const key = id ?? text;
+  if (!known.has(key)) progress(text);
+  known.add(key);
 }
 
 /** How a verb calls the service: cancelled with it, its waits for another try shown, its lists without what cannot be read. */

@@ -7,7 +7,14 @@ import { ServiceError, type ServiceErrorCode } from "../errors";
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
 
 /** First words of the paths of REST v2, which share their root with the job API: no endpoint has one of them for its id. */
-const reservedWords = ["account", "serverless", "templates", "network-volumes", "registries", "catalog"] as const;
+export const reservedWords = [
+  "account",
+  "serverless",
+  "templates",
+  "network-volumes",
+  "registries",
+  "catalog",
+] as const;
 
 const isRestV2 = (path: string): boolean => {
   const [, root, word = ""] = path.split(/[/?]/, 3);
@@ -120,6 +127,7 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
   conflict: ["invalid_request_error", "conflict"],
   inUse: ["invalid_request_error", "in_use"],
   taken: ["invalid_request_error", "conflict"],
+  methodNotAllowed: ["invalid_request_error", "method_not_allowed"],
   missing: ["invalid_request_error", "not_found"],
   missingOnDelete: ["invalid_request_error", "not_found"],
   retired: ["invalid_request_error", "gone"],

@@ -1,4 +1,4 @@
-import { limits, type V2Scaling, type v2EndpointPatch } from "serverless-compute-api/shapes";
+import type { V2Scaling, v2EndpointPatch } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "../errors";
 import { cpuFlavors, gpuPools, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
@@ -12,9 +12,9 @@ import { type ContainerFields, containerChanges, containerRecord } from "./rest-
 
 const refused = (fault: string): ServiceError => new ServiceError("invalid", fault);
 
-/** Those that a request for an endpoint has. New arguments replace an entrypoint, too: they are the whole start command. */
-export function endpointContainer(body: ContainerFields): Container {
-  const changes = containerChanges(body);
+/** The container's settings in a body, as changes of the `current` ones. */
+export function endpointContainer(body: ContainerFields, current: TemplateRow | undefined): Container {
+  const changes = containerChanges(body, current);
   const cleared = changes.containerRegistryAuthId === null && { containerRegistryAuthId: undefined };
   return { ...withoutNulls(changes), ...cleared };
 }
@@ -26,52 +26,73 @@ const scalerOf = (scaling: V2Scaling): EndpointValues =>
 
 type Body = z.output<typeof v2EndpointPatch>;
 
-/** The GPUs of a request as `gpuIds`; what is not sent stays as in `current`. */
-function gpuValues(gpu: NonNullable<Body["gpu"]>, current: EndpointRow | undefined): EndpointValues {
-  const { pools, excludedTypes, count, allowedCudaVersions, minCudaVersion } = gpu;
+/** The excluded types without blanks around them; each must be in one of the pools, and one type must be left. */
+function excludedFrom(pools: readonly string[], sent: readonly string[]): string[] {
+  const excluded = sent.map((type) => type.trim());
+  const types = gpuTypesOf(pools.join(","));
+  const unknown = excluded.find((type) => !types.includes(type));
+  if (unknown !== undefined) throw refused(`gpu.excludedTypes: "${unknown}" is in none of the pools`);
+  if (types.every((type) => excluded.includes(type))) throw refused("gpu.excludedTypes: must leave one type at least");
+  return excluded;
+}
+
+/** The GPUs of a request as `gpuIds`; pools replace the excluded types as well. */
+function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
+  const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
     throw refused("gpu: allowedCudaVersions and minCudaVersion must not be given together");
   }
-  if (!pools && excludedTypes) throw refused("gpu.excludedTypes: must come with gpu.pools");
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;
     throw refused(`gpu.pools: "${pool}" does not exist, must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
   }
-  const gpuIds = pools && [...pools, ...(excludedTypes ?? []).map((type) => `-${type}`)].join(",");
+  const gpuIds = pools && [...pools, ...excludedFrom(pools, excludedTypes).map((type) => `-${type}`)].join(",");
   return {
     ...(gpuIds === undefined ? {} : { gpuIds, gpuTypeIds: gpuTypesOf(gpuIds) }),
     gpuCount: count,
-    // Either kind of constraint takes the place of the other one.
-    allowedCudaVersions: allowedCudaVersions ?? (minCudaVersion && current ? [] : undefined),
-    minCudaVersion:
-      minCudaVersion === undefined ? (allowedCudaVersions?.length ? null : undefined) : minCudaVersion || null,
+    allowedCudaVersions,
+    minCudaVersion: minCudaVersion === undefined ? undefined : minCudaVersion || null,
   };
 }
 
 const memoryOf = (flavor: string, vcpuCount: number): number =>
   (cpuFlavors.find(({ id }) => id === flavor)?.ramMultiplier ?? 2) * vcpuCount;
 
-const cpuValues = (cpu: NonNullable<Body["cpu"]>): EndpointValues => ({
-  computeType: "CPU",
-  cpuFlavorIds: cpu.map(({ id }) => id),
-  vcpuCount: cpu[0]?.vcpuCount,
-  instanceIds: cpu.map(({ id, vcpuCount }) => `${id}-${vcpuCount}-${memoryOf(id, vcpuCount)}`),
-});
+/** Largest number of virtual CPUs of a flavour. */
+const mostVcpus = 32;
+
+function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
+  for (const { id, vcpuCount } of cpu) {
+    if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= mostVcpus) continue;
+    throw refused(`cpu: ${vcpuCount} vcpuCount is not allowed for ${id}, must be a power of two up to ${mostVcpus}`);
+  }
+  return {
+    computeType: "CPU",
+    cpuFlavorIds: cpu.map(({ id }) => id),
+    vcpuCount: cpu[0]?.vcpuCount,
+    instanceIds: cpu.map(({ id, vcpuCount }) => `${id}-${vcpuCount}-${memoryOf(id, vcpuCount)}`),
+  };
+}
 
 const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): EndpointValues => {
   if (current && cpu && current.computeType === "GPU") throw refused("cpu: must not be given for a GPU endpoint");
   if (current && gpu && current.computeType === "CPU") throw refused("gpu: must not be given for a CPU endpoint");
   if (!current && Boolean(gpu) === Boolean(cpu)) throw refused("gpu, cpu: exactly one of them must be given");
-  return { ...(gpu && gpuValues(gpu, current)), ...(cpu && cpuValues(cpu)) };
+  return { ...(gpu && gpuValues(gpu)), ...(cpu && cpuValues(cpu)) };
 };
 
-/** The values that the body of a POST or PATCH of an endpoint sets, without its container; `current` is the endpoint of a PATCH. */
-export function endpointValues(body: Body, current: EndpointRow | undefined): EndpointValues {
+/**
+ * The values that the body of a POST or PATCH of an endpoint sets, without its container. `current` is the endpoint of a PATCH;
+ * a new endpoint on GPUs takes over the CUDA versions of its `template` where the body has no constraint.
+ */
+export function endpointValues(body: Body, current: EndpointRow | undefined, template?: TemplateRow): EndpointValues {
   const { name, scaling, dataCenterIds, networkVolumes, workers, timeout, flashboot } = body;
   const [volume, ...more] = networkVolumes ?? [];
+  const isConstrained = body.gpu?.allowedCudaVersions !== undefined || body.gpu?.minCudaVersion !== undefined;
   return {
     name,
     ...computeValues(body, current),
+    ...(template && body.gpu && !isConstrained && { allowedCudaVersions: template.allowedCudaVersions }),
     ...(scaling && scalerOf(scaling)),
     dataCenterIds,
     // One volume is the one that REST v1 names.
@@ -82,7 +103,7 @@ export function endpointValues(body: Body, current: EndpointRow | undefined): En
     workersMin: workers?.min,
     workersMax: workers?.max,
     idleTimeout: workers?.idleTimeout,
-    executionTimeoutMs: timeout,
+    executionTimeoutMs: timeout === undefined ? undefined : timeout || null,
     ...(flashboot && {
       flashboot: flashboot !== "OFF",
       flashbootPriority: flashboot === "PRIORITY_FLASHBOOT" ? true : null,
@@ -91,18 +112,23 @@ export function endpointValues(body: Body, current: EndpointRow | undefined): En
 }
 
 /** What a POST sets where its body says nothing. */
-export const endpointDefaults = { workersMin: 0, workersMax: 3, idleTimeout: 10, executionTimeoutMs: 300_000 } as const;
+export const endpointDefaults = { workersMin: 0, workersMax: 3, idleTimeout: 10 } as const;
 
 function gpuRecord(endpoint: EndpointRow) {
   const words = splitList(shownGpuIds(endpoint));
+  const pools = words.filter((word) => !word.startsWith("-"));
   return {
-    pools: words.filter((word) => !word.startsWith("-")),
+    // An endpoint of another API that names no type takes any.
+    pools: pools.length > 0 ? pools : gpuPools.map(({ id }) => id),
     excludedTypes: words.filter((word) => word.startsWith("-")).map((word) => word.slice(1)),
     count: endpoint.gpuCount,
     allowedCudaVersions: endpoint.allowedCudaVersions,
     minCudaVersion: endpoint.minCudaVersion || null,
   };
 }
+
+/** Flavour of a CPU endpoint that names none. */
+const defaultFlavor = "cpu3c";
 
 /** The CPU instances as they were set last, by either version of REST. */
 function cpuRecord({ instanceIds, cpuFlavorIds = [], vcpuCount = 2 }: EndpointRow) {
@@ -113,7 +139,9 @@ function cpuRecord({ instanceIds, cpuFlavorIds = [], vcpuCount = 2 }: EndpointRo
   const flavors = cpuFlavorIds.map((id) => ({ id, vcpuCount }));
   const sameFlavors = instances.map(({ id }) => id).join() === cpuFlavorIds.join();
   const same = flavors.length === 0 || (sameFlavors && instances[0]?.vcpuCount === vcpuCount);
-  const shown = same && instances.length > 0 ? instances : flavors;
+  const chosen = same && instances.length > 0 ? instances : flavors;
+  // REST v1 needs no flavour.
+  const shown = chosen.length > 0 ? chosen : [{ id: defaultFlavor, vcpuCount }];
   return shown.map((one) => ({ ...one, memory: memoryOf(one.id, one.vcpuCount) }));
 }
 
@@ -134,10 +162,10 @@ function requestUrls({ id, type }: EndpointRow, root: string): Record<string, st
   return {
     run: `${base}/run`,
     runSync: `${base}/runsync`,
-    status: `${base}/status`,
-    stream: `${base}/stream`,
-    cancel: `${base}/cancel`,
-    retry: `${base}/retry`,
+    status: `${base}/status/{job_id}`,
+    stream: `${base}/stream/{job_id}`,
+    cancel: `${base}/cancel/{job_id}`,
+    retry: `${base}/retry/{job_id}`,
     purgeQueue: `${base}/purge-queue`,
     health: `${base}/health`,
   };
@@ -151,11 +179,15 @@ export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, roo
   requestUrls: requestUrls(endpoint, root),
   ...containerRecord(template, endpoint.env),
   ...(endpoint.computeType === "GPU" ? { gpu: gpuRecord(endpoint) } : { cpu: cpuRecord(endpoint) }),
-  workers: { min: endpoint.workersMin, max: endpoint.workersMax, idleTimeout: endpoint.idleTimeout },
+  workers: {
+    ...{ min: endpoint.workersMin, max: endpoint.workersMax },
+    ...(endpoint.type === "QB" && endpoint.scalerType === "REQUEST_COUNT" ? {} : { idleTimeout: endpoint.idleTimeout }),
+  },
   scaling: scalingRecord(endpoint),
   dataCenterIds: endpoint.dataCenterIds,
   networkVolumes: volumesOf(endpoint),
-  timeout: endpoint.executionTimeoutMs ?? limits.executionTimeout.default,
+  // 0 stands for the service's default.
+  timeout: endpoint.executionTimeoutMs ?? 0,
   flashboot: flashBootType(endpoint),
   createdAt: new Date(endpoint.createdAt).toISOString(),
 });

@@ -1,6 +1,4 @@
 import {
-  v2EndpointCreate,
-  v2EndpointPatch,
   v2NetworkVolumeCreate,
   v2NetworkVolumePatch,
   v2RegistryCreate,
@@ -14,6 +12,7 @@ import type { EndpointRow } from "../resources/endpoints";
 import { withoutNulls } from "../resources/table";
 import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";
+import { copiedTemplate, readEndpointCreate, readEndpointPatch } from "./rest-v2-endpoint-rules";
 import { endpointContainer, endpointDefaults, endpointRecord, endpointValues } from "./rest-v2-endpoints";
 import type { Pager } from "./rest-v2-pages";
 import { secretsNoun } from "./rest-v2-secrets";
@@ -55,20 +54,20 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       },
       get: (id) => shown(endpoints.get(id)),
       create: (sent) => {
-        const body = read(v2EndpointCreate, sent);
-        if (body.templateId === undefined && body.image === undefined) {
-          throw new ServiceError("invalid", "image: is required where there is no templateId");
-        }
-        const own = endpointContainer(body);
-        const container = body.templateId === undefined ? { containerDiskInGb: defaultDisk, ...own } : own;
+        const body = readEndpointCreate(sent);
+        const template = body.templateId === undefined ? undefined : copiedTemplate(templates, body.templateId);
+        const own = endpointContainer(body, template);
+        const container = template ? own : { containerDiskInGb: defaultDisk, ...own };
         const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
-        const values = { ...endpointDefaults, ...withoutNulls(endpointValues(body, undefined)), type };
+        const values = { ...endpointDefaults, ...withoutNulls(endpointValues(body, undefined, template)), type };
         return shown(endpointContainers.create(values, container, body.templateId));
       },
       update: (id, sent) => {
-        const body = read(v2EndpointPatch, sent);
-        const changes = endpointValues(body, endpoints.get(id));
-        return shown(endpointContainers.update(id, changes, endpointContainer(body), body.templateId));
+        const endpoint = endpoints.get(id);
+        const body = readEndpointPatch(sent, endpoint);
+        const template = body.templateId === undefined ? undefined : copiedTemplate(templates, body.templateId);
+        const container = endpointContainer(body, template ?? templates.get(endpoint.templateId));
+        return shown(endpointContainers.update(id, endpointValues(body, endpoint), container, body.templateId));
       },
       // Running jobs are no reason to keep it.
       remove: (id) => endpoints.remove(id, { needsScaleDown: false }),
@@ -84,7 +83,10 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
         const given = withoutNulls(templateValues(read(v2TemplateCreate, sent)));
         return templateRecord(templates.create({ ...defaults, ...given }));
       },
-      update: (id, sent) => templateRecord(templates.update(id, templateValues(read(v2TemplatePatch, sent)))),
+      update: (id, sent) => {
+        const body = read(v2TemplatePatch, sent);
+        return templateRecord(templates.update(id, templateValues(body, templates.get(id))));
+      },
       remove: (id) => {
         try {
           templates.remove(id);

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { splitList } from "../resources/catalog";
 import { containerOf } from "../resources/releases";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
+import { startChanges, startRecord } from "./rest-v2-start-command";
 
 /** What REST v2 takes and shows of templates, and of the containers that endpoints have in the same fields. */
 
@@ -12,32 +13,38 @@ export const defaultDisk = 50;
 /** The fields of a container in a body. */
 export type ContainerFields = Pick<
   z.output<typeof v2EndpointPatch>,
-  "image" | "args" | "disk" | "env" | "ports" | "registry"
+  "image" | "args" | "entrypoint" | "cmd" | "disk" | "env" | "ports" | "registry"
 >;
 
-/** A container's settings by their fields; null clears the credentials. */
-export const containerChanges = ({ image, args, disk, env, ports, registry }: ContainerFields): TemplateChanges => ({
-  imageName: image,
-  dockerArgs: args,
-  containerDiskInGb: disk,
-  env,
-  ports: ports?.join(","),
-  containerRegistryAuthId: registry,
+const noCommand = { dockerArgs: "", dockerEntrypoint: [] };
+
+/** A container's settings by their fields, as changes of the `current` one; null clears the credentials. */
+export const containerChanges = (
+  body: ContainerFields,
+  current: Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint"> = noCommand,
+): TemplateChanges => ({
+  imageName: body.image,
+  ...startChanges(body, current),
+  containerDiskInGb: body.disk,
+  env: body.env,
+  ports: body.ports?.join(","),
+  containerRegistryAuthId: body.registry,
 });
 
 /** A container as REST v2 shows it, of a template or of an endpoint with variables of its own. */
 export const containerRecord = (template: TemplateRow, env: Record<string, string> = {}) => ({
   ...containerOf(template, env),
+  ...startRecord(template),
   ports: splitList(template.ports),
 });
 
-/** What the body of a POST or PATCH of a template sets. */
-export function templateValues(body: z.output<typeof v2TemplatePatch>): TemplateChanges {
+/** What the body of a POST or PATCH of a template sets. A mount that is left out stays: REST v2 has no way to clear it. */
+export function templateValues(body: z.output<typeof v2TemplatePatch>, current?: TemplateRow): TemplateChanges {
   const { mounts, serverless, public: isPublic, category, startSsh, startJupyter, allowedCudaVersions, name } = body;
   return {
     name,
-    ...containerChanges(body),
-    ...(mounts && { volumeInGb: mounts.persistent?.size ?? 0, volumeMountPath: mounts.persistent?.path ?? null }),
+    ...containerChanges(body, current),
+    ...(mounts?.persistent && { volumeInGb: mounts.persistent.size, volumeMountPath: mounts.persistent.path }),
     isServerless: serverless,
     isPublic,
     category,

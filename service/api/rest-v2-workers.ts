@@ -4,6 +4,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
+import { account } from "../resources/account";
 import { parseInput } from "../validation";
 import type { WorkerPhase } from "../workers/registry";
 import type { Pager, Placed } from "./rest-v2-pages";
@@ -23,8 +24,6 @@ export interface WorkerState {
 /** What REST v2 needs to know of workers. */
 export interface WorkerView {
   workers(endpointId: string): WorkerState[];
-  /** Workers that wait for the end of a back-off before they are started. */
-  throttled(endpointId: string): number;
   /** The file that has the output of the endpoint's workers. */
   logFile(endpointId: string): string;
 }
@@ -38,8 +37,11 @@ const logQuery = z.object({
   /** Past lines to begin with. */
   tail: z.coerce.number().pipe(z.int().min(0).max(5000)).default(100),
   /** Begins after this time instead. */
-  since: z.string().optional(),
+  since: z.iso.datetime({ offset: true }).optional(),
 });
+
+/** Headers of a stream of events. */
+const streamHeaders = { "cache-control": "no-cache", connection: "keep-alive", "x-accel-buffering": "no" };
 
 /** What REST v2 shows of an endpoint's workers and versions: /workers, /releases, and the workers' logs. */
 export function registerWorkerRoutes(
@@ -53,7 +55,8 @@ export function registerWorkerRoutes(
     const endpoint = endpoints.get(params.id);
     const releases = resources.releases(endpoint.id);
     const current = view.workers(endpoint.id);
-    const summary = { running: 0, idle: 0, initializing: 0, throttled: view.throttled(endpoint.id), unhealthy: 0 };
+    const summary = { running: 0, idle: 0, initializing: 0, throttled: 0, unhealthy: 0 };
+    // A worker that waits for the end of a back-off is none yet: the summary is of the list.
     for (const { status } of current) summary[status]++;
     const imageOf = (version: number): string =>
       releases.find((release) => release.version === version)?.image ?? templates.get(endpoint.templateId).imageName;
@@ -86,11 +89,12 @@ export function registerWorkerRoutes(
         inProgress: workersOnLatest < workersTotal,
         workersOnLatest,
         workersTotal,
-        percentOnLatest: workersTotal === 0 ? 100 : Math.floor((100 * workersOnLatest) / workersTotal),
+        percentOnLatest: workersTotal === 0 ? 0 : Math.floor((100 * workersOnLatest) / workersTotal),
       },
       releases: releases.map(({ version, createdAt, diff }) => ({
         id: `${endpoint.id}-${version}`,
-        ...{ version, source: "API", workerCount: count(version), createdAt: time(createdAt), diff },
+        ...{ version, source: "MANUAL", workerCount: count(version), createdAt: time(createdAt), diff },
+        ...{ buildId: null, createdByUserId: account.id },
       })),
       pagination,
     };
@@ -120,6 +124,6 @@ export function registerWorkerRoutes(
       running: () => view.workers(id).some((worker) => worker.id === workerId),
     });
     if (!events) throw notFound("worker", workerId);
-    return reply.type("text/event-stream").header("cache-control", "no-store").send(Readable.from(events));
+    return reply.type("text/event-stream").headers(streamHeaders).send(Readable.from(events));
   });
 }

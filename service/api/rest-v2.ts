@@ -3,6 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
+import { reservedWords } from "./responses";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
 import { loadBalancerRoot } from "./rest-v2-endpoints";
 import { nounsOf } from "./rest-v2-nouns";
@@ -28,6 +29,10 @@ export interface RestV2Deps {
 export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): void {
   const { auth, resources, rateLimit } = deps;
   const pager = createPager(deps.pageSize);
+  const methods = new Map<string, Set<string>>();
+  app.addHook("onRoute", ({ url, method }) => {
+    for (const one of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), one]));
+  });
   app.addHook("onRequest", async (request, reply) => {
     auth.checkRestV2(request);
     rateLimit?.admit(reply);
@@ -49,6 +54,29 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
   }
   registerWorkerRoutes(app, { ...deps, pager });
   registerCatalogRoutes(app, resources);
+  // The fields of both limits are not documented.
+  app.get("/account/limits", async () => ({ spendRate: {}, serverlessWorkers: {} }));
+  refuseOthers(app, new Map(methods));
+}
+
+/** Refuses the other methods of the paths with 405, and everything else below the words of REST v2 with 404. */
+function refuseOthers(app: FastifyInstance, methods: ReadonlyMap<string, ReadonlySet<string>>): void {
+  for (const [url, known] of methods) {
+    const allow = [...known].join(", ");
+    const path = url.slice(app.prefix.length);
+    const method = ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((one) => !known.has(one));
+    const refuse = async (): Promise<never> => {
+      const text = "The requested method is not allowed for this path.";
+      throw new ServiceError("methodNotAllowed", text, { allow });
+    };
+    // Before the body is read: its faults do not matter.
+    app.route({ method, url: path, onRequest: refuse, handler: refuse });
+  }
+  for (const word of reservedWords) {
+    app.all(`/${word}/*`, async ({ method, url }) => {
+      throw new ServiceError("missing", `route ${method} ${url.replace(/\?.*$/s, "")} not found`);
+    });
+  }
 }
 
 /** Answers what a load balancing endpoint's own server would: such endpoints are kept and shown, and their workers are not reached. */

@@ -14,7 +14,7 @@ import type { EndpointRow } from "../resources/endpoints";
 import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow } from "../resources/templates";
 import { type VolumeRow, volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
-import { CommandLineError, splitCommandLine } from "../workers/command-line";
+import { wordsOf } from "./rest-v2-start-command";
 import type { WorkerState } from "./rest-v2-workers";
 
 /** What the REST API needs beside the resources. */
@@ -140,16 +140,6 @@ function templateChanges(body: unknown, { dockerArgs }: TemplateRow): TemplateCh
     dockerArgs: words && commandLineOf(words),
     dockerEntrypoint: dockerEntrypoint === undefined ? entrypoint : dockerEntrypoint,
   };
-}
-
-/** The words of a start command; one that cannot be split, which only GraphQL can set, is one word. */
-function wordsOf(commandLine: string): string[] {
-  try {
-    return splitCommandLine(commandLine);
-  } catch (error) {
-    if (error instanceof CommandLineError) return [commandLine];
-    throw error;
-  }
 }
 
 function templateRecord({ createdAt: _created, lastUsedAt: _used, ...template }: TemplateRow) {

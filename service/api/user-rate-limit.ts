@@ -2,32 +2,37 @@ import type { FastifyReply } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 
-/** The rate limit of REST v2, for all of a user's requests together: the facts name a minute's window, and no number. */
-const perMinute = { requests: 1000, seconds: 60 } as const;
+/** The windows of REST v2's rate limit, for all of a user's requests together. The facts name the windows; their numbers are examples. */
+const windows = [
+  { name: "minute", requests: 1000, seconds: 60 },
+  { name: "hour", requests: 30_000, seconds: 3600 },
+  { name: "day", requests: 300_000, seconds: 86_400 },
+] as const;
 
 export type UserRateLimit = ReturnType<typeof createUserRateLimit>;
 
-/** Counts requests, in windows of a minute that each begin with the first request after the one before. A local service has one user. */
+/** Counts requests, in windows that each begin with the first request after the one before. A local service has one user. */
 export function createUserRateLimit(clock: Clock) {
-  const { requests, seconds } = perMinute;
-  let began = Number.NEGATIVE_INFINITY;
-  let used = 0;
+  const counts = windows.map((window) => ({ ...window, began: Number.NEGATIVE_INFINITY, used: 0 }));
+  const policy = windows.map(({ name, requests, seconds }) => `"${name}";q=${requests};w=${seconds}`).join(", ");
   return {
-    /** Counts a request and says in its answer's headers what is left; throws a ServiceError `tooManyRequests` beyond the limit. */
+    /** Counts a request and states in its response's headers what is left; throws a ServiceError `tooManyRequests` beyond a limit. */
     admit(reply: Pick<FastifyReply, "header">): void {
       const now = clock.now();
-      // A window that is still to come is of before the clock was set back.
-      if (now - began >= seconds * 1000 || now < began) {
-        began = now;
-        used = 0;
-      }
-      const reset = Math.ceil((began + seconds * 1000 - now) / 1000);
-      used = Math.min(used + 1, requests + 1);
-      reply.header("RateLimit-Policy", `"minute";q=${requests};w=${seconds}`);
-      reply.header("RateLimit", `"minute";r=${Math.max(requests - used, 0)};t=${reset}`);
-      if (used <= requests) return;
-      throw new ServiceError("tooManyRequests", "rate limit exceeded for the minute window", {
-        "Retry-After": String(reset),
+      const left = counts.map((window) => {
+        const length = window.seconds * 1000;
+        // A window that is still to come is of before the clock was set back.
+        if (now - window.began >= length || now < window.began) Object.assign(window, { began: now, used: 0 });
+        window.used = Math.min(window.used + 1, window.requests + 1);
+        const reset = Math.ceil((window.began + length - now) / 1000);
+        return { ...window, reset, rest: Math.max(window.requests - window.used, 0) };
+      });
+      reply.header("RateLimit-Policy", policy);
+      reply.header("RateLimit", left.map(({ name, rest, reset }) => `"${name}";r=${rest};t=${reset}`).join(", "));
+      const exceeded = left.findLast(({ used, requests }) => used > requests);
+      if (!exceeded) return;
+      throw new ServiceError("tooManyRequests", `rate limit exceeded for the ${exceeded.name} window`, {
+        "Retry-After": String(exceeded.reset),
       });
     },
   };

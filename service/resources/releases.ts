@@ -22,8 +22,8 @@ export interface Release {
   version: number;
   image: string;
   createdAt: number;
-  /** What it changed of the version before, by property; of an environment only the names. */
-  diff: Record<string, { from: unknown; to: unknown }>;
+  /** Changes of the version before; of an environment only the names. */
+  diff: { field: string; old: unknown; new: unknown }[];
 }
 
 /** The container of an endpoint: its template's, with the endpoint's own variables over the template's. */
@@ -36,14 +36,23 @@ export const containerOf = (template: TemplateRow, env: Record<string, string>):
   registry: template.containerRegistryAuthId ?? null,
 });
 
+/** The fields of a container, and their names in releases. */
+const releasedFields = [
+  ["image", "template.imageName"],
+  ["args", "template.dockerArgs"],
+  ["disk", "template.containerDiskInGb"],
+  ["ports", "template.ports"],
+  ["registry", "template.containerRegistryAuthId"],
+] as const satisfies [keyof ReleasedContainer, string][];
+
 function diffOf(before: ReleasedContainer | undefined, after: ReleasedContainer): Release["diff"] {
-  if (!before) return {};
-  const changed = (["image", "args", "disk", "ports", "registry"] as const)
-    .filter((field) => before[field] !== after[field])
-    .map((field) => [field, { from: before[field], to: after[field] }] as const);
-  if (isDeepStrictEqual(before.env, after.env)) return Object.fromEntries(changed);
-  const env = { from: Object.keys(before.env), to: Object.keys(after.env) };
-  return Object.fromEntries([...changed, ["env", env] as const]);
+  if (!before) return [];
+  const changed = releasedFields
+    .filter(([key]) => before[key] !== after[key])
+    .map(([key, field]) => ({ field, old: before[key], new: after[key] }));
+  if (isDeepStrictEqual(before.env, after.env)) return changed;
+  const env = { field: "template.env", old: Object.keys(before.env), new: Object.keys(after.env) };
+  return [...changed, env];
 }
 
 /** The versions of endpoints, kept as long as the endpoint. */

@@ -9,15 +9,24 @@ const target = await useTarget({ templateRelease: 0 });
 const account = useAccount(target);
 const { call, make, endpointBody } = useRestV2(target, account);
 
-const template = (fields: Fields = {}): Promise<string> =>
-  make("/templates", { name: uniqueName("template"), image: "conformance/none:1", serverless: true, ...fields });
+/** Scaling by requests, with an idle timeout, which queues do not have then. */
+const byCount = { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0, idleTimeout: 9 } };
 
 describe("REST v2: POST /serverless", () => {
   test("fills in what is left out", async () => {
     const id = await make("/serverless", endpointBody({ workers: undefined }));
     expectAnswer(await call("GET", `/serverless/${id}`), 200, {
-      ...{ workers: { min: 0, max: 3, idleTimeout: 10 }, timeout: 300_000, flashboot: "OFF" },
-      ...{ dataCenterIds: [], networkVolumes: [], args: "", env: {}, ports: [], registry: null },
+      ...{ workers: { min: 0, max: 3, idleTimeout: 10 }, timeout: 0, flashboot: "OFF" },
+      ...{
+        dataCenterIds: [],
+        networkVolumes: [],
+        args: "",
+        entrypoint: [],
+        cmd: [],
+        env: {},
+        ports: [],
+        registry: null,
+      },
       gpu: { pools: ["AMPERE_24"], excludedTypes: [], count: 1, allowedCudaVersions: [] },
     });
   });
@@ -56,8 +65,6 @@ describe("REST v2: POST /serverless", () => {
   test.each<[string, Fields, RegExp]>([
     ["neither gpu nor cpu", { gpu: undefined }, /exactly one/],
     ["both gpu and cpu", { cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, /exactly one/],
-    ["neither image nor templateId", { image: undefined }, /image/],
-    ["an unknown template", { templateId: "nosuch" }, /template "nosuch" does not exist/],
     ["an unknown volume", { networkVolumes: ["nosuch"] }, /volume "nosuch" does not exist/],
     ["an unknown registry", { registry: "nosuch" }, /"nosuch" does not exist/],
     ["an unknown pool", { gpu: { pools: ["NO_POOL"] } }, /must be one of AMPERE_16/],
@@ -67,6 +74,23 @@ describe("REST v2: POST /serverless", () => {
       { gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" } },
       /together/,
     ],
+    [
+      "an excluded type of another pool",
+      { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA L4"] } },
+      /none of the pools/,
+    ],
+    ["no type left", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
+    [
+      "a number of CPUs that is no power of two",
+      { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 6 }] },
+      /power of two/,
+    ],
+    [
+      "more CPUs than the flavour has",
+      { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 64 }] },
+      /power of two up to 32/,
+    ],
+    ["args and another cmd", { args: "python h.py", cmd: ["node", "h.mjs"] }, /same command/],
   ])("with %s is 400", async (_what, fields, detail) => {
     expectProblem(await call("POST", "/serverless", endpointBody(fields)), 400, detail);
   });
@@ -81,7 +105,24 @@ describe("REST v2: POST /serverless", () => {
     ["gpu.pools", { gpu: { pools: [] } }],
     ["gpu.excludedTypes", { gpu: { pools: ["ADA_24"], excludedTypes: ["x", "x"] } }],
     ["gpu.bogus", { gpu: { pools: ["ADA_24"], bogus: 1 } }],
-    ["cpu.0.vcpuCount", { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 3 }] }],
+    ["gpu.excludedTypes.0", { gpu: { pools: ["ADA_24"], excludedTypes: ["-x"] } }],
+    ["gpu.allowedCudaVersions.0", { gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12"] } }],
+    ["gpu.minCudaVersion", { gpu: { pools: ["ADA_24"], minCudaVersion: "12" } }],
+    ["gpu.minCudaVersion", { gpu: { pools: ["ADA_24"], minCudaVersion: "" } }],
+    ["cpu.0.vcpuCount", { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 1 }] }],
+    [
+      "cpu",
+      {
+        gpu: undefined,
+        cpu: [
+          { id: "cpu3c", vcpuCount: 2 },
+          { id: "cpu3c", vcpuCount: 2 },
+        ],
+      },
+    ],
+    ["image", { image: undefined }],
+    ["scaling.type", { type: "LOAD_BALANCER" }],
+    ["workers.idleTimeout", { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { idleTimeout: 9 } }],
     ["workers.idleTimeout", { workers: { idleTimeout: 3601 } }],
     ["env.A", { env: { A: 1 } }],
     ["ports.0", { ports: ["http"] }],
@@ -102,75 +143,14 @@ describe("REST v2: POST /serverless", () => {
 
   test("a load balancing endpoint shows its base address, which does not reach workers here", async (context) => {
     target.localOnly(context, "its workers are elsewhere");
-    const answer = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER" }));
-    expectAnswer(answer, 201, { type: "LOAD_BALANCER" });
+    const answer = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
+    expectAnswer(answer, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
     expect(Object.keys(at(answer.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
     expect((await fetch(stringAt(answer, "requestUrls", "base"))).status).toBe(501);
     expect((await fetch(stringAt(answer, "requestUrls", "health"))).status).toBe(501);
     const id = stringAt(answer, "id");
     for (const operation of ["/run", "/runsync"])
       expectAnswer(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
-  });
-});
-
-describe("REST v2: an endpoint and its template", () => {
-  test("the template is copied with the body over it, variables merged; no answer names it", async () => {
-    const templateId = await template({ env: { A: "1", B: "1" }, args: "python h.py", disk: 7 });
-    const id = await make("/serverless", endpointBody({ image: undefined, templateId, env: { B: "2" } }));
-    const answer = await call("GET", `/serverless/${id}`);
-    expectAnswer(answer, 200, { image: "conformance/none:1", args: "python h.py", disk: 7, env: { A: "1", B: "2" } });
-    expect(answer.json).not.toHaveProperty("templateId");
-  });
-
-  test("a later change of the template does not reach it, until it is named again", async () => {
-    const templateId = await template({ env: { A: "1" } });
-    const id = await make("/serverless", endpointBody({ image: undefined, templateId }));
-    await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2", env: { C: "3" } });
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/none:1" });
-    const again = await call("PATCH", `/serverless/${id}`, { templateId, env: { D: "4" } });
-    expectAnswer(again, 200, { image: "conformance/next:2" });
-    expect(at(again.json, "env")).toEqual({ C: "3", D: "4" });
-  });
-
-  test("a template that it copied is free; one that REST v1 gave to an endpoint is in use", async () => {
-    const copied = await template();
-    await make("/serverless", endpointBody({ image: undefined, templateId: copied }));
-    expectAnswer(await call("DELETE", `/templates/${copied}`), 204);
-    const shared = await template();
-    const id = await account.endpoint({ templateId: shared });
-    const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
-    expectProblem(await call("DELETE", `/templates/${shared}`), 400, known);
-    await call("DELETE", `/serverless/${id}`);
-    expectAnswer(await call("DELETE", `/templates/${shared}`), 204);
-  });
-
-  test("its own template is in no list, is shown by REST v1 when asked for, and is deleted with it", async () => {
-    const id = await make("/serverless", endpointBody());
-    const own = stringAt(await account.rest("GET", `/endpoints/${id}`), "templateId");
-    const lists = [await call("GET", "/templates"), await account.rest("GET", "/templates")];
-    for (const { text } of lists) expect(text).not.toContain(own);
-    const bound = await account.rest("GET", "/templates?includeEndpointBoundTemplates=true");
-    expect(bound.json).toContainEqual(expect.objectContaining({ id: own, boundEndpointId: id }));
-    expectAnswer(await call("DELETE", `/serverless/${id}`), 204);
-    expectProblem(await call("GET", `/templates/${own}`), 404);
-  });
-
-  test("an endpoint of REST v1 stays with its template while it has its settings", async () => {
-    const templateId = await template();
-    const id = await account.endpoint({ templateId });
-    expectAnswer(await call("PATCH", `/serverless/${id}`, { templateId, workers: { idleTimeout: 9 } }), 200);
-    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { templateId, idleTimeout: 9 });
-    await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2" });
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
-    await call("PATCH", `/serverless/${id}`, { image: "conformance/own:3" });
-    expectAnswer(await call("GET", `/templates/${templateId}`), 200, { image: "conformance/next:2" });
-    expectAnswer(await account.rest("PATCH", `/endpoints/${id}`, { templateId }), 200, { templateId });
-    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
-  });
-
-  test("env of a PATCH replaces the endpoint's", async () => {
-    const id = await make("/serverless", endpointBody({ env: { A: "1" } }));
-    expect(at((await call("PATCH", `/serverless/${id}`, { env: { B: "2" } })).json, "env")).toEqual({ B: "2" });
   });
 });
 
@@ -185,9 +165,45 @@ describe("REST v2: PATCH /serverless/{id}", () => {
 
   test("pools without excludedTypes clear the exclusions; excludedTypes alone are refused", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] } }));
-    expectProblem(await call("PATCH", `/serverless/${id}`, { gpu: { excludedTypes: [] } }), 400, /pools/);
+    expectProblem(await call("PATCH", `/serverless/${id}`, { gpu: { excludedTypes: [] } }), 422);
     const answer = await call("PATCH", `/serverless/${id}`, { gpu: { pools: ["AMPERE_24"] } });
     expectAnswer(answer, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
+  });
+
+  test("without pools both stay, and blanks around excluded types are left out", async () => {
+    const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 "] };
+    const id = await make("/serverless", endpointBody({ gpu }));
+    const kept = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
+    expectAnswer(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: kept });
+  });
+
+  test("one CUDA constraint does not clear the other one", async () => {
+    const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
+    const gpu = { allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" };
+    const patch = (sent: Fields) => call("PATCH", `/serverless/${id}`, { gpu: sent });
+    expectAnswer(await patch({ minCudaVersion: "12.4" }), 200, { gpu });
+    const both = { allowedCudaVersions: [], minCudaVersion: "12.6" };
+    expectAnswer(await patch(both), 200, { gpu: both });
+  });
+
+  test("an idle timeout is refused and not shown where a queue scales by REQUEST_COUNT", async () => {
+    const id = await make("/serverless", endpointBody());
+    const patch = (body: Fields) => call("PATCH", `/serverless/${id}`, body);
+    expectAnswer(await patch({ workers: { idleTimeout: 33 } }), 200, { workers: { idleTimeout: 33 } });
+    expectProblem(await patch(byCount), 422);
+    const scaled = await patch({ scaling: byCount.scaling });
+    expect(at(scaled.json, "workers")).toEqual({ min: 0, max: 0 });
+    expectProblem(await patch({ workers: { idleTimeout: 9 } }), 422);
+    expectAnswer(await patch({ workers: { max: 1 } }), 200, { workers: { max: 1 } });
+    const delay = { scaling: { type: "QUEUE_DELAY", queueDelay: 4 }, workers: { idleTimeout: 9 } };
+    expectAnswer(await patch(delay), 200, { workers: { idleTimeout: 9 } });
+  });
+
+  test("a timeout of 0 is the service's default", async () => {
+    const id = await make("/serverless", endpointBody({ timeout: 60_000 }));
+    expectAnswer(await call("PATCH", `/serverless/${id}`, { timeout: 0 }), 200, { timeout: 0 });
+    expect((await account.rest("GET", `/endpoints/${id}`)).json).not.toHaveProperty("executionTimeoutMs");
+    expectProblem(await call("PATCH", `/serverless/${id}`, { timeout: 4999 }), 422);
   });
 
   test("an empty list and an empty text clear the CUDA constraints", async () => {

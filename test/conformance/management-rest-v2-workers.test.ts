@@ -60,17 +60,18 @@ describe("REST v2: workers of an endpoint", () => {
     const answer = await call("GET", `/serverless/${id}/releases`);
     expectAnswer(answer, 200, {
       endpointVersion: 2,
-      rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 100 },
+      rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 0 },
       releases: [
         {
           version: 2,
           workerCount: 0,
-          diff: {
-            image: { from: "conformance/none:1", to: "conformance/next:2" },
-            env: { from: ["SECRET"], to: ["OTHER"] },
-          },
+          source: "MANUAL",
+          diff: [
+            { field: "template.imageName", old: "conformance/none:1", new: "conformance/next:2" },
+            { field: "template.env", old: ["SECRET"], new: ["OTHER"] },
+          ],
         },
-        { version: 1, diff: {} },
+        { version: 1, diff: [] },
       ],
     });
     expect(answer.text).not.toContain("hush-hush");
@@ -81,7 +82,10 @@ describe("REST v2: workers of an endpoint", () => {
     const id = await account.endpoint({ templateId });
     await call("PATCH", `/templates/${templateId}`, { disk: 77 });
     const { json } = await call("GET", `/serverless/${id}/releases`);
-    expect(at(json, "releases", 0)).toMatchObject({ version: 2, diff: { disk: { from: 5, to: 77 } } });
+    expect(at(json, "releases", 0)).toMatchObject({
+      version: 2,
+      diff: [{ field: "template.containerDiskInGb", old: 5, new: 77 }],
+    });
   });
 
   test("a release replaces the workers, which then run its version", async (context) => {

@@ -42,7 +42,7 @@ describe("REST v2: requests and errors", () => {
   test.each(nouns)("%s of an unknown id is 404, of a DELETE too", async (path) => {
     for (const method of path === "/registries" ? ["GET", "DELETE"] : ["GET", "DELETE", "PATCH"]) {
       expectProblem(
-        await call(method, `${path}/nosuch`, method === "PATCH" ? {} : undefined),
+        await call(method, `${path}/nosuch`, method === "PATCH" ? { name: "other" } : undefined),
         404,
         "resource not found",
       );
@@ -76,10 +76,56 @@ describe("REST v2: requests and errors", () => {
     expectProblem(await send("GET", url, { headers: { authorization: target.apiKey } }), 401, "missing bearer token");
   });
 
-  test("a path or method that is not there is 404 in the same form", async () => {
-    expectProblem(await call("PUT", "/serverless", {}), 404);
-    expectProblem(await call("GET", "/catalog/nothing"), 404);
-    expectProblem(await call("PATCH", "/registries/x", {}), 404);
+  test("a path that is not there is 404, a method that it does not have 405 with those that it has", async () => {
+    expectProblem(await call("GET", "/catalog/nothing"), 404, "resource not found");
+    const put = await call("PUT", "/serverless", {});
+    expectProblem(put, 405, "The requested method is not allowed for this path.");
+    expect(put.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(["GET", "POST"]));
+    const patch = await call("PATCH", "/registries/x", {});
+    expectProblem(patch, 405);
+    expect(patch.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(["GET", "DELETE"]));
+  });
+
+  test("without a key everything is 401 first", async () => {
+    for (const [method, path] of [
+      ...([
+        ["PUT", "/serverless"],
+        ["GET", "/catalog/nothing"],
+        ["GET", "/serverless/nosuch/nothing/else"],
+      ] as const),
+      ...([
+        ["POST", "/templates"],
+        ["GET", "/catalog/gpus?product=POD"],
+        ["GET", "/account/limits"],
+      ] as const),
+    ])
+      expectProblem(await send(method, `${target.serverlessUrl}/v2${path}`, {}), 401, "missing bearer token");
+  });
+
+  test("the account's limits have both members", async () => {
+    expectAnswer(await call("GET", "/account/limits"), 200, { spendRate: {}, serverlessWorkers: {} });
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["/network-volumes", { size: 9 }],
+    ["/network-volumes", { size: 4097 }],
+    ["/network-volumes", { size: 10.5 }],
+    ["/network-volumes", { type: "FAST" }],
+    ["/registries", { name: "x".repeat(192) }],
+    ["/registries", { username: "x".repeat(192) }],
+    ["/registries", { password: "x".repeat(16_385) }],
+    ["/templates", { allowedCudaVersions: ["12"] }],
+    ["/templates", { category: "GPU" }],
+    ["/templates", { mounts: { network: [] } }],
+  ])("POST %s with %j is 422", async (path, fields) => {
+    const body = nouns.find((noun) => noun === path);
+    expectProblem(await call("POST", path, { ...(body && bodies[body]()), ...fields }), 422);
+  });
+
+  test("an empty PATCH of a network volume is 422, the same size is allowed", async () => {
+    const id = await make("/network-volumes", bodies["/network-volumes"]());
+    expectProblem(await call("PATCH", `/network-volumes/${id}`, {}), 422);
+    expectAnswer(await call("PATCH", `/network-volumes/${id}`, { size: 10 }), 200, { size: 10 });
   });
 
   test("no message shows the password of registry credentials", async () => {
@@ -92,8 +138,10 @@ describe("REST v2: requests and errors", () => {
     target.hold(context);
     const answers = [await call("GET", "/registries"), await call("GET", "/templates/nosuch")];
     for (const { headers } of answers) {
-      expect(headers.get("ratelimit-policy")).toMatch(/^"\w+";q=\d+;w=60$/);
-      expect(headers.get("ratelimit")).toMatch(/^"\w+";r=\d+;t=\d+$/);
+      expect(headers.get("ratelimit-policy")).toMatch(
+        /^"minute";q=\d+;w=60, "hour";q=\d+;w=3600, "day";q=\d+;w=86400$/,
+      );
+      expect(headers.get("ratelimit")).toMatch(/^"minute";r=\d+;t=\d+, "hour";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
     }
     const [first = 0, second = 0] = answers.map(({ headers }) =>
       Number(/r=(\d+)/.exec(headers.get("ratelimit") ?? "")?.[1]),
@@ -105,7 +153,8 @@ describe("REST v2: requests and errors", () => {
 describe("REST v2: beside the job API", () => {
   test("its words are no endpoint ids, and their job paths are 404 as problems", async () => {
     for (const word of ["serverless", "templates", "network-volumes", "registries", "catalog"]) {
-      expectProblem(await call("POST", `/${word}/run`, { input: {} }), 404);
+      // To some of them `run` is an id.
+      expectAnswer(await call("POST", `/${word}/run`, { input: {} }), [404, 405]);
       expectProblem(await call("GET", `/${word}/status/x`), 404);
     }
     const id = await make("/serverless", endpointBody());
@@ -117,10 +166,11 @@ describe("REST v2: beside the job API", () => {
     const urls = at((await call("GET", `/serverless/${id}`)).json, "requestUrls");
     const root = `${target.serverlessUrl}/v2/${id}`;
     expect(urls).toMatchObject({
-      ...{ run: `${root}/run`, runSync: `${root}/runsync`, status: `${root}/status`, stream: `${root}/stream` },
+      ...{ run: `${root}/run`, runSync: `${root}/runsync` },
+      ...{ status: `${root}/status/{job_id}`, stream: `${root}/stream/{job_id}` },
       ...{
-        cancel: `${root}/cancel`,
-        retry: `${root}/retry`,
+        cancel: `${root}/cancel/{job_id}`,
+        retry: `${root}/retry/{job_id}`,
         purgeQueue: `${root}/purge-queue`,
         health: `${root}/health`,
       },

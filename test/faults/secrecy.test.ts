@@ -25,7 +25,8 @@ const secrets = {
   password: `open-up-77aa\nline ${long.jwt}`,
   later: `sesame-later-9b2e ${long.text}`,
 };
-const planted = `planted-c0ffee ${longSecrets().text}`;
+// REST v2 limits user names to 191 characters.
+const planted = `planted-c0ffee ${longSecrets().text}`.slice(0, 191);
 
 /** Everything that anybody could get to see, by where. */
 const seen = new Map<string, string>();

@@ -100,7 +100,7 @@ export async function useJobRig({
     const listenForWorkers = (address: string): Promise<number> => server.listenForWorkers(address);
     const engine = createJobEngine({ ...deps, serverlessUrl: () => root, listenForWorkers });
     const rest = { deleteNeedsScaleDown: false, workers: engine.workers };
-    const view = { workers: engine.workers, throttled: engine.throttled, logFile: () => "" };
+    const view = { workers: engine.workers, logFile: () => "" };
     const server = createServer({
       auth,
       resources,

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from "node:util";
+import { ServiceError } from "../errors";
+import { startCommandOf, type TemplateRow } from "../resources/templates";
+import { CommandLineError, splitCommandLine } from "../workers/command-line";
+
+/** The start command of a container: its entrypoint, empty for the image's own, and its arguments. */
+interface StartCommand {
+  entrypoint: string[];
+  cmd: string[];
+}
+
+/** The words of a start command; one that cannot be split, which only GraphQL can set, is one word. */
+export function wordsOf(commandLine: string): string[] {
+  try {
+    return splitCommandLine(commandLine);
+  } catch (error) {
+    if (error instanceof CommandLineError) return [commandLine];
+    throw error;
+  }
+}
+
+type Stored = Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint">;
+
+const startOf = ({ dockerArgs, dockerEntrypoint }: Stored): StartCommand =>
+  startCommandOf(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: wordsOf(dockerArgs) };
+
+/** The start command in the three forms of REST v2. An entrypoint that REST v1 set is not in `args`. */
+export const startRecord = (stored: Stored): StartCommand & { args: string } => ({
+  args: stored.dockerArgs,
+  ...startOf(stored),
+});
+
+/**
+ * The changes of a start command that a body of REST v2 makes. `args` is a command line or both parts in JSON, `entrypoint`
+ * and `cmd` replace their parts of the `current` command. Throws a ServiceError `invalid` where they contradict each other.
+ */
+export function startChanges(
+  body: { args?: string | undefined; entrypoint?: string[] | undefined; cmd?: string[] | undefined },
+  current: Stored,
+): Partial<Stored> {
+  const { args, entrypoint, cmd } = body;
+  if (entrypoint === undefined && cmd === undefined) return args === undefined ? {} : { dockerArgs: args };
+  const base = startOf(args === undefined ? current : { dockerArgs: args, dockerEntrypoint: [] });
+  const next = { entrypoint: entrypoint ?? base.entrypoint, cmd: cmd ?? base.cmd };
+  if (args !== undefined && !isDeepStrictEqual(next, base))
+    throw new ServiceError("invalid", "args: must state the same command as entrypoint and cmd; send only one form");
+  const isEmpty = next.entrypoint.length + next.cmd.length === 0;
+  return { dockerArgs: args ?? (isEmpty ? "" : JSON.stringify(next)), dockerEntrypoint: [] };
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { type Fields, uniqueName, useAccount } from "./support/account";
+import { expectProblem, useRestV2 } from "./support/rest-v2";
+
+const target = await useTarget({ templateRelease: 0 });
+const account = useAccount(target);
+const { call, make, endpointBody } = useRestV2(target, account);
+
+const template = (fields: Fields = {}): Promise<string> =>
+  make("/templates", { name: uniqueName("template"), image: "conformance/none:1", serverless: true, ...fields });
+
+describe("REST v2: the start command", () => {
+  const both = { entrypoint: ["/bin/start"], cmd: ["python", "my handler.py"] };
+  const args = JSON.stringify(both);
+
+  test.each([
+    ["args as a command line", { args: "python 'my handler.py'" }, { entrypoint: [], cmd: both.cmd }],
+    ["args in JSON", { args }, both],
+    ["entrypoint and cmd", both, { ...both, args }],
+    ["args that say the same as both", { ...both, args }, { ...both, args }],
+    ["cmd alone", { cmd: both.cmd }, { entrypoint: [], cmd: both.cmd }],
+    ["nothing", { entrypoint: [], cmd: [] }, { args: "", entrypoint: [], cmd: [] }],
+  ])("%s: a response has all three", async (_what, sent, shown) => {
+    expectAnswer(await call("POST", "/serverless", endpointBody(sent)), 201, shown);
+    const body = { name: uniqueName("template"), image: "conformance/none:1", ...sent };
+    expectAnswer(await call("POST", "/templates", body), 201, shown);
+  });
+
+  test("a PATCH changes one part and keeps the other one, an empty value clears it", async () => {
+    for (const own of [
+      `/serverless/${await make("/serverless", endpointBody(both))}`,
+      `/templates/${await template(both)}`,
+    ]) {
+      expectAnswer(await call("PATCH", own, { cmd: ["node"] }), 200, { entrypoint: both.entrypoint, cmd: ["node"] });
+      expectAnswer(await call("PATCH", own, { entrypoint: [] }), 200, { entrypoint: [], cmd: ["node"] });
+      expectAnswer(await call("PATCH", own, { args: "" }), 200, { args: "", entrypoint: [], cmd: [] });
+    }
+  });
+
+  test("the entrypoint of REST v1 is shown", async () => {
+    const body = { name: uniqueName("template"), imageName: "conformance/none:1", isServerless: true };
+    const made = await account.rest("POST", "/templates", {
+      ...body,
+      dockerEntrypoint: ["/s"],
+      dockerStartCmd: ["a b"],
+    });
+    expectAnswer(await call("GET", `/templates/${stringAt(made, "id")}`), 200, { entrypoint: ["/s"], cmd: ["a b"] });
+  });
+});
+
+describe("REST v2: an endpoint and its template", () => {
+  test("an unknown template is 404, one that is not for serverless endpoints 422", async () => {
+    expectProblem(await call("POST", "/serverless", endpointBody({ templateId: "nosuch" })), 404, "resource not found");
+    const pods = await template({ serverless: false });
+    const id = await make("/serverless", endpointBody());
+    expectProblem(await call("POST", "/serverless", endpointBody({ templateId: pods })), 422);
+    expectProblem(await call("PATCH", `/serverless/${id}`, { templateId: pods }), 422);
+    expectProblem(await call("PATCH", `/serverless/${id}`, { templateId: "nosuch" }), 404, "resource not found");
+  });
+
+  test("a new endpoint takes over the CUDA versions of its template, unless it has a constraint of its own", async () => {
+    const templateId = await template({ allowedCudaVersions: ["12.6"] });
+    const shown = async (gpu: Fields) =>
+      at(
+        (await call("POST", "/serverless", endpointBody({ templateId, gpu: { pools: ["ADA_24"], ...gpu } }))).json,
+        "gpu",
+      );
+    expect(await shown({})).toMatchObject({ allowedCudaVersions: ["12.6"], minCudaVersion: null });
+    expect(await shown({ allowedCudaVersions: [] })).toMatchObject({ allowedCudaVersions: [] });
+    expect(await shown({ minCudaVersion: "12.4" })).toMatchObject({ allowedCudaVersions: [], minCudaVersion: "12.4" });
+  });
+
+  test("the mount of a template cannot be cleared", async () => {
+    const mounts = { persistent: { size: 10, path: "/data" } };
+    const made = await call("POST", "/templates", { name: uniqueName("pod"), image: "conformance/none:1", mounts });
+    expectAnswer(made, 201, { mounts });
+    const own = `/templates/${stringAt(made, "id")}`;
+    expectAnswer(await call("PATCH", own, { mounts: {} }), 200, { mounts });
+    expectAnswer(await call("PATCH", own, { disk: 7 }), 200, { mounts, disk: 7 });
+    const larger = { persistent: { size: 20, path: "/models" } };
+    expectAnswer(await call("PATCH", own, { mounts: larger }), 200, { mounts: larger });
+    for (const wrong of [{ network: [] }, { persistent: { size: 9, path: "/d" } }, { persistent: { size: 10 } }])
+      expectProblem(await call("PATCH", own, { mounts: wrong }), 422);
+  });
+
+  test("the template is copied with the body over it, variables merged; no answer names it", async () => {
+    const templateId = await template({ env: { A: "1", B: "1" }, args: "python h.py", disk: 7 });
+    const id = await make("/serverless", endpointBody({ image: undefined, templateId, env: { B: "2" } }));
+    const answer = await call("GET", `/serverless/${id}`);
+    expectAnswer(answer, 200, { image: "conformance/none:1", args: "python h.py", disk: 7, env: { A: "1", B: "2" } });
+    expect(answer.json).not.toHaveProperty("templateId");
+  });
+
+  test("a later change of the template does not reach it, until it is named again", async () => {
+    const templateId = await template({ env: { A: "1" } });
+    const id = await make("/serverless", endpointBody({ image: undefined, templateId }));
+    await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2", env: { C: "3" } });
+    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/none:1" });
+    const again = await call("PATCH", `/serverless/${id}`, { templateId, env: { D: "4" } });
+    expectAnswer(again, 200, { image: "conformance/next:2" });
+    expect(at(again.json, "env")).toEqual({ C: "3", D: "4" });
+  });
+
+  test("a template that it copied is free; one that REST v1 gave to an endpoint is in use", async () => {
+    const copied = await template();
+    await make("/serverless", endpointBody({ image: undefined, templateId: copied }));
+    expectAnswer(await call("DELETE", `/templates/${copied}`), 204);
+    const shared = await template();
+    const id = await account.endpoint({ templateId: shared });
+    const known = "Template is in use by a pod or serverless endpoint and cannot be deleted";
+    expectProblem(await call("DELETE", `/templates/${shared}`), 400, known);
+    await call("DELETE", `/serverless/${id}`);
+    expectAnswer(await call("DELETE", `/templates/${shared}`), 204);
+  });
+
+  test("its own template is in no list, is shown by REST v1 when asked for, and is deleted with it", async () => {
+    const id = await make("/serverless", endpointBody());
+    const own = stringAt(await account.rest("GET", `/endpoints/${id}`), "templateId");
+    const lists = [await call("GET", "/templates"), await account.rest("GET", "/templates")];
+    for (const { text } of lists) expect(text).not.toContain(own);
+    const bound = await account.rest("GET", "/templates?includeEndpointBoundTemplates=true");
+    expect(bound.json).toContainEqual(expect.objectContaining({ id: own, boundEndpointId: id }));
+    expectAnswer(await call("DELETE", `/serverless/${id}`), 204);
+    expectProblem(await call("GET", `/templates/${own}`), 404);
+  });
+
+  test("an endpoint of REST v1 stays with its template while it has its settings", async () => {
+    const templateId = await template();
+    const id = await account.endpoint({ templateId });
+    expectAnswer(await call("PATCH", `/serverless/${id}`, { templateId, workers: { idleTimeout: 9 } }), 200);
+    expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { templateId, idleTimeout: 9 });
+    await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2" });
+    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
+    await call("PATCH", `/serverless/${id}`, { image: "conformance/own:3" });
+    expectAnswer(await call("GET", `/templates/${templateId}`), 200, { image: "conformance/next:2" });
+    expectAnswer(await account.rest("PATCH", `/endpoints/${id}`, { templateId }), 200, { templateId });
+    expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
+  });
+
+  test("env of a PATCH replaces the endpoint's", async () => {
+    const id = await make("/serverless", endpointBody({ env: { A: "1" } }));
+    expect(at((await call("PATCH", `/serverless/${id}`, { env: { B: "2" } })).json, "env")).toEqual({ B: "2" });
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { createUserRateLimit } from "../../../../service/api/user-rate-limit";
+import { ManualClock } from "../../../support/manual-clock";
+
+/** Sends requests, and returns the headers and the error of the last one. */
+function admitted(limit: ReturnType<typeof createUserRateLimit>, count: number) {
+  const headers = new Headers();
+  const reply: Parameters<typeof limit.admit>[0] = {
+    header(name: string, value: unknown) {
+      headers.set(name, String(value));
+      return Object.create(null);
+    },
+  };
+  let error: unknown;
+  for (let sent = 0; sent < count; sent++) {
+    error = undefined;
+    try {
+      limit.admit(reply);
+    } catch (thrown) {
+      error = thrown;
+    }
+  }
+  return { headers, error };
+}
+
+test("headers state what is left of the minute, the hour and the day", async () => {
+  const clock = new ManualClock();
+  const limit = createUserRateLimit(clock);
+  admitted(limit, 2);
+  await clock.advance(20_000);
+  const { headers } = admitted(limit, 1);
+  expect(headers.get("RateLimit-Policy")).toBe('"minute";q=1000;w=60, "hour";q=30000;w=3600, "day";q=300000;w=86400');
+  expect(headers.get("RateLimit")).toBe('"minute";r=997;t=40, "hour";r=29997;t=3580, "day";r=299997;t=86380');
+});
+
+test("a window that is used up is named, with the seconds until it is over", async () => {
+  const clock = new ManualClock();
+  const limit = createUserRateLimit(clock);
+  const fault = (window: string, seconds: number) => ({
+    code: "tooManyRequests",
+    message: `rate limit exceeded for the ${window} window`,
+    headers: { "Retry-After": String(seconds) },
+  });
+  expect(admitted(limit, 1000).error).toBeUndefined();
+  expect(admitted(limit, 1).error).toMatchObject(fault("minute", 60));
+  for (let minute = 1; minute < 30; minute++) {
+    await clock.advance(60_000);
+    expect(admitted(limit, 999).error).toBeUndefined();
+  }
+  await clock.advance(60_000);
+  const { headers, error } = admitted(limit, 29);
+  expect(error).toMatchObject(fault("hour", 1800));
+  expect(headers.get("RateLimit")).toMatch(/^"minute";r=971;t=60, "hour";r=0;t=1800, /);
+  await clock.advance(1800_000);
+  expect(admitted(limit, 1).error).toBeUndefined();
+});
