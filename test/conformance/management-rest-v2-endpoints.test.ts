@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { at, expectAnswer, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
-import { type Fields, uniqueName, useAccount } from "./support/account";
+import { type Fields, useAccount } from "./support/account";
 import { createJobApi } from "./support/job-api";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
