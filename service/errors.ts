@@ -26,7 +26,11 @@ const statusOf = {
   /** What the hosted service can do and this one cannot. */
   unsupported: 501,
   stopping: 503,
+  /** The store is locked, or the data folder read-only. */
+  storeUnavailable: 503,
   jobTimedOut: 504,
+  /** The disk of the data folder is full. */
+  storeFull: 507,
 } as const;
 
 /** A stable word for what went wrong. */

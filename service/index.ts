@@ -13,7 +13,7 @@ import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoints";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
-import { type Database, openDatabase, unreadable } from "./store/database";
+import { type Database, openDatabase, type StoreFaults, unreadable } from "./store/database";
 import { handlerFileOf, watchHandlerFiles } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
 
@@ -42,8 +42,9 @@ export interface Service {
 /** Starts the local service; rejects with a StartError when the port or the data folder is taken. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
   const settings = resolveSettings(options);
-  const faults: FollowerFaults = { report: () => undefined };
-  const database = openDatabase(settings.dataFolder, (error) => faults.report(error));
+  // Its members are replaced once there is a log, which is opened after the store.
+  const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
+  const database = openDatabase(settings.dataFolder, faults);
   try {
     return await startService(settings, database, faults);
   } catch (error) {
@@ -52,16 +53,15 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   }
 }
 
-/** Where faults go of what follows a commit; the log is opened after the store. */
-interface FollowerFaults {
-  report(error: unknown): void;
-}
-
-async function startService(settings: ServiceSettings, database: Database, faults: FollowerFaults): Promise<Service> {
+async function startService(settings: ServiceSettings, database: Database, faults: StoreFaults): Promise<Service> {
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
-  faults.report = (error) => log.error({ err: error }, "a change is durable, but what follows it failed");
+  faults.ofFollower = (error) => log.error({ err: error }, "a change is durable, but what follows it failed");
+  faults.ofDisk = (text) => {
+    log.error(text);
+    settings.onNotice(text);
+  };
   const auth = createAuth(apiKey);
   const resources = createResources({ database, clock, templateRelease });
   let root = "";

@@ -143,6 +143,8 @@ const words: Record<ServiceErrorCode, [type: string, code: string]> = {
   jobTimedOut: ["server_error", "job_timed_out"],
   internal: ["server_error", "internal_error"],
   stopping: ["server_error", "stopping"],
+  storeUnavailable: ["server_error", "store_unavailable"],
+  storeFull: ["server_error", "store_full"],
 };
 
 /** The error body that OpenAI's clients read: `{"error": {message, type, param, code}}`. */

@@ -61,7 +61,7 @@ export function createJobs(deps: JobsDeps) {
   function untilKept(attempt: () => Promise<boolean>): Promise<boolean> {
     const kept = attempt();
     kept.catch(async (error: unknown) => {
-      if (error instanceof ServiceError) return;
+      if (error instanceof ServiceError && error.code === "stopping") return;
       await clock.sleep(storePause);
       untilKept(attempt).catch(() => undefined);
     });

@@ -4,6 +4,7 @@ import Libsql from "libsql";
 import { z } from "zod";
 import { StartError } from "../errors";
 import { prepareDataFolder, redoFile, storeFile } from "./data-folder";
+import { diskFault } from "./disk-faults";
 import { migrate, redoSince } from "./migrations";
 import { openRedoLog, type RedoLog, redo } from "./redo-log";
 
@@ -84,20 +85,25 @@ export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShap
   }
 }
 
+/** Receives what goes wrong beside the calls of a store. */
+export interface StoreFaults {
+  /** An error of what follows a commit. */
+  ofFollower(error: unknown): void;
+  /** Why nothing can be written, once until something is. */
+  ofDisk(text: string): void;
+}
+const ignored: StoreFaults = { ofFollower: () => undefined, ofDisk: () => undefined };
+
 /**
  * Opens the store of a data folder, which is created when absent, and brings its tables up to date.
- * One process has a folder at a time: a second one gets a StartError that names the folder and the process. `onFollowerFault`
- * receives the errors of what follows a commit.
+ * One process has a folder at a time: a second one gets a StartError that names the folder and the process.
  */
-export function openDatabase(
-  dataFolder: string,
-  onFollowerFault: (error: unknown) => void = () => undefined,
-): Database {
+export function openDatabase(dataFolder: string, faults = ignored): Database {
   prepareDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
     const connection = connect(dataFolder);
-    const tables = wrap(connection, onFollowerFault);
+    const tables = wrap(connection, dataFolder, faults);
     // First of all: it is in the words of the version that wrote it.
     if (versionOf(connection) >= redoSince) redo(redoFile(dataFolder), tables);
     migrate({
@@ -184,7 +190,8 @@ function connect(dataFolder: string): Libsql.Database {
 /** The tables of the store; `close` says whether they were open. */
 function wrap(
   connection: Libsql.Database,
-  onFollowerFault: (error: unknown) => void,
+  dataFolder: string,
+  faults: StoreFaults,
 ): Omit<Database, "redoLog" | "close"> & { close(): boolean } {
   let open = true;
   let inside = false;
@@ -195,6 +202,15 @@ function wrap(
   const checkOpen = (): void => {
     if (!open) throw new Error("the store is closed");
   };
+  /** The text of the last fault of the disk, until something is written again. */
+  let lastFault: string | undefined;
+  function named(error: unknown): unknown {
+    const fault = diskFault(error, dataFolder);
+    if (!fault) return error;
+    if (fault.message !== lastFault) faults.ofDisk(fault.message);
+    lastFault = fault.message;
+    return fault;
+  }
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
   return {
@@ -238,12 +254,15 @@ function wrap(
       let result: ReturnType<typeof work>;
       try {
         result = work();
-        if (writing) commit.run();
+        if (writing) {
+          commit.run();
+          lastFault = undefined;
+        }
       } catch (error) {
         waiting = [];
         // SQLite has rolled back by itself after some faults, such as a full disk.
         if (connection.inTransaction) connection.exec("ROLLBACK");
-        throw error;
+        throw named(error);
       } finally {
         inside = false;
         writing = false;
@@ -255,7 +274,7 @@ function wrap(
         try {
           then();
         } catch (error) {
-          onFollowerFault(error);
+          faults.ofFollower(error);
         }
       }
       return result;

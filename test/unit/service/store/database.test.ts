@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { StartError } from "../../../../service/errors";
+import { ServiceError, StartError } from "../../../../service/errors";
 import { type Database, isUniqueViolation, openDatabase } from "../../../../service/store/database";
 import { migrate } from "../../../../service/store/migrations";
 
@@ -150,9 +150,32 @@ describe("a transaction", () => {
     expect(followed).toEqual([]);
   });
 
+  test.each([
+    ["ENOSPC", 507, "disk full: nothing can be written to"],
+    ["EROFS", 503, "data folder is read-only:"],
+    ["SQLITE_READONLY_DBMOVED", 503, "data folder is read-only:"],
+    ["SQLITE_BUSY", 503, "store is locked: another program uses"],
+  ])(
+    "that fails with %s is a %i with the reason, which is reported once until something is written",
+    (code, status, text) => {
+      const faults: string[] = [];
+      const database = openDatabase(folder, { ofFollower: () => undefined, ofDisk: (fault) => faults.push(fault) });
+      open.push(database);
+      const fail = () =>
+        database.transaction(() => {
+          throw Object.assign(new Error("raw"), { code });
+        });
+      for (let times = 0; times < 3; times++) expect(fail).toThrow(expect.objectContaining({ status }));
+      expect(faults).toEqual([expect.stringContaining(`${text} ${folder}`)]);
+      database.transaction(() => insert(database, "kept"));
+      expect(fail).toThrow(ServiceError);
+      expect(faults).toHaveLength(2);
+    },
+  );
+
   test("that is committed stays so when a follower fails, which is reported, and the other followers run", () => {
     const faults: unknown[] = [];
-    const database = openDatabase(folder, (error) => faults.push(error));
+    const database = openDatabase(folder, { ofFollower: (error) => faults.push(error), ofDisk: () => undefined });
     open.push(database);
     const followed: string[] = [];
     const result = database.transaction(() => {
