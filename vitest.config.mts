@@ -112,7 +112,10 @@ export default defineConfig({
     tags: readReadings().map(({ name, reading }) => ({ name: `${tagPrefix}${name}`, description: reading })),
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/*.test.ts"] } },
-      { extends: true, test: { name: "conformance", include: ["test/conformance/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: { name: "conformance", include: ["test/conformance/**/*.test.ts"], hookTimeout: 30_000 },
+      },
       {
         extends: true,
         test: {

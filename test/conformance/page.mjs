@@ -26,10 +26,12 @@ const readingsOf = ({ tags = [] }) =>
     .map((tag) => `[${tag.slice(tagPrefix.length)}](service.md#readings)`)
     .join(", ");
 
-/** The page: one table for each part of the interface, in the order of the files' names. `asked` says which service it was.
+/** The page: one table for each part of the interface, in the order of the files' names. `asked` says which service it was,
+ * `contract` is the section about the contract.
  * @param {Report} report
- * @param {string} asked */
-export function conformancePage(report, asked) {
+ * @param {string} asked
+ * @param {string} contract */
+export function conformancePage(report, asked, contract) {
   /** @type {Map<string, string[]>} */
   const sections = new Map();
   for (const { name, assertionResults } of [...report.testResults].sort((a, b) => a.name.localeCompare(b.name))) {
@@ -50,5 +52,5 @@ export function conformancePage(report, asked) {
     );
   return `# Conformance\n\nWritten by \`node test/conformance/report.mjs\` from a run of the conformance tests against ${asked}:
 ${passed} of ${results.length} rows hold. Where the interface can be read in more than one way, a row names the
-[reading](service.md#readings) that it rests on.\n\n${tables.join("\n")}`;
+[reading](service.md#readings) that it rests on.\n\n${contract}\n${tables.join("\n")}`;
 }

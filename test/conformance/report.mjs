@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { contractSection } from "./contract-table.mjs";
 import { conformancePage } from "./page.mjs";
 
 /**
@@ -15,24 +16,29 @@ const file = join(root, "docs/conformance.md");
 const asked = process.env.CONFORMANCE_BASE_URL ? "a service that was up already" : "the local service";
 const checking = process.argv.includes("--check");
 
-/** Runs them all and returns vitest's own report. */
+/** Runs them all and returns vitest's own report, and the records of test/support/contract-watch.ts. */
 function run() {
   const folder = mkdtempSync(join(tmpdir(), "conformance-report-"));
   const output = join(folder, "report.json");
   try {
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
     const flags = ["--project", "conformance", "--reporter=default", "--reporter=json", `--outputFile.json=${output}`];
-    spawnSync(process.execPath, [vitest, "run", ...flags], { cwd: root, stdio: "inherit" });
+    const traffic = join(folder, "traffic");
+    const env = { ...process.env, CONTRACT_RECORD: traffic };
+    spawnSync(process.execPath, [vitest, "run", ...flags], { cwd: root, stdio: "inherit", env });
     if (!existsSync(output))
       throw new Error("the conformance tests wrote no report: the run failed before its first test");
-    return JSON.parse(readFileSync(output, "utf8"));
+    const read = (/** @type {string} */ path) => JSON.parse(readFileSync(path, "utf8"));
+    const records = readdirSync(traffic).map((name) => read(join(traffic, name)));
+    return { report: read(output), records };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const report = run();
-const page = conformancePage(report, asked);
+const { report, records } = run();
+const { routes } = JSON.parse(readFileSync(join(root, "test/contract/rest-v2.json"), "utf8"));
+const page = conformancePage(report, asked, contractSection(routes, records));
 const stale = checking && readFileSync(file, "utf8") !== page;
 if (stale) console.error("docs/conformance.md is not what this run says: run node test/conformance/report.mjs");
 if (!checking) writeFileSync(file, page);

@@ -53,7 +53,8 @@ const contractFile = z.object({
 });
 
 const text: unknown = JSON.parse(readFileSync(new URL("../contract/rest-v2.json", import.meta.url), "utf8"));
-const contract = contractFile.parse(text);
+/** The contract: its routes and schemas. */
+export const contract = contractFile.parse(text);
 
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i);
@@ -72,6 +73,19 @@ const routes = contract.routes
 const addressOf = (path: string): URL => new URL(path, "http://localhost");
 const routeOf = (method: string, path: string) =>
   routes.find((route) => route.method === method && route.pattern.test(addressOf(path).pathname));
+
+/** Name of the contract's route for a request, such as `GET /v2/serverless/{id}`; undefined where it has none. */
+export function routeName(method: string, path: string): string | undefined {
+  const route = routeOf(method, path);
+  return route && nameOf(route);
+}
+
+const firstWords = (path: string): string => path.split("/", 3).join("/");
+const roots = new Set(contract.routes.map(({ path }) => firstWords(path)));
+
+/** Returns true for a path of REST v2, false for one of the job API, which has the same root. */
+export const isRestV2 = (path: string): boolean => roots.has(firstWords(addressOf(path).pathname));
+
 const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
 
 /** The errors of a value by the schema at a JSON pointer of the contract. */
@@ -95,15 +109,26 @@ const broken = (route: string, subject: string, errors: ErrorObject[], status: n
 const member = (value: unknown, key: string): unknown =>
   value instanceof Object ? Reflect.get(value, key) : undefined;
 
-/** Follows references to a schema of the contract. */
-function resolved(given: unknown): unknown {
-  const reference = member(given, "$ref");
-  return typeof reference === "string" ? contract.schemas[reference.replace("#/schemas/", "")] : given;
+/** A JSON Schema of the contract. */
+export type Schema = z.output<typeof schema>;
+
+/** The schema at a key, undefined where there is none. */
+export function schemaIn(value: unknown, key: string | number): Schema | undefined {
+  const { success, data } = schema.safeParse(member(value, String(key)));
+  return success ? data : undefined;
+}
+
+/** Follows a reference to a schema of the contract. */
+export function resolvedSchema(given: Schema): Schema {
+  const reference = given["$ref"];
+  const found = typeof reference === "string" ? contract.schemas[reference.replace("#/schemas/", "")] : given;
+  if (!found) throw new Error(`the contract has no schema ${reference}`);
+  return found;
 }
 
 /** A query parameter as its schema has it: lists are separated by commas; text that is no number stays text. */
-function queryValue(value: string, given: unknown): unknown {
-  const type = member(resolved(given), "type");
+function queryValue(value: string, given: Schema | undefined): unknown {
+  const type = given && resolvedSchema(given)["type"];
   if (type === "array") return value.split(",");
   if (type === "integer" && /^-?\d+$/.test(value)) return Number(value);
   if (type === "boolean" && /^(?:true|false)$/.test(value)) return value === "true";
@@ -121,7 +146,7 @@ export function requestViolations({ method, path, query = {}, body }: ContractRe
   const at = `/routes/${route.index}`;
   const sent = { ...Object.fromEntries(addressOf(path).searchParams), ...query };
   const parameters = Object.fromEntries(
-    Object.entries(sent).map(([key, value]) => [key, queryValue(value, member(route.query["properties"], key))]),
+    Object.entries(sent).map(([key, value]) => [key, queryValue(value, schemaIn(route.query["properties"], key))]),
   );
   const rules = route.rules.flatMap(({ of, status, why }, index) =>
     errorsAt(`${at}/rules/${index}/schema`, of === "body" ? body : parameters).length > 0

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
+import { watchRequest, watchResponse } from "./contract-watch";
 import { listenOnLoopback, shut } from "./loopback";
 import { noteSentSecrets } from "./secret-scan";
 
@@ -56,7 +57,10 @@ export interface RecordedRequest {
   status: number | undefined;
 }
 
-/** A reverse proxy in front of one origin that keeps a record and makes things go wrong on demand. */
+/**
+ * A reverse proxy in front of one origin that keeps a record and makes things go wrong on demand. It checks every request of
+ * REST v2, and every response of the origin to one, against the contract (contract-watch.ts).
+ */
 export interface RecordingProxy {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
@@ -174,6 +178,8 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     const body = await readBody(request);
     const text = body.toString("utf8");
     noteSentSecrets(text);
+    const sent = { method, path: request.url ?? "/", body: text };
+    watchRequest(sent);
     const fault = takeFault(method, path, text);
     record.fault = fault?.kind;
     if (fault?.kind === "clientGone") gone = true;
@@ -185,6 +191,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
       const fromOrigin = await forward(request, body).catch(() => undefined);
       record.carriedOut = fromOrigin !== undefined;
       const altered = alterations.find(({ match }) => fits(match, method, path, text));
+      if (fromOrigin) watchResponse(sent, fromOrigin);
       if (altered && fromOrigin)
         fromOrigin.body = JSON.stringify(altered.change(JSON.parse(fromOrigin.body ?? "null")));
       answer = fromOrigin ?? unreachable;

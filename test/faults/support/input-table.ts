@@ -49,7 +49,7 @@ async function references(bench: LifecycleBench): Promise<References> {
     stringAt(await bench.rest("POST", path, body), "id");
   // REST v2 shows of an endpoint what it runs, not of which template: templates that are the same are the same to it.
   const template = (name: string) => made("/templates", { name, imageName: `${name}:1`, isServerless: true });
-  const volume = (name: string) => made("/networkvolumes", { name, size: 1, dataCenterId: "EU-RO-1" });
+  const volume = (name: string) => made("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
   const auth = (name: string) => made("/containerregistryauth", { name, username: "u", password: "p" });
   return {
     templates: [await template("ref-a"), await template("ref-b")],

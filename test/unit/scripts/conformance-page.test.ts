@@ -23,7 +23,7 @@ test("a row of the page names the reading that it rests on, and another row name
       },
     ],
   };
-  const page = conformancePage(report, "the local service");
+  const page = conformancePage(report, "the local service", "## Contract\n");
   expect(page).toContain("1 of 2 rows hold.");
   expect(page).toContain(
     "| 10 MB \\| are accepted | limits | [megabyte](service.md#readings) | holds |\n| the rest | limits |  | **does not hold** |",

@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, expect } from "vitest";
+import { isRestV2, requestViolations, responseViolations, routeName, type Violation } from "./contract";
+
+/**
+ * Checks the REST v2 traffic of a test file against the contract. A violation fails the test in which it happens. Whoever
+ * imports this file has its hooks.
+ */
+
+/** A request of any API; paths that are not of REST v2 are ignored. */
+export interface WatchedRequest {
+  method: string;
+  /** Path or address, with its query. */
+  path: string;
+  /** The body as text; empty for none. */
+  body: string;
+}
+
+/** A response, with its body as text. */
+export interface WatchedResponse {
+  status: number;
+  headers?: Headers | Record<string, string> | undefined;
+  body?: string | undefined;
+}
+
+const found = new Set<string>();
+const tolerated: RegExp[] = [];
+/** Route and status of each response, such as `GET /v2/serverless 200`. */
+const seen = new Set<string>();
+
+/** Accepts the violations of this test file whose line matches: the file sends bad requests on purpose, or alters responses. */
+export const tolerateViolations = (line: RegExp): void => void tolerated.push(line);
+
+/** Checks a request that a client must send correctly, whatever the response is. */
+export function watchRequest({ method, path, body }: WatchedRequest): void {
+  if (isRestV2(path)) note("request", requestViolations({ method, path, body: parsed(body) }));
+}
+
+/** Checks the response to a request. A request that breaks the contract must be refused. */
+export function watchResponse(request: WatchedRequest, { status, headers = {}, body = "" }: WatchedResponse): void {
+  const { method, path } = request;
+  if (!isRestV2(path)) return;
+  seen.add(`${routeName(method, path) ?? `${method} (no route)`} ${status}`);
+  note("response", responseViolations({ method, path, status, headers, body }));
+  // A body where the contract has none may be ignored.
+  const broken = requestViolations({ method, path, body: parsed(request.body) });
+  if (status < 400)
+    note(
+      "request",
+      broken.filter(({ rule }) => rule !== "has no body"),
+    );
+}
+
+function note(what: string, violations: Violation[]): void {
+  for (const { route, property, rule } of violations) {
+    const line = `${route}: ${what}: ${property.replaceAll(/\.\d+(?=\.|$)/g, "[]")}: ${rule}`;
+    if (!tolerated.some((pattern) => pattern.test(line))) found.add(line);
+  }
+}
+
+/** A body that is no JSON stays text, which fits no schema of the contract. */
+function parsed(body: string): unknown {
+  if (body === "") return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}
+
+/** The violations since the last call, one line each. */
+export function takeViolations(): string[] {
+  const lines = [...found];
+  found.clear();
+  return lines;
+}
+
+function failOnViolations(): void {
+  const lines = takeViolations();
+  if (lines.length > 0) throw new Error(`REST v2 traffic breaks the contract:\n${lines.join("\n")}`);
+}
+
+afterEach(failOnViolations);
+afterAll(() => {
+  const folder = process.env["CONTRACT_RECORD"];
+  const file = expect.getState().testPath;
+  if (folder !== undefined && file !== undefined && seen.size > 0) {
+    mkdirSync(folder, { recursive: true });
+    const name = `${file.replaceAll(/[^\w.-]+/g, "_")}-${process.env["TEST_DIALECT"] ?? "v1"}.json`;
+    writeFileSync(join(folder, name), JSON.stringify({ file, seen: [...seen].sort() }));
+  }
+  failOnViolations();
+});

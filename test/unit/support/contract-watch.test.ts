@@ -1,0 +1,60 @@
+import { expect, onTestFinished, test } from "vitest";
+import { takeViolations, tolerateViolations } from "../../support/contract-watch";
+import { type Behaviour, json, startFaultyServer } from "../../support/faulty-server";
+import { startRecordingProxy } from "../../support/recording-proxy";
+
+const volume = { id: "v1", name: "models", size: 20, dataCenter: "EU-RO-1", type: "STANDARD" };
+
+async function start(plan: Behaviour[]) {
+  const origin = await startFaultyServer(plan);
+  const proxy = await startRecordingProxy(origin.origin);
+  onTestFinished(async () => {
+    await proxy.close();
+    await origin.close();
+  });
+  const call = async (method: string, path: string, body?: object): Promise<void> => {
+    const sent = body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    const answer = await fetch(proxy.origin + path, { method, ...sent });
+    // A fault may cut it.
+    await answer.text().catch(() => "");
+  };
+  return { proxy, call };
+}
+
+test("traffic of the contract breaks nothing, and paths of other APIs are not checked", async () => {
+  const { call } = await start([json(volume), json({ anything: 1 }), json({ anything: 1 })]);
+  await call("GET", "/v2/network-volumes/v1");
+  await call("GET", "/v1/networkvolumes/v1");
+  await call("POST", "/v2/some-endpoint/run", { input: {} });
+  expect(takeViolations()).toEqual([]);
+});
+
+test("a violation names route, property and rule, of the request and of the response", async () => {
+  const { call } = await start([json({ ...volume, size: "20" }, 201)]);
+  await call("POST", "/v2/network-volumes", { name: "models", size: 5, dataCenter: "EU-RO-1" });
+  expect(takeViolations()).toEqual([
+    "POST /v2/network-volumes: request: body.size: minimum: must be >= 10",
+    "POST /v2/network-volumes: response: body.size: type: must be integer",
+  ]);
+});
+
+test("what the proxy itself responds is not checked, what the origin responded is", async () => {
+  const { proxy, call } = await start([json({})]);
+  proxy.inject({}, { kind: "status", status: 503 });
+  await call("GET", "/v2/network-volumes");
+  proxy.alter({}, () => "altered");
+  proxy.inject({}, { kind: "halfBody" });
+  await call("GET", "/v2/network-volumes");
+  const missing = "required: must have required property 'networkVolumes'";
+  expect(takeViolations()).toEqual([`GET /v2/network-volumes: response: body.networkVolumes: ${missing}`]);
+});
+
+test("violations that a test file sends on purpose are tolerated, no others", async () => {
+  tolerateViolations(/^POST \/v2\/registries: request: body\.password: /);
+  const { call } = await start([json({ title: "x", status: 422, detail: "y" }, 422, { "content-type": "text/plain" })]);
+  await call("POST", "/v2/registries", { name: "mine", username: "" });
+  expect(takeViolations()).toEqual([
+    "POST /v2/registries: request: body.username: minLength: must NOT have fewer than 1 characters",
+    "POST /v2/registries: response: headers.Content-Type: must be application/problem+json",
+  ]);
+});
