@@ -24,14 +24,15 @@ type Stored = Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint">;
 const startOf = ({ dockerArgs, dockerEntrypoint }: Stored): StartCommand =>
   startCommandOf(dockerArgs) ?? { entrypoint: dockerEntrypoint, cmd: wordsOf(dockerArgs) };
 
-/** The start command in the three forms of REST v2. An entrypoint that REST v1 set is not in `args`. */
-export const startRecord = (stored: Stored): StartCommand & { args: string } => ({
-  args: stored.dockerArgs,
-  ...startOf(stored),
-});
+/** The start command in the three forms of REST v2; `args` has an entrypoint that REST v1 set in JSON. */
+export function startRecord(stored: Stored): StartCommand & { args: string } {
+  const start = startOf(stored);
+  const isWhole = stored.dockerEntrypoint.length === 0 || startCommandOf(stored.dockerArgs) !== undefined;
+  return { args: isWhole ? stored.dockerArgs : JSON.stringify(start), ...start };
+}
 
 /**
- * The changes of a start command that a body of REST v2 makes. `args` is a command line or both parts in JSON, `entrypoint`
+ * The changes of a start command that a body of REST v2 makes. `args` is the whole: a command line or both parts in JSON; `entrypoint`
  * and `cmd` replace their parts of the `current` command. Throws a ServiceError `invalid` where they contradict each other.
  */
 export function startChanges(
@@ -39,7 +40,8 @@ export function startChanges(
   current: Stored,
 ): Partial<Stored> {
   const { args, entrypoint, cmd } = body;
-  if (entrypoint === undefined && cmd === undefined) return args === undefined ? {} : { dockerArgs: args };
+  if (entrypoint === undefined && cmd === undefined)
+    return args === undefined ? {} : { dockerArgs: args, dockerEntrypoint: [] };
   const base = startOf(args === undefined ? current : { dockerArgs: args, dockerEntrypoint: [] });
   const next = { entrypoint: entrypoint ?? base.entrypoint, cmd: cmd ?? base.cmd };
   if (args !== undefined && !isDeepStrictEqual(next, base))

@@ -101,8 +101,8 @@ describe("an object that is taken over", () => {
       env: { B: "2" },
       // REST v2 has no place for it.
       readme: dialect === "v1" ? "" : "by hand",
-      // What no input speaks of stays.
-      dockerEntrypoint: ["/start"],
+      // The start arguments of REST v2 are the whole start command.
+      dockerEntrypoint: dialect === "v1" ? ["/start"] : [],
     });
     expect((await Template.read(id, outputs, bench.context()))?.outputs).toEqual(outputs);
   });

@@ -163,7 +163,7 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       "change its name, too, and the new one is made first"
     );
   },
-  implied: { volumeInGb: 0, startSsh: usual.startSsh, startJupyter: usual.startJupyter },
+  implied: { volumeInGb: 0 },
   dialectRules,
   rename: replacementName,
   replacing: (changes, news, dialect) => withoutVolume(replacing(changes, news), news, dialect),
