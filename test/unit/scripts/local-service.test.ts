@@ -22,7 +22,7 @@ function plan(folder = temporaryFolder()) {
     env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: join(root, "test/unit/service/cli/source-paths.json") },
     dataFolder: join(folder, "data"),
     addressFile: join(folder, "service.json"),
-    images: { "acme/echo:1": "echo.mjs" },
+    images: { "acme/echo:1": process.execPath },
     templateRelease: 1,
   };
 }
