@@ -17,7 +17,7 @@ export interface ClientSettings {
   baseUrl: string;
   /** Version of the REST API at `baseUrl`. Default: `v1` if `baseUrl` ends in `/v1`, else `v2`. */
   dialect?: Dialect | undefined;
-  /** Address of the GraphQL API. */
+  /** Address of the GraphQL API; not used in dialect v2. */
   graphqlUrl: string;
   /** Host address of the job API; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
   serverlessUrl: string;
@@ -69,11 +69,13 @@ export function createClients(settings: ClientSettings): Clients {
     random: settings.random ?? Math.random,
   });
   const dialect = settings.dialect ?? (/\/v1$/.test(baseUrl) ? "v1" : "v2");
-  const createManagement = dialect === "v2" ? createRestV2Management : createRestV1Management;
   return {
     dialect,
     baseUrl,
-    management: createManagement(transport, { baseUrl, graphqlUrl }),
+    management:
+      dialect === "v2"
+        ? createRestV2Management(transport, { baseUrl })
+        : createRestV1Management(transport, { baseUrl, graphqlUrl }),
     jobs: createJobClient(transport, serverlessUrl, clock),
     requestCount: transport.requestCount,
     serviceTime: transport.serviceTime,

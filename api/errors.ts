@@ -105,7 +105,7 @@ const rules: Rule[] = [
   // GraphQL reports an absent object with 200, and a collection is always there.
   {
     status: [404],
-    route: / #|\/(endpoints|networkvolumes|serverless|templates|network-volumes|registries|gpus|datacenters)$/,
+    route: / #|\/(endpoints|networkvolumes|serverless|templates|network-volumes|registries|secrets|gpus|datacenters)$/,
     category: "invalid",
     code: "wrong_address",
   },
@@ -136,6 +136,7 @@ const rules: Rule[] = [
   { text: /quota|limit (reached|exceeded)|insufficient (funds|balance)/i, category: "invalid", code: "quota" },
   { status: [200], text: /internal server error|unexpected error/i, category: "server", code: "server_error" },
   { status: [301, 302, 303, 307, 308], category: "invalid", code: "wrong_address" },
+  { status: [409], route: /^POST \S*\/account\/secrets$/, category: "conflict", code: "duplicate_name" },
   { status: [409], category: "conflict", code: "conflict" },
   { status: [413], category: "invalid", code: "too_large" },
   { status: [408], category: "timeout", code: "request_timeout" },

@@ -67,10 +67,10 @@ export interface Management {
   deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
   /**
-   * The endpoints that are bound to a template: it cannot be deleted while they are. Undefined where nothing that this
-   * client may ask shows them.
+   * The endpoints that are bound to a template, which cannot be deleted while they are. REST v2 does not show them: there
+   * these are the endpoints that may be bound, because they have the template's settings and are no marked copy.
    */
-  listBound(templateId: string, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[] | undefined>;
+  listBound(template: TemplateRecord, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[]>;
 
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
@@ -101,7 +101,10 @@ export interface Management {
   deleteNetworkVolume(id: string, options?: CallOptions): Promise<void>;
 
   createSecret(input: SecretCreateInput, options?: CallOptions): Promise<SecretRecord>;
-  listSecrets(options?: CallOptions): Promise<SecretRecord[]>;
+  /** Absent where the dialect cannot read a single one. */
+  readSecret?(id: string, options?: CallOptions): Promise<SecretRecord | undefined>;
+  /** With `name` at least those of that name: a dialect without such a filter lists all. */
+  listSecrets(options?: CallOptions & { name?: string }): Promise<SecretRecord[]>;
   updateSecretValue(input: { id: string; value: string }, options?: CallOptions): Promise<void>;
   updateSecretDescription(input: { id: string; description: string }, options?: CallOptions): Promise<void>;
   deleteSecret(id: string, options?: CallOptions): Promise<void>;

@@ -15,7 +15,6 @@ export type GraphqlManagement = Pick<
   | "readTemplate"
   | "listTemplates"
   | "deleteTemplate"
-  | "listBound"
   | "createSecret"
   | "listSecrets"
   | "updateSecretValue"
@@ -53,7 +52,6 @@ const documents = {
   podTemplate: `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} } }`,
   podTemplates: `query podTemplates { myself { podTemplates { ${templateFields} } } }`,
   deleteTemplate: "mutation deleteTemplate($name: String!) { deleteTemplate(templateName: $name) }",
-  endpoints: "query endpoints { myself { endpoints { id name templateId } } }",
   secrets: "query secrets { myself { secrets { id name description createdAt } } }",
   // The names of the secrets' input types are not documented, so their fields travel one by one.
   secretCreate: `mutation secretCreate($name: String!, $value: String!, $description: String) {
@@ -87,9 +85,6 @@ const gpuCatalog = z.lazy(() =>
     ),
     serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
   }),
-);
-const boundEndpoint = z.lazy(() =>
-  z.looseObject({ id: z.string(), name: z.string(), templateId: z.string().nullish() }),
 );
 const dataCenterCatalog = z.lazy(() =>
   z.looseObject({
@@ -195,11 +190,6 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       // By name: sent again after a lost response, it could hit another template that has the name by then.
       await ask({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
     },
-    async listBound(templateId, options) {
-      const endpoints = await list("endpoints", "endpoints", boundEndpoint, options);
-      return endpoints.filter((endpoint) => endpoint.templateId === templateId);
-    },
-
     async createSecret({ name, value, description }, options) {
       const shape = z.looseObject({ secretCreate: secretRecord });
       const variables = { name, value, description };

@@ -103,9 +103,9 @@ export function createRestV1Management(
     // A record that shows no version comes from a service that has none.
     readEndpointVersion: async () => undefined,
     listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
-    async listBound(templateId, options) {
+    async listBound(template, options) {
       const records = await list(serverlessEndpointRecord, endpoints, options);
-      return records.filter((endpoint) => endpoint.templateId === templateId).map(endpointFrom);
+      return records.filter((endpoint) => endpoint.templateId === template.id).map(endpointFrom);
     },
     async listCopies(templateId, options) {
       const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);

@@ -1,9 +1,10 @@
 import { pathSegment, requestFacts } from "../address";
-import { classifyAnswer, invalidArgument, isApiError, type RequestFacts } from "../errors";
+import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
 import type { ContainerSettings, TemplateRecord } from "../objects";
 import {
   registryAuthRecord,
+  secretRecord,
   type V2EndpointRecord,
   v2DataCenterRecord,
   v2EndpointRecord,
@@ -15,11 +16,10 @@ import {
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { choosePools, type Pools, poolsOf } from "./gpu-pools";
-import { createGraphqlManagement } from "./graphql";
 import { createRestCalls } from "./rest-calls";
 import { endpointBody, endpointPatch, templateBody, volumeBody } from "./rest-v2-bodies";
 import { endpointFrom, gpuTypeFrom, templateFrom, volumeFrom } from "./rest-v2-records";
-import { markedCopy } from "./template-mark";
+import { markedCopy, runsTheSame } from "./template-mark";
 
 /** How a call is made that others wait for, too: neither the deadline nor the cancellation of one may fail theirs. */
 function shared(options: CallOptions | undefined): CallOptions {
@@ -33,19 +33,13 @@ const hiddenIn = (env: Readonly<Record<string, string>>): string[] =>
   Object.values(env).filter((value) => value.length >= shortestHidden);
 
 /**
- * The management operations by REST v2, and by GraphQL those of secrets, which have no path there. `baseUrl` carries the
- * version prefix and no slash at its end.
+ * The management operations by REST v2. `baseUrl` carries the version prefix and no slash at its end.
  *
  * An endpoint gets a template's settings and no `templateId`: the service deletes an endpoint together with the template
  * that it is bound to, and other endpoints may have the same one. A variable of the copy names the template.
  */
-export function createRestV2Management(
-  transport: Transport,
-  { baseUrl, graphqlUrl }: { baseUrl: string; graphqlUrl: string },
-): Management {
+export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
   const { ask, list, read, remove } = createRestCalls(transport);
-  const graphql = createGraphqlManagement(transport, graphqlUrl);
-  const { createSecret, listSecrets, updateSecretValue, updateSecretDescription, deleteSecret } = graphql;
 
   const collection = (path: string, noun: string) => {
     const url = `${baseUrl}/${path}`;
@@ -55,6 +49,7 @@ export function createRestV2Management(
   const templates = collection("templates", "template");
   const volumes = collection("network-volumes", "network volume");
   const registries = collection("registries", "registry auth");
+  const secrets = collection("account/secrets", "secret");
 
   const post = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
     return { method: "POST", url, body, idempotent: false, secrets };
@@ -115,8 +110,6 @@ export function createRestV2Management(
   };
 
   return {
-    ...{ createSecret, listSecrets, updateSecretValue, updateSecretDescription, deleteSecret },
-
     async createTemplate(settings, options) {
       const request = post(templates.url, templateBody(settings), hiddenIn(settings.env ?? {}));
       return learn(templateFrom(await ask(v2TemplateRecord, request, options)));
@@ -137,15 +130,11 @@ export function createRestV2Management(
       known.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
-    async listBound(templateId, options) {
-      try {
-        return await graphql.listBound(templateId, options);
-      } catch (error) {
-        // REST v2 shows no templates of endpoints, and GraphQL may be closed to the key or retired.
-        if (isApiError(error, "auth", "invalid")) return undefined;
-        throw error;
-      }
-    },
+    // REST v2 shows no template of an endpoint. One that is bound has the template's settings, and no mark.
+    listBound: async (template, options) =>
+      (await listEndpoints(options)).filter(
+        ({ container, templateId }) => templateId === undefined && container && runsTheSame(container, template),
+      ),
 
     async createEndpoint(settings, options) {
       const facts = requestFacts({ method: "POST", url: endpoints.url });
@@ -211,6 +200,23 @@ export function createRestV2Management(
     },
     async deleteNetworkVolume(id, options) {
       await remove(volumes.of("DELETE", id), options);
+    },
+
+    createSecret: ({ name, value, description }, options) =>
+      ask(secretRecord, post(secrets.url, { name, value, ...(description ? { description } : {}) }, [value]), options),
+    readSecret: async (id, options) => read(secretRecord, secrets.of("GET", id), options),
+    listSecrets: (options) => {
+      const query = options?.name === undefined ? "" : `?name=${encodeURIComponent(options.name)}`;
+      return list(secretRecord, secrets.url + query, options, "secrets");
+    },
+    async updateSecretValue({ id, value }, options) {
+      await ask(secretRecord, patch(secrets.of("PATCH", id), { value }, [value]), options);
+    },
+    async updateSecretDescription({ id, description }, options) {
+      await ask(secretRecord, patch(secrets.of("PATCH", id), { description }), options);
+    },
+    async deleteSecret(id, options) {
+      await remove(secrets.of("DELETE", id), options);
     },
 
     createRegistryAuth: ({ name, username, password }, options) =>

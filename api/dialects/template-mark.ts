@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ContainerSettings, TemplateRecord } from "../objects";
 
 /**
@@ -27,3 +28,7 @@ export function unmarked(copy: ContainerSettings): { templateId: string | undefi
   const { [markVariable]: templateId, ...env } = copy.env;
   return { templateId, container: { ...copy, env } };
 }
+
+/** Whether a container has the settings of a template. */
+export const runsTheSame = (container: ContainerSettings, template: TemplateRecord): boolean =>
+  isDeepStrictEqual(container, containerOf(template));

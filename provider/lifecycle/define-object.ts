@@ -8,6 +8,8 @@ import { createReads, type Reads, type Source } from "./reads";
 
 /** The calls of the service for the objects of one kind. */
 export interface Objects<Inputs, Found> extends Source<Found> {
+  /** Those with a name, and perhaps others; absent where the service has no such filter. */
+  listNamed?(name: string, options: CallOptions): Promise<Found[]>;
   /** Makes one. */
   create(inputs: Inputs, options: CallOptions): Promise<Found>;
 }
@@ -55,11 +57,13 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
     ...definition,
     async create(inputs, context) {
       const objects = definition.objects(context.clients.management);
+      const { listNamed = (_name: string, options: CallOptions) => objects.list(options) } = objects;
       const made = await createOnce(
         {
           ...{ kind, inputs, shape, rules: { ...definition, dialect: context.clients.dialect } },
           send: (options) => objects.create(inputs, options),
           list: async (options) => (await objects.list(options)).map((found) => named(found, inputs)),
+          listNamed: async (options) => (await listNamed(inputs.name, options)).map((found) => named(found, inputs)),
           actual: (found) => fromRecord(found, toProperties(inputs), context).inputs,
           outputs: (found) => definition.made(inputs, found, context),
           ...(complete && {

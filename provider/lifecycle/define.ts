@@ -50,7 +50,7 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   /** Outputs that are known before the service computes them. */
   derives?: { [Key in keyof Outputs & string]?: Derived };
   /** What a dialect asks of the checked inputs beyond their shape; values may be unknown. */
-  dialectRules?: (inputs: Properties, dialect: Dialect) => Failure[];
+  dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
   /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
   replaceWarning?: (changed: ReadonlySet<string>, dialect: Dialect | undefined) => string | undefined;
   /** The name that the checked inputs get instead of theirs; `given` is what the program says. */
@@ -103,7 +103,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       const name = definition.rename?.(inputs, olds, news["name"], defaultName);
       if (name !== undefined) inputs["name"] = name;
       if (dialect === undefined) return { inputs, failures };
-      const ruled = definition.dialectRules?.(inputs, dialect) ?? [];
+      const ruled = definition.dialectRules?.(inputs, dialect, olds) ?? [];
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
     },
     diff,

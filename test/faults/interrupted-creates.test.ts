@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Context, Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
-import { dialect, restPaths } from "../support/dialect";
+import { dialect, restPaths, secretValueUpdate } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { stringAt } from "../support/raw-http";
 import { objectCases } from "./support/kinds";
@@ -225,7 +225,7 @@ test("a secret and credentials that are taken over get their values again: nobod
     bench.proxy.inject(create, { kind: "clientGone", carriedOut: true });
     await kinds[kind].create(inputs, bench.context({ defaultName: name })).catch(() => undefined);
     bench.proxy.clear();
-    const write = { body: kind === "Secret" ? /secretValueUpdate/ : /updateRegistryAuth/ };
+    const write = kind === "Secret" ? secretValueUpdate : { body: /updateRegistryAuth/ };
     bench.proxy.inject(write, { kind: "delay", ms: 0 });
     await kinds[kind].create({ ...inputs, adoptExisting }, bench.context({ defaultName: name }));
     expect(bench.proxy.pendingFaults()).toBe(0);

@@ -46,7 +46,7 @@ const echoes = await Promise.all(
         ? json(
             /podTemplate/.test(body)
               ? { data: { podTemplate: null, myself: { podTemplates: [] } } }
-              : { data: { myself: {} } },
+              : { data: { myself: {} }, templates: [], secrets: [], registries: [] },
           )
         : json(
             { message: body.slice(0, body.length * share), errors: [{ message: `bad: ${JSON.stringify(body)}` }] },

@@ -61,9 +61,9 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
 });
 
 test("a list of things that are no objects of the service reads as no answer, not as everything deleted", async () => {
-  const { Secret } = kinds;
-  const name = freshName();
-  const { id, outputs } = await Secret.create(Secret.check({}, { value: "vvvv" }, name).inputs, bench.context());
-  bench.proxy.alter(listMatch("secrets"), (answer) => withLists(answer, () => [{ hello: 1 }]));
-  await expect(Secret.read(id, outputs, bench.context())).rejects.toThrow("in the response is invalid");
+  const { ContainerRegistryAuth } = kinds;
+  const { inputs } = ContainerRegistryAuth.check({}, { username: "robot", password: "pppp" }, freshName());
+  const { id, outputs } = await ContainerRegistryAuth.create(inputs, bench.context());
+  bench.proxy.alter(listMatch("containerregistryauth"), (answer) => withLists(answer, () => [{ hello: 1 }]));
+  await expect(ContainerRegistryAuth.read(id, outputs, bench.context())).rejects.toThrow("in the response is invalid");
 });

@@ -12,5 +12,11 @@ export const restPaths = {
   v2: { root: "/v2", endpoints: "/v2/serverless", volumes: "/v2/network-volumes" },
 }[dialect];
 
+/** The request that sets a secret's value anew, on the wire. */
+export const secretValueUpdate = {
+  v1: { body: /secretValueUpdate/ },
+  v2: { method: "PATCH", path: /^\/v2\/account\/secrets\//, body: /"value"/ },
+}[dialect];
+
 /** A change of a template that does not make another revision of it. */
 export const quietChange = { v1: { readme: "of the worker" }, v2: { startSsh: false } }[dialect];

@@ -34,7 +34,7 @@ export async function takeOver<Inputs extends Named, Outputs extends object, Fou
   const free = new Set(before.filter(isFree).map(({ id }) => id));
   if (free.size === 0) return undefined;
   // The list of before may be old, and an object may have got another name meanwhile.
-  const found = (await creation.list(callOptions(context))).filter((one) => free.has(one.id) && isFree(one));
+  const found = (await creation.listNamed(callOptions(context))).filter((one) => free.has(one.id) && isFree(one));
   const chosen = inputs.adoptExisting
     ? theOnlyOne(creation, found, context)
     : await leftByInterruption(creation, found, context);

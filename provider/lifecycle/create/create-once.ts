@@ -48,7 +48,7 @@ export async function createOnce<Inputs extends Named, Outputs extends object, F
       !ledger.claimed.has(one.id) &&
       agrees(shape, actual(one), inputs, rules);
     const look: Look<Found> = async (options) => {
-      const listing = await listAll(creation.list, options);
+      const listing = await listAll(creation.listNamed, options);
       const ids = new Set(listing.found.map(({ id }) => id));
       return { ours: listing.found.filter(isOurs), ids, doubt: doubtOf(listing, inputs.name, old) };
     };

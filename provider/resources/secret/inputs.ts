@@ -1,11 +1,18 @@
-import { secretFields as fields } from "serverless-compute-api/shapes";
+import { secretFields as fields, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a Secret resource as people write them (interface: Secret). */
 export const secretInputs = z.strictObject({
-  name: fields.name.optional().register(traits, { replaces: true, unique: true }),
+  // Both dialects' names; `dialectRules` has the rules of each.
+  name: z
+    .string()
+    .max(limits.nameLength)
+    .regex(/^[A-Za-z0-9_][A-Za-z0-9_.\-/]*$/, "letters, digits, _, ., - and /, starting with a letter, a digit or _")
+    .describe(fields.name.description ?? "")
+    .optional()
+    .register(traits, { replaces: true, unique: true }),
   value: fields.value.register(traits, { secret: true }),
   description: fields.description.default(""),
   adoptExisting,

@@ -1,7 +1,7 @@
-import type { CallOptions, SecretRecord } from "serverless-compute-api";
+import type { CallOptions, Dialect, SecretRecord } from "serverless-compute-api";
 import { secretReference } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
+import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
@@ -25,6 +25,20 @@ async function update(
   return { reference: secretReference(name) };
 }
 
+/** Rules of a dialect for names of new secrets; a secret that exists keeps its name. */
+const nameRules: Record<Dialect, [broken: RegExp, rule: string][]> = {
+  v1: [[/\//, "must not contain / with REST v1"]],
+  v2: [
+    [/^\d/, "must start with a letter or _ with REST v2"],
+    [/^runpod/i, "must not start with RUNPOD with REST v2"],
+  ],
+};
+
+const dialectRules = ({ name }: Properties, dialect: Dialect, olds: Properties): Failure[] =>
+  typeof name === "string" && name !== olds["name"]
+    ? nameRules[dialect].filter(([broken]) => broken.test(name)).map(([, reason]) => ({ path: "name", reason }))
+    : [];
+
 /** Whether no template refers to it. */
 async function unused({ name }: SecretRecord, { clients }: Context, options: CallOptions): Promise<boolean> {
   const reference = secretReference(name);
@@ -45,8 +59,12 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   alters: { reference: ["name"] },
   derives: { reference: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined) },
 
+  dialectRules,
+
   objects: (management) => ({
     list: management.listSecrets,
+    listNamed: (name, options) => management.listSecrets({ ...options, name }),
+    ...(management.readSecret && { read: management.readSecret }),
     create: ({ name, value, description }, options) => management.createSecret({ name, value, description }, options),
   }),
   fromRecord,

@@ -126,15 +126,15 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
  * a version that failed its verification: endpoints still run it then.
  */
 async function unused(
-  { id }: TemplateRecord,
+  template: TemplateRecord,
   { clients }: Context,
   options: CallOptions,
   { replaceOnChange }: Inputs,
 ): Promise<boolean> {
   if (replaceOnChange) return true;
   const { listBound, listCopies } = clients.management;
-  const [bound, copies] = [await listBound(id, options), await listCopies(id, options)];
-  return bound !== undefined && bound.length + copies.length === 0;
+  const [bound, copies] = [await listBound(template, options), await listCopies(template.id, options)];
+  return bound.length + copies.length === 0;
 }
 
 /**

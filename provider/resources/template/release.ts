@@ -1,4 +1,4 @@
-import { type EndpointRecord, isApiError } from "serverless-compute-api";
+import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless-compute-api";
 import { callOptions, tidyingOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { foundInList } from "../../lifecycle/deletion";
@@ -21,17 +21,18 @@ const lostWait = 250;
  * Deletes a template. The service may delete by name (interface: deleteTemplate), and a name may belong to another template
  * by now: what counts is the id, whose present name is read before every try. While it is in use: an endpoint that is
  * bound to it is named at once, for the engine deletes its own endpoints first; with none bound, the release after the
- * last use is waited for.
+ * last use is waited for. So it is with REST v2, which does not show what is bound.
  */
 export async function releaseTemplate(id: string, context: Context): Promise<void> {
-  const name = await unlessDeleted(id, context);
-  if (name === undefined) return;
+  const template = await unlessDeleted(id, context);
+  if (template === undefined) return;
+  const { name } = template;
   const started = context.clock.now();
-  await refuseWhileBound(id, name, context);
+  await refuseWhileBound(template, context);
   const limit = context.end === undefined ? context.settings.templateReleaseLimit : context.end - started;
   for (;;) {
     const elapsed = context.clock.now() - started;
-    if (elapsed >= limit) throw new Error(await expired(id, name, limit, context));
+    if (elapsed >= limit) throw new Error(await expired(template, limit, context));
     const tried = context.clock.now();
     if ((await unlessDeleted(id, context)) === undefined) {
       context.progress(`the service released template "${name}" after ${Math.round((tried - started) / second)} s`);
@@ -42,18 +43,18 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
 }
 
 /**
- * Tries the delete: undefined once the template is gone, its name while it is in use. After a lost response nothing is
+ * Tries the delete: undefined once the template is gone, its record while it is in use. After a lost response nothing is
  * sent again before it is clear that the name is still this template's.
  */
-async function unlessDeleted(id: string, context: Context): Promise<string | undefined> {
+async function unlessDeleted(id: string, context: Context): Promise<TemplateRecord | undefined> {
   for (let tried = 1; ; tried++) {
-    const name = await nameOf(id, context);
-    if (name === undefined) return undefined;
+    const template = await find(id, context);
+    if (template === undefined) return undefined;
     try {
-      await context.clients.management.deleteTemplate({ id, name }, callOptions(context));
+      await context.clients.management.deleteTemplate(template, callOptions(context));
       return undefined;
     } catch (error) {
-      if (isApiError(error, "inUse")) return name;
+      if (isApiError(error, "inUse")) return template;
       const isUnsure = isApiError(error) && (error.ambiguous || error.category === "missing");
       if (!isUnsure || tried === lostTries) throw error;
       await context.clock.sleep(lostWait * 2 ** (tried - 1), context.signal);
@@ -61,29 +62,25 @@ async function unlessDeleted(id: string, context: Context): Promise<string | und
   }
 }
 
-async function nameOf(id: string, context: Context): Promise<string | undefined> {
+async function find(id: string, context: Context): Promise<TemplateRecord | undefined> {
   const { management } = context.clients;
   const options = callOptions(context);
-  const found =
-    (await management.readTemplate(id, options)) ?? (await foundInList(id, management.listTemplates, options));
-  return found?.name;
+  return (await management.readTemplate(id, options)) ?? foundInList(id, management.listTemplates, options);
 }
 
 type Bound = Pick<EndpointRecord, "id" | "name">;
 
-/** The endpoints that are bound to it, as far as anything shows them. */
-const boundTo = async (id: string, context: Context, options = callOptions(context)): Promise<Bound[]> =>
-  (await context.clients.management.listBound(id, options)) ?? [];
-
 /** Looks twice before it blames anyone: a list may lag behind the delete of an endpoint. */
-async function refuseWhileBound(id: string, name: string, context: Context): Promise<void> {
-  if ((await boundTo(id, context)).length === 0) return;
+async function refuseWhileBound(template: TemplateRecord, context: Context): Promise<void> {
+  const { dialect, management } = context.clients;
+  if (dialect === "v2") return;
+  if ((await management.listBound(template, callOptions(context))).length === 0) return;
   await context.clock.sleep(second, context.signal);
-  const bound = await boundTo(id, context);
+  const bound = await management.listBound(template, callOptions(context));
   if (bound.length === 0) return;
   throw new Error(
-    `template "${name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
-      "is not being deleted here. Delete it or give it another template, then try again. " +
+    `template "${template.name}" cannot be deleted: ${listed(bound)} still ${bound.length === 1 ? "uses" : "use"} it and ` +
+      `is not being deleted here. Delete it or give it another template, then try again. ` +
       "A template that is being replaced needs another name, too: then the new one is made first.",
   );
 }
@@ -104,14 +101,19 @@ async function waitVisibly(name: string, started: number, end: number, limit: nu
   }
 }
 
-async function expired(id: string, name: string, limit: number, context: Context): Promise<string> {
-  const bound = await boundTo(id, context, { ...callOptions(context), ...tidyingOptions(context) });
+async function expired(template: TemplateRecord, limit: number, context: Context): Promise<string> {
+  const { dialect, management } = context.clients;
+  const bound = await management.listBound(template, { ...callOptions(context), ...tidyingOptions(context) });
   const user =
-    bound.length > 0 ? `${listed(bound)} took it into use meanwhile` : "no endpoint uses it, perhaps a pod does";
+    bound.length === 0
+      ? "no endpoint uses it, perhaps a pod does"
+      : dialect === "v2"
+        ? `REST v2 does not show which endpoints use it, perhaps ${listed(bound)} with the same settings`
+        : `${listed(bound)} took it into use meanwhile`;
   const setting =
     context.end === undefined ? "serverless-compute:templateReleaseLimit (seconds)" : "customTimeouts.delete";
   return (
-    `template "${name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
+    `template "${template.name}" is still in use after ${Math.round(limit / second)} s: ${user}. It stays in the state: run the ` +
     `same command again later, or wait longer with ${setting}.`
   );
 }

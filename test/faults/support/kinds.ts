@@ -26,7 +26,7 @@ const listMatches: Record<HeldKind, Match> = {
   endpoints: { method: "GET", path: restPaths.endpoints },
   networkvolumes: { method: "GET", path: restPaths.volumes },
   templates: dialect === "v1" ? { body: /query podTemplates/ } : { method: "GET", path: "/v2/templates" },
-  secrets: { body: /query secrets/ },
+  secrets: dialect === "v1" ? { body: /query secrets/ } : { method: "GET", path: "/v2/account/secrets" },
   containerregistryauth: dialect === "v1" ? { body: /query registryCreds/ } : { method: "GET", path: "/v2/registries" },
 };
 
@@ -72,10 +72,10 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
     {
       kind: "Secret",
       news: { value: "vvvv" },
-      create: { body: /secretCreate/ },
+      create: dialect === "v1" ? { body: /secretCreate/ } : { method: "POST", path: "/v2/account/secrets" },
       held: "secrets",
       unique: true,
-      readById: false,
+      readById: dialect === "v2",
     },
     {
       kind: "ContainerRegistryAuth",

@@ -273,7 +273,7 @@ describe("a name that is left out", () => {
       {
         path: "name",
         reason:
-          'is "hub token-dev" by default; must be letters, digits, _, . and -, starting with a letter, a digit or _; set a name of your own',
+          'is "hub token-dev" by default; must be letters, digits, _, ., - and /, starting with a letter, a digit or _; set a name of your own',
       },
     ]);
   });
