@@ -24,12 +24,12 @@ const faultsInV2 = [
 ];
 
 /**
- * Of the suites with a real engine, which take up to a minute each, those that go through every verb of every kind and
- * those in which REST v2 behaves differently; the others with FULL=1. docs/drift-and-faults.md says of each suite that is
- * in none of the lists why.
+ * Suites with a real engine take up to a minute each. All of them run in dialect v2, the default; those that go through every
+ * verb of every kind also run in v1, and the others with FULL=1. docs/drift-and-faults.md gives the reason for each suite
+ * that is in none of the lists.
  */
 const isFull = Boolean(process.env["FULL"]);
-const waysInV2 = [
+const waysInV1 = [
   ...["lifecycle", "drift"],
   ...(isFull
     ? [
@@ -40,8 +40,8 @@ const waysInV2 = [
     : []),
 ];
 /** Of the suites that only one of the ways has. */
-const ofPluginInV2 = [
-  "import",
+const ofPluginInV1 = [
+  ...["import", "upgrade"],
   ...(isFull
     ? [
         ...["accounts", "attach", "detailed-diffs", "examples", "move", "move-accounts", "options", "private-ca"],
@@ -49,7 +49,7 @@ const ofPluginInV2 = [
       ]
     : []),
 ];
-const ofDynamicInV2 = isFull ? ["invoke-job"] : [];
+const ofDynamicInV1 = isFull ? ["invoke-job"] : [];
 
 /**
  * The suites of the plugin that its executable has to hold, too: of every run, those about what a runtime does differently;
@@ -86,15 +86,13 @@ const onExecutable = [
     : []),
 ];
 
-/** A project's suites, by the names of their files, once more in dialect v2: the second column of the same table. */
-const inV2 = (folder: string, names: string[], test: object) => ({
+/** Environment that selects dialect v2 in test/support/dialect.ts. */
+const v2 = { TEST_DIALECT: "v2" };
+
+/** A project's suites, by the names of their files, in another dialect: the second column of the same table. */
+const column = (name: string, folder: string, names: string[], test: object) => ({
   extends: true as const,
-  test: {
-    name: `${folder}-v2`,
-    include: names.map((name) => `test/${folder}/${name}.test.ts`),
-    env: { TEST_DIALECT: "v2" },
-    ...test,
-  },
+  test: { name, include: names.map((one) => `test/${folder}/${one}.test.ts`), ...test },
 });
 
 export default defineConfig({
@@ -135,13 +133,13 @@ export default defineConfig({
           hookTimeout: 30_000,
         },
       },
-      inV2("faults", faultsInV2, { testTimeout: 60_000, hookTimeout: 30_000 }),
-      inV2("engine", [...waysInV2, ...ofDynamicInV2], {
+      column("faults-v2", "faults", faultsInV2, { env: v2, testTimeout: 60_000, hookTimeout: 30_000 }),
+      column("engine-v1", "engine", [...waysInV1, ...ofDynamicInV1], {
         globalSetup: ["test/engine/setup.ts"],
         testTimeout: 180_000,
         hookTimeout: 180_000,
       }),
-      inV2("plugin", [...waysInV2, ...ofPluginInV2], {
+      column("plugin-v1", "plugin", [...waysInV1, ...ofPluginInV1], {
         globalSetup: ["test/plugin/setup.ts"],
         testTimeout: 180_000,
         hookTimeout: 180_000,
@@ -179,6 +177,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "engine",
+          env: v2,
           include: ["test/engine/**/*.test.ts"],
           globalSetup: ["test/engine/setup.ts"],
           testTimeout: 180_000,
@@ -189,7 +188,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "plugin",
+          env: v2,
           include: ["test/plugin/**/*.test.ts"],
+          // State of version 0.1.0, which knew REST v1 only.
+          exclude: ["test/plugin/upgrade.test.ts"],
           globalSetup: ["test/plugin/setup.ts"],
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -199,6 +201,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "executable",
+          env: v2,
           include: ["test/executable/**/*.test.ts", ...onExecutable.map((name) => `test/plugin/${name}.test.ts`)],
           globalSetup: ["test/executable/setup.ts"],
           testTimeout: 180_000,

@@ -3,6 +3,7 @@ import type { Context, Properties } from "./contract";
 import { createOnce } from "./create/create-once";
 import type { Findable, Leftover, Named, Update } from "./create/creation";
 import { type Actual, type Definition, defineLifecycle, type ResourceLifecycle } from "./define";
+import { isLeftToService } from "./properties/schema";
 import { toProperties } from "./properties/values";
 import { createReads, type Reads, type Source } from "./reads";
 
@@ -64,7 +65,16 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
           send: (options) => objects.create(inputs, options),
           list: async (options) => (await objects.list(options)).map((found) => named(found, inputs)),
           listNamed: async (options) => (await listNamed(inputs.name, options)).map((found) => named(found, inputs)),
-          actual: (found) => fromRecord(found, toProperties(inputs), context).inputs,
+          actual: (found) => {
+            const wanted = toProperties(inputs);
+            const entries = Object.entries(fromRecord(found, wanted, context).inputs);
+            // A property that the program leaves to the service agrees with any value.
+            const isCompared = ([key]: [string, unknown]): boolean => {
+              const schema = shape.shape[key];
+              return !schema || !isLeftToService(schema, wanted[key]);
+            };
+            return Object.fromEntries(entries.filter(isCompared));
+          },
           outputs: (found) => definition.made(inputs, found, context),
           ...(complete && {
             complete: (found: Found) => complete(found, toProperties(inputs), { ...context, warn: () => {} }),

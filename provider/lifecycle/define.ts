@@ -16,7 +16,7 @@ import { checkInputs } from "./properties/check";
 import { uncarried } from "./properties/dialect";
 import { type DiffRules, diffProperties, diffProperty } from "./properties/diff";
 import { type Derived, previewOutputs } from "./properties/preview-outputs";
-import { propertyOf } from "./properties/schema";
+import { isLeftToService, propertyOf } from "./properties/schema";
 import { type Traits, traitsOf } from "./properties/traits";
 import { textOf, toProperties, toValue } from "./properties/values";
 import { forgetReads } from "./reads";
@@ -224,9 +224,11 @@ function mergeRead(shape: z.ZodObject, olds: Properties, actual: Map<string, unk
   for (const [key, schema] of Object.entries(shape.shape)) {
     const is = toValue(actual.get(key));
     const was = olds[key];
-    const { optional, fallback } = propertyOf(schema);
-    const isLeftOut = known && optional && fallback === undefined && was === undefined;
-    const same = isLeftOut || !actual.has(key) || diffProperty(shape, key, was, is, rules).length === 0;
+    const { fallback } = propertyOf(schema);
+    const same =
+      (known && isLeftToService(schema, was)) ||
+      !actual.has(key) ||
+      diffProperty(shape, key, was, is, rules).length === 0;
     const kept = same && (known || fallback === undefined);
     const value = kept ? was : is;
     if (value !== undefined) inputs[key] = value;

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
-import { tolerateViolations } from "./contract-watch";
 import { restPaths } from "./dialect";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { noteSecret } from "./secret-scan";
@@ -48,9 +47,6 @@ export interface EngineService {
   /** A call of an endpoint's job API past the provider. */
   job(method: string, endpointId: string, path: string, body?: object): Promise<unknown>;
 }
-
-// The suites with a real engine record their REST v2 traffic. Those of test/conformance and test/faults check it.
-tolerateViolations(/^/);
 
 /** The services of this test file. Hooks count only while a file is loaded, so they stand here and not in the function. */
 const running: { dataFolder: string; stop(): Promise<void> }[] = [];

@@ -28,17 +28,10 @@ export function diffProperties(
   return Object.keys(shape.shape).flatMap((key) => diffProperty(shape, key, olds[key], news[key], rules));
 }
 
-/** Whether what the service shows agrees with `inputs`; what it does not show (a key left out) is not looked at. */
+/** True if the properties that the service shows agree with `inputs`. Properties that it does not show are ignored. */
 export function agrees(shape: z.ZodObject, actual: object, inputs: object, rules: DiffRules = {}): boolean {
   const [found, wanted] = [toProperties(actual), toProperties(inputs)];
-  return Object.keys(actual).every((key) => {
-    const schema = shape.shape[key];
-    if (!schema) return true;
-    const { optional, fallback } = propertyOf(schema);
-    // The inputs leave it to the service.
-    if (optional && fallback === undefined && wanted[key] === undefined) return true;
-    return diffProperty(shape, key, found[key], wanted[key], rules).length === 0;
-  });
+  return Object.keys(actual).every((key) => diffProperty(shape, key, found[key], wanted[key], rules).length === 0);
 }
 
 /** What differs in one property of the shape. */

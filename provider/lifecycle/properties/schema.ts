@@ -34,6 +34,12 @@ function unwrap(schema: z.core.$ZodType): Property {
 export const present = (inner: z.core.$ZodType, value: Value | undefined): Value | undefined =>
   value === null && !z.safeParse(inner, null).success ? undefined : value;
 
+/** True if a program leaves a property without a default to the service, so that no value of the service is a difference. */
+export function isLeftToService(schema: z.core.$ZodType, value: Value | undefined): boolean {
+  const { inner, optional, fallback } = propertyOf(schema);
+  return optional && fallback === undefined && present(inner, value) === undefined;
+}
+
 /** The shape of what lies under `key` in a value of this shape; undefined where anything may. */
 export function childOf(schema: z.core.$ZodType | undefined, key: string): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodObject) return schema.shape[key];
