@@ -107,7 +107,7 @@ export function createTransport(settings: TransportSettings): Transport {
       if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);
       if (text === undefined) return answer;
       const asked = readRetryAfter(headerOf(answer, "retry-after"), clock.now());
-      const retryAfter = asked ?? (answer.status === 429 ? usedUp : undefined);
+      const retryAfter = answer.status === 429 ? longest(asked, usedUp) : asked;
       return classifyAnswer({ status: answer.status, text, shown: shorten(redact(text)), retryAfter }, facts);
     } catch (error) {
       signal?.throwIfAborted();
@@ -174,6 +174,10 @@ export function createTransport(settings: TransportSettings): Transport {
   const serviceTime = () => (ahead === undefined ? undefined : clock.now() + ahead);
   return { send, requestCount: () => sent, serviceTime, close };
 }
+
+/** The longer of two waits, either of which may be absent. */
+const longest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
 /** What the service limits together with a request. */
 const scopeOf = ({ limitedWith, url }: TransportRequest): string => limitedWith ?? new URL(url).origin;

@@ -143,7 +143,8 @@ describe("by REST v2, whose limits are of the user and whose errors are problem+
   test.each([
     ["Retry-After", { "retry-after": "17" }, 17_000],
     ["RateLimit alone", { ratelimit: '"minute";r=0;t=17' }, 17_000],
-    ["both, of which Retry-After counts", { "retry-after": "20", ratelimit: '"minute";r=0;t=17' }, 20_000],
+    ["both, with a longer Retry-After", { "retry-after": "20", ratelimit: '"minute";r=0;t=17' }, 20_000],
+    ["both, with a longer window", { "retry-after": "5", ratelimit: '"minute";r=0;t=12, "hour";r=0;t=30' }, 30_000],
     [
       "several limits, of which the longest that is used up counts",
       { ratelimit: '"second";r=0;t=1, "minute";r=0;t=17, "day";r=9;t=999' },
