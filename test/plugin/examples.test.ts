@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dialect } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { exampleTexts } from "../support/example-texts";
 import { createStack, type Stack } from "../support/pulumi";
@@ -40,7 +41,10 @@ describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML 
     expect(examples.length).toBeGreaterThan(10);
     expect(configSecrets).toHaveLength(2);
   });
-  afterAll(() => stack.remove());
+  afterAll(async () => {
+    await stack.remove();
+    if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
+  });
 
   /** What the examples look up. */
   const makeObjects = async (): Promise<void> => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import type { CleanRoom } from "../packages/support/clean-room";
+import { dialect } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import { followPage } from "../support/page-run";
 import { noteSecret } from "../support/secret-scan";
@@ -146,5 +147,6 @@ if (yaml.missing === undefined)
       expect(ran.length).toBeGreaterThan(0);
       await after?.(service, room, again);
       await again("pulumi destroy");
+      if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
     });
   });

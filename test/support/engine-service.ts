@@ -36,6 +36,8 @@ export interface EngineService {
   dataFolder: string;
   /** The provider's settings: through the proxy. */
   environment: Record<string, string>;
+  /** Requests through the proxy to REST v1 or GraphQL, which retire. In dialect v2 there must be none. */
+  retiredRequests(): string[];
   /** What it holds; not counted by the proxy. */
   holdings(): Promise<Holdings>;
   /** A call of its REST API past the provider; the parsed answer, undefined when it has no body. */
@@ -95,9 +97,15 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
   const graphql: EngineService["graphql"] = (query) => call("POST", service.graphqlUrl, { query });
   const rest: EngineService["rest"] = (method, path, body) => call(method, `${service.baseUrl}${path}`, body);
 
+  const retiredRequests = (): string[] =>
+    proxy.requests
+      .filter(({ path }) => /^\/(v1|graphql)(\/|$)/.test(path))
+      .map(({ method, path }) => `${method} ${path}`);
+
   return {
     service,
     proxy,
+    retiredRequests,
     dataFolder,
     environment: {
       SERVERLESS_COMPUTE_API_KEY: service.apiKey,
