@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 /** The start arguments of a container as a program writes them: one text, or lists of words. */
 export interface StartArguments {
   dockerArgs: string;
@@ -7,15 +5,23 @@ export interface StartArguments {
   dockerStartCmd?: readonly string[] | undefined;
 }
 
-const words = z.array(z.string()).default([]);
-const lists = z.strictObject({ entrypoint: words, cmd: words });
-type Lists = z.output<typeof lists>;
+interface Lists {
+  entrypoint: readonly string[];
+  cmd: readonly string[];
+}
 
-/** Entrypoint and command in start arguments of the form `{"entrypoint": [...], "cmd": [...]}`; undefined for a bare command. */
+const isWords = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((word) => typeof word === "string");
+
+/**
+ * Entrypoint and command in start arguments of the form `{"entrypoint": [...], "cmd": [...]}`; undefined for a bare command.
+ * Without zod, because every program loads this file.
+ */
 export function listsIn(dockerArgs: string): Lists | undefined {
   if (!dockerArgs.trimStart().startsWith("{")) return undefined;
   try {
-    return lists.safeParse(JSON.parse(dockerArgs)).data;
+    const { entrypoint = [], cmd = [], ...others } = JSON.parse(dockerArgs);
+    return isWords(entrypoint) && isWords(cmd) && Object.keys(others).length === 0 ? { entrypoint, cmd } : undefined;
   } catch {
     return undefined;
   }
