@@ -43,7 +43,7 @@ test("one changeset for one package gives all three the next version, and every 
   const { dependencies: ofExample } = manifestOf(folder, "examples/quickstart");
   expect(ofExample["pulumi-serverless-compute"]).toBe(after);
   expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toMatch(
-    new RegExp(`^# Changelog\n\n## Unreleased\n\n## ${after} - 2026-11-22\n\n- `),
+    new RegExp(`^# Changelog\n\n## Unreleased\n\n## ${after} - 2026-11-22\n\n### `),
   );
   for (const path of examples) {
     expect(readFileSync(join(folder, path), "utf8"), path).toContain(`      version: ${after}\n`);
