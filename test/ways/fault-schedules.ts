@@ -28,19 +28,31 @@ const templateIs: Record<"made" | "changed", Match> =
       }
     : { made: { method: "POST", path: "/v2/templates" }, changed: { method: "PATCH", path: /templates/ } };
 
+/** How a secret is made and changed on the wire. */
+const secretIs: Record<"made" | "changed", Match> =
+  dialect === "v1"
+    ? {
+        made: { method: "POST", path: "/graphql", body: /secretCreate/ },
+        changed: { method: "POST", path: "/graphql", body: /secretValueUpdate/ },
+      }
+    : {
+        made: { method: "POST", path: "/v2/account/secrets" },
+        changed: { method: "PATCH", path: anyOf("/v2/account/secrets") },
+      };
+
 /** The requests that make something, or change what is there; one of them goes wrong. */
 const victims: Record<"making" | "changing", Match[]> = {
   making: [
     { method: "POST", path: restPaths.endpoints },
     { method: "POST", path: restPaths.volumes },
     templateIs.made,
-    { method: "POST", path: "/graphql", body: /secretCreate/ },
+    secretIs.made,
   ],
   changing: [
     { method: "PATCH", path: anyOf(restPaths.endpoints) },
     { method: "PATCH", path: anyOf(restPaths.volumes) },
     templateIs.changed,
-    { method: "POST", path: "/graphql", body: /secretValueUpdate/ },
+    secretIs.changed,
   ],
 };
 
@@ -84,7 +96,7 @@ const always: [title: string, Schedule][] = [
   [
     "the lost answer to the create of a secret",
     {
-      victim: { method: "POST", path: "/graphql", body: /secretCreate/ },
+      victim: secretIs.made,
       trouble: { kind: "dropAfterAnswer" },
       destroys: false,
     },

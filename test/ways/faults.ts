@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { withHelp } from "../../provider/engine/help";
 import { fingerprinted } from "../support/default-names";
-import { restPaths } from "../support/dialect";
+import { dialect, restPaths } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Run, Stack } from "../support/pulumi";
 import type { Way } from "./way";
@@ -48,8 +48,14 @@ export function faultsThrough(way: Way): void {
     expect(await stack.resources()).toEqual([]);
   });
 
+  /** The address of secrets, where nobody listens. */
+  const nobody: Record<string, string> =
+    dialect === "v1"
+      ? { SERVERLESS_COMPUTE_GRAPHQL_URL: "http://127.0.0.1:9/graphql" }
+      : { SERVERLESS_COMPUTE_BASE_URL: "http://127.0.0.1:9/v2" };
+
   it("a service that is down gives one clear line and leaves nothing in state", async () => {
-    const up = await stack.up({ env: { SERVERLESS_COMPUTE_GRAPHQL_URL: "http://127.0.0.1:9/graphql" } });
+    const up = await stack.up({ env: nobody });
     expect(up.code).not.toBe(0);
     expect(complaints(up)).toEqual([
       fingerprinted(
