@@ -55,7 +55,7 @@ export function badInputThrough(way: Way): void {
       const run = await previewOf('new sc.Secret("token", { name: "no spaces", value: ["sesame-open"] });');
       expect(run.code).not.toBe(0);
       expect(complaints(run, "Secret token")).toEqual([
-        'name: is "no spaces"; must be letters, digits, _, . and -, starting with a letter, a digit or _',
+        'name: is "no spaces"; must be letters, digits, _, ., - and /, starting with a letter, a digit or _',
         "value: must be a string",
       ]);
       expect(run.output).not.toContain("sesame-open");

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Dialect } from "serverless-compute-api";
@@ -14,21 +14,22 @@ type Version = (typeof versions)[number];
 export function dialectsThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
+  let handlers = "";
   beforeAll(async () => {
-    const dataFolder = await mkdtemp(join(tmpdir(), "engine-service-"));
+    handlers = await mkdtemp(join(tmpdir(), "version-handlers-"));
     // An image's handler returns the version that it is.
     const image = async (version: Version): Promise<[string, string]> => {
-      const handler = join(dataFolder, `version-${version}.mjs`);
+      const handler = join(handlers, `version-${version}.mjs`);
       await writeFile(handler, `export default () => ${version};\n`);
       return [`acme/version:${version}`, handler];
     };
-    service = await useEngineService({
-      dataFolder,
-      images: Object.fromEntries(await Promise.all(versions.map(image))),
-    });
+    service = await useEngineService({ images: Object.fromEntries(await Promise.all(versions.map(image))) });
     stack = await way.createStack(service.environment);
   });
-  afterAll(() => stack.remove());
+  afterAll(async () => {
+    await stack.remove();
+    await rm(handlers, { recursive: true, force: true });
+  });
 
   /** A template, an endpoint of it with a volume, and such ones as are `added`. */
   const program = (version: Version, added: string[] = []): string => `
