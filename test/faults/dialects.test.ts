@@ -234,7 +234,7 @@ test("a load balancer's url is the address that takes its requests", async () =>
   const { ServerlessEndpoint } = kinds;
   const inputs = ServerlessEndpoint.check(
     {},
-    { templateId: template.id, type: "LOAD_BALANCER", workersMax: 0 },
+    { templateId: template.id, type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", workersMax: 0 },
     "lb",
   ).inputs;
   const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));

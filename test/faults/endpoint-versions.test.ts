@@ -57,7 +57,11 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
 
 test("a look-up of a load balancer has the address that takes its requests", async () => {
   const { templateId } = await endpointByHand();
-  const inputs = ServerlessEndpoint.check({}, { templateId, type: "LOAD_BALANCER", workersMax: 0 }, "lb").inputs;
+  const inputs = ServerlessEndpoint.check(
+    {},
+    { templateId, type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", workersMax: 0 },
+    "lb",
+  ).inputs;
   const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));
   expect(outputs["url"]).toMatch(new RegExp(`/load-balancers/${id}$`));
   expect(await getServerlessEndpoint({ id }, bench.context({}, "v2"))).toMatchObject({ url: outputs["url"] });
