@@ -42,16 +42,26 @@ export const templateInputs = z
       .default(usualMountPath),
     isServerless: fields.isServerless.default(true).register(traits, { replaces: true }),
     containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
-    startSsh: z.boolean().describe("True to start an SSH server; defaults to the service's setting.").optional(),
-    startJupyter: z.boolean().describe("True to start JupyterLab; defaults to the service's setting.").optional(),
+    startSsh: z
+      .boolean()
+      .describe("True to start an SSH server; defaults to the service's setting.")
+      .optional()
+      .register(traits, { keptWhenRemoved: true }),
+    startJupyter: z
+      .boolean()
+      .describe("True to start JupyterLab; defaults to the service's setting.")
+      .optional()
+      .register(traits, { keptWhenRemoved: true }),
     isPublic: z
       .boolean()
       .describe("True to let every account use the template; defaults to the service's setting.")
-      .optional(),
+      .optional()
+      .register(traits, { keptWhenRemoved: true }),
     category: z
       .enum(["CPU", "NVIDIA", "AMD"])
       .describe("Hardware that the template is for; defaults to the service's setting.")
-      .optional(),
+      .optional()
+      .register(traits, { keptWhenRemoved: true }),
     allowedCudaVersions: z
       .array(z.string().min(1))
       .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")

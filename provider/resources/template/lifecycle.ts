@@ -55,15 +55,6 @@ const settingsOf = ({
   containerRegistryAuthId: containerRegistryAuthId || null,
 });
 
-/** Defaults of the service (contract of REST v2: TemplateCreate). */
-const usual = {
-  startSsh: true,
-  startJupyter: true,
-  isPublic: false,
-  category: "NVIDIA",
-  allowedCudaVersions: [],
-} as const;
-
 /** The inputs that make up the start text. */
 const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
 
@@ -73,7 +64,7 @@ const startArguments = ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
  */
 async function update(id: string, { news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { management } = context.clients;
-  const settings = { ...usual, ...settingsOf(news) };
+  const settings = { allowedCudaVersions: [], ...settingsOf(news) };
   const changes = changesIn(settings, (key) => (key === "dockerArgs" ? startArguments.some(changed) : changed(key)));
   const revision = revisionOf(news);
   if (Object.keys(changes).length > 0)
