@@ -1,4 +1,5 @@
 import { invalidArgument, type RequestFacts } from "./errors";
+import type { Dialect } from "./objects";
 import { createRedaction } from "./redaction";
 
 /** What the errors of a request say about it: no key, no query. */
@@ -29,6 +30,12 @@ export function isLoopback(url: string): boolean {
 export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
   const root = `${serverlessUrl}/v2`;
   return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;
+}
+
+/** The version that a root of the REST API ends in; undefined if it ends in none. */
+export function restVersionIn(baseUrl: string | undefined): Dialect | undefined {
+  const [, version] = /\/(v[12])\/*$/.exec(baseUrl ?? "") ?? [];
+  return version === "v1" || version === "v2" ? version : undefined;
 }
 
 /**

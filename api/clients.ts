@@ -1,4 +1,4 @@
-import { parseAddress } from "./address";
+import { parseAddress, restVersionIn } from "./address";
 import { type Clock, systemClock } from "./clock";
 import { createRestV1Management } from "./dialects/rest-v1";
 import { createRestV2Management } from "./dialects/rest-v2";
@@ -68,7 +68,7 @@ export function createClients(settings: ClientSettings): Clients {
     clock,
     random: settings.random ?? Math.random,
   });
-  const dialect = settings.dialect ?? (/\/v1$/.test(baseUrl) ? "v1" : "v2");
+  const dialect = settings.dialect ?? restVersionIn(baseUrl) ?? "v2";
   return {
     dialect,
     baseUrl,

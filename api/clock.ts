@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds that pass evenly when somebody sets the machine's time; only differences count. Default: `now`. */
+  /** Monotonic time in ms, from any origin: only differences count. Default: `now`. */
   elapsed?(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -26,7 +26,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The same clock for waits and time-outs: `now` begins at the clock's time, and does not jump when that is set. */
+/** A monotonic clock for waits and timeouts: `now` starts at the clock's time and does not follow later changes of it. */
 export function steadyClock(clock: Clock): Clock {
   const { elapsed } = clock;
   if (!elapsed) return clock;

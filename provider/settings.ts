@@ -1,6 +1,6 @@
 import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 // The whole of the api package would load the clients into every program, which makes no call, and its shapes zod.
-import { isLoopback, parseAddress, parseProxy } from "serverless-compute-api/address";
+import { isLoopback, parseAddress, parseProxy, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "./lifecycle/contract";
 import {
@@ -57,12 +57,6 @@ export function settingMistakes(config: ConfigLookup, environment: Environment =
 
 const subjectOf = (name: SettingName): string => `serverless-compute:${name} (or ${settingTable[name].variable})`;
 
-/** The version that a root of the REST API ends in. */
-const versionIn = (baseUrl: string | undefined): Dialect | undefined => {
-  const [, version] = /\/(v[12])\/*$/.exec(baseUrl ?? "") ?? [];
-  return version === "v1" || version === "v2" ? version : undefined;
-};
-
 /** Settings that do not go together, each of which is usable. */
 function combinationMistakes(config: ConfigLookup, environment: Environment): SettingMistake[] {
   const given = (name: SettingName): string | undefined => textOf(name, config, environment);
@@ -73,7 +67,7 @@ function combinationMistakes(config: ConfigLookup, environment: Environment): Se
       mistakes.push({ name, reason });
     }
   }
-  const [dialect, version] = [given("dialect"), versionIn(given("baseUrl"))];
+  const [dialect, version] = [given("dialect"), restVersionIn(given("baseUrl"))];
   if (dialect !== undefined && version !== undefined && dialect !== version) {
     const reason = `${subjectOf("dialect")} is "${dialect}", but serverless-compute:baseUrl ends in /${version}; set both to the same version, or remove the dialect`;
     mistakes.push({ name: "dialect", reason });
@@ -90,7 +84,7 @@ function placeOf(config: ConfigLookup, environment: Environment) {
   const addresses = url === undefined ? target : addressesBelow(url);
   const chosen = given("dialect");
   const dialect: Dialect =
-    chosen === "v1" || chosen === "v2" ? chosen : (versionIn(given("baseUrl")) ?? target.dialect);
+    chosen === "v1" || chosen === "v2" ? chosen : (restVersionIn(given("baseUrl")) ?? target.dialect);
   return {
     dialect,
     baseUrl: given("baseUrl") ?? addresses.baseUrl[dialect],
@@ -121,8 +115,8 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
     return Number.isSafeInteger(value) && value >= 1 ? undefined : unusable("a whole number, 1 or more");
   if (secret) return undefined;
   if (choices) return choices.includes(text) ? undefined : unusable(choices.join(" or "));
-  if (name === "url" && versionIn(text) !== undefined)
-    return unusable(`the service's root, without /${versionIn(text)}`);
+  if (name === "url" && restVersionIn(text) !== undefined)
+    return unusable(`the service's root, without /${restVersionIn(text)}`);
   try {
     parseAddress(subject, text, apiKey);
     return undefined;

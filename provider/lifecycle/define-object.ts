@@ -9,7 +9,7 @@ import { createReads, type Reads, type Source } from "./reads";
 
 /** The calls of the service for the objects of one kind. */
 export interface Objects<Inputs, Found> extends Source<Found> {
-  /** Those with a name, and perhaps others; absent where the service has no such filter. */
+  /** Lists the objects with a name; the list may contain other objects. Absent if the service has no such filter. */
   listNamed?(name: string, options: CallOptions): Promise<Found[]>;
   /** Makes one. */
   create(inputs: Inputs, options: CallOptions): Promise<Found>;

@@ -89,7 +89,7 @@ const contentSchema = (holder, document) =>
   fields(Object.values(fields(resolve(holder, document)["content"]))[0])["schema"];
 
 /**
- * What two sets of operations differ in, by route. Routes that only the other document has are named where they belong to
+ * Differences between two sets of operations, by route. Routes that only the other document has are named where they belong to
  * a family of the contract (the first word of the path).
  * @param {Map<string, Outline>} ours
  * @param {Map<string, Outline>} theirs

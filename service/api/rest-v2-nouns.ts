@@ -18,7 +18,7 @@ import type { Pager } from "./rest-v2-pages";
 import { secretsNoun } from "./rest-v2-secrets";
 import { defaultDisk, templateRecord, templateValues } from "./rest-v2-templates";
 
-/** What the paths of one noun do; everything returned is a body. Bodies are checked by their shapes before. */
+/** Operations on the paths of one noun; each returns a response body. */
 export interface Noun {
   /** The body with the list. */
   list(query: unknown): object;
@@ -40,7 +40,7 @@ const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
 const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
   parseInput(shape, body, "unprocessable");
 
-/** What is behind each path. */
+/** Operations by path. */
 export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUrl(): string }): Record<string, Noun> {
   const { resources, pager, serverlessUrl } = deps;
   const { endpoints, endpointContainers, templates, volumes, registryAuths, secrets } = resources;

@@ -38,7 +38,7 @@ export const containerRecord = (template: TemplateRow, env: Record<string, strin
   ports: splitList(template.ports),
 });
 
-/** What the body of a POST or PATCH of a template sets. A mount that is left out stays: REST v2 has no way to clear it. */
+/** Template settings in the body of a POST or PATCH. An omitted mount stays: REST v2 cannot clear it. */
 export function templateValues(body: z.output<typeof v2TemplatePatch>, current?: TemplateRow): TemplateChanges {
   const { mounts, serverless, public: isPublic, category, startSsh, startJupyter, allowedCudaVersions, name } = body;
   return {

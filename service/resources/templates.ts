@@ -180,7 +180,7 @@ export function createTemplates(deps: {
     /** Those that users made; with `bound`, also those that belong to one endpoint. */
     list: ({ bound = false } = {}): TemplateRow[] =>
       table.list().filter(({ boundEndpointId }) => bound || boundEndpointId === undefined),
-    /** Those that users made, the newest first. */
+    /** Templates created by users, newest first. */
     newest: () => table.newest().filter(({ row }) => row.boundEndpointId === undefined),
     get: table.get,
     find: table.find,

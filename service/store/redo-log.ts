@@ -31,8 +31,8 @@ const applied = (tables: Tables): number =>
 const setApplied = (tables: Tables) => tables.prepare("UPDATE redo_log SET applied = ?");
 
 /**
- * The whole lines of a log. A last line that cannot be read is what a process, or a power cut, left of one
- * that nobody was told of; throws an Error for any other one, and where lines are missing.
+ * The complete lines of a log. Ignores an unreadable last line: a crash or power cut truncated it before it was acknowledged.
+ * Throws an Error for any other unreadable line and for missing lines.
  */
 function readLines(path: string): z.output<typeof line>[] {
   if (!existsSync(path)) return [];

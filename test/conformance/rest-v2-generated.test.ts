@@ -75,7 +75,7 @@ const known = {
   name: fc.uuid().map((id) => `conf-${id}`),
 };
 
-/** What only prose forbids: args beside entrypoint or cmd that say something else, and a mount of a serverless template. */
+/** Rules that the contract states in prose only: args that contradict entrypoint or cmd, and a mount of a serverless template. */
 const plausible = (body: unknown): boolean =>
   (at(body, "args") === undefined || (at(body, "entrypoint") === undefined && at(body, "cmd") === undefined)) &&
   (at(body, "mounts", "persistent") === undefined || at(body, "serverless") === false);

@@ -39,7 +39,7 @@ const catalog = gpus.map((one) => ({
   maxCount: { secure: 8, community: 8 },
 }));
 
-/** What a program declares, the record of the service, and the property of the record that takes each of the values. */
+/** A property, its kind, and the records of the service with each legal value. */
 type Row = [property: string, kind: "Template" | "ServerlessEndpoint" | "NetworkVolume", values: object[]];
 
 const declared: Record<Row[1], Properties> = {

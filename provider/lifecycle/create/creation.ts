@@ -28,7 +28,7 @@ export interface Creation<Inputs extends Named, Outputs extends object, Found ex
   rules?: DiffRules;
   send(options: CallOptions): Promise<Found>;
   list(options: CallOptions): Promise<Found[]>;
-  /** Those with the name of the inputs, and perhaps others. */
+  /** Lists the objects with the inputs' name; the list may contain other objects. */
   listNamed(options: CallOptions): Promise<Found[]>;
   /** The inputs as the service shows them of an object; what it does not show is left out. */
   actual(found: Found): object;

@@ -17,7 +17,7 @@ const isWords = (value: unknown): value is string[] =>
  * Entrypoint and command in start arguments of the form `{"entrypoint": [...], "cmd": [...]}`; undefined for a bare command.
  * Without zod, because every program loads this file.
  */
-export function listsIn(dockerArgs: string): Lists | undefined {
+function listsIn(dockerArgs: string): Lists | undefined {
   if (!dockerArgs.trimStart().startsWith("{")) return undefined;
   try {
     const { entrypoint = [], cmd = [], ...others } = JSON.parse(dockerArgs);

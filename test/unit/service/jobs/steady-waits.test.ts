@@ -2,7 +2,7 @@ import { type Clock, steadyClock, systemClock } from "serverless-compute-api/clo
 import { expect, test } from "vitest";
 import { useJobRig } from "./support/job-rig";
 
-/** A machine's clock that somebody sets by `ahead` ms. */
+/** A machine's clock that is changed by `ahead` ms. */
 function settableClock() {
   const set = { ahead: 0 };
   const clock: Clock = { ...systemClock, now: () => systemClock.now() + set.ahead };
