@@ -10,13 +10,13 @@ const [, table = ""] = readFileSync(repository("CONTRIBUTING.md"), "utf8").split
 const rows = [...(table.split("\n\n")[0] ?? "").matchAll(/^\| (.+) \| (.+) \|$/gm)].map(
   ([, change = "", places = ""]) => ({
     change,
-    /** What stands in backticks and is a path, not a command. */
+    /** Paths in backticks, without commands. */
     paths: [...places.matchAll(/`([\w.-]+\/[\w./-]*)`/g)].map(([, path = ""]) => path),
   }),
 );
 
-describe("the table of CONTRIBUTING that says where to change what", () => {
-  test("names files and folders that are there", () => {
+describe("the map of CONTRIBUTING", () => {
+  test("names existing files and folders", () => {
     const paths = rows.flatMap((row) => row.paths);
     expect(paths.length).toBeGreaterThan(15);
     expect(paths.filter((path) => !existsSync(repository(path)))).toEqual([]);
@@ -24,10 +24,10 @@ describe("the table of CONTRIBUTING that says where to change what", () => {
 
   test.each([
     ["a default of a Template", /containerDiskInGb: .*\.default\(50\)/],
-    ["the text of an error, of an object that is in use", /inUse: .*still in use/],
+    ["the text of an error, for example of an object that is in use", /inUse: .*still in use/],
     ["how often a template's release is polled", /const pollInterval = /],
     ["what a preview shows for an endpoint's url", /\burl: \(.*\) => .*jobApiRoot/],
-  ])("leads to %s", (change, code) => {
+  ])("contains a row for %s", (change, code) => {
     const [path = ""] = rows.find((row) => row.change.includes(change))?.paths ?? [];
     expect(readFileSync(repository(path), "utf8")).toMatch(code);
   });

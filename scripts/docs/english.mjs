@@ -1,0 +1,144 @@
+/**
+ * Checks the mechanical rules of the English in pages and comments (CONTRIBUTING.md, "Terms"). Existing findings are
+ * listed per file in english-exceptions.json. The check fails if a file has more or fewer findings than listed.
+ * `--update` lowers the listed counts; it never raises them. `--list [path…]` prints every finding.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { root, runScript } from "../entry.mjs";
+
+/** @typedef {{ line: number, rule: string, text: string }} Finding */
+
+const maxWords = 35;
+const listPath = join(root, "scripts/docs/english-exceptions.json");
+
+/** Rules for phrases in pages and comments. */
+const phrases = [
+  {
+    rule: "use returns, reports, requires, contains",
+    pattern: /\b(tells|says|answers|asks|knows|is told|told of)\b/gi,
+  },
+  {
+    rule: "use is not, or name the thing",
+    pattern: /(?<!\bthere )\bis no\b(?! (longer|more|less|fewer|later|earlier)\b)/gi,
+  },
+  { rule: "name the role, or use the passive", pattern: /\b(some|no)body\b/gi },
+];
+const clauseFirst = /^\/\*\*[\s*]*(What|Whether|Those|That which|One (?:that|who)|Who|Whoever|Whatever|Where|Which)\b/;
+
+/** Generated files and the check's own test texts. */
+const ignored =
+  /(^|\/)(fixtures|node_modules)\/|^docs\/code-blocks\.md$|^provider\/resources\/(args|property-names)\.ts$|\/english(\.test)?\.m?[jt]s$/;
+
+/**
+ * Finds breaches in one file.
+ * @param {string} path
+ * @param {string} text
+ * @returns {Finding[]}
+ */
+export function findingsIn(path, text) {
+  const page = path.endsWith(".md");
+  const passages = page ? proseOf(text) : commentsOf(text);
+  return passages.flatMap((passage) => [
+    ...phrases.flatMap(({ rule, pattern }) => [...passage.text.matchAll(pattern)].map(() => ({ ...passage, rule }))),
+    ...(page
+      ? longSentences(passage.text).map((sentence) => ({
+          line: passage.line,
+          rule: `over ${maxWords} words`,
+          text: sentence,
+        }))
+      : clauseFirst.test(passage.text)
+        ? [{ ...passage, rule: "begin a doc comment with a noun or verb" }]
+        : []),
+  ]);
+}
+
+/** @param {string} text @returns {string[]} */
+const longSentences = (text) =>
+  text
+    .split(/(?<=[.!?:][)"”]*)\s+/)
+    .filter((sentence) => sentence.split(/\s+/).filter((word) => /\w/.test(word)).length > maxWords);
+
+/**
+ * Paragraphs, list items and table cells of a page, without code and link targets.
+ * @param {string} text
+ */
+function proseOf(text) {
+  const blank = (/** @type {string} */ match) => match.replace(/[^\n]/g, "");
+  const lines = text
+    .replace(/^---\n[\s\S]*?\n---\n/, blank)
+    .replace(/^( *)(```+)[\s\S]*?^\1\2 *$/gm, blank)
+    .replace(/<!--[\s\S]*?-->/g, blank)
+    .replace(/`[^`]+`/g, (match) => `code${blank(match)}`)
+    .replace(/\]\([^)]*\)/g, "]")
+    .split("\n");
+  /** @type {{ line: number, text: string }[]} */
+  const found = [];
+  let open = false;
+  for (const [index, line] of lines.entries()) {
+    const last = found.at(-1);
+    const starts = /^\s*([-*>#|]|\d+\.)(\s|$)/.test(line);
+    if (line.startsWith("|")) found.push(...line.split("|").map((cell) => ({ line: index + 1, text: cell.trim() })));
+    else if (last && open && !starts && line.trim() !== "") last.text += ` ${line.trim()}`;
+    else if (line.trim() !== "") found.push({ line: index + 1, text: line.trim() });
+    open = line.trim() !== "" && !line.startsWith("|");
+  }
+  return found;
+}
+
+/**
+ * Comments of a program, without code spans. A `//` counts at the start of a line or after a space only, so that
+ * addresses are not comments.
+ * @param {string} text
+ */
+function commentsOf(text) {
+  return [...text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g)].map((match) => ({
+    line: text.slice(0, match.index).split("\n").length,
+    text: match[0].replace(/`[^`]+`/g, "code"),
+  }));
+}
+
+/** Findings in all files that git tracks, by path. */
+function findingsOfRepository() {
+  const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0");
+  const checked = files.filter(
+    (path) => /\.(md|[cm]?[jt]sx?)$/.test(path) && !ignored.test(path) && existsSync(join(root, path)),
+  );
+  const found = new Map(checked.map((path) => [path, findingsIn(path, readFileSync(join(root, path), "utf8"))]));
+  return new Map([...found].filter(([, findings]) => findings.length > 0));
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { update: { type: "boolean" }, list: { type: "boolean" } },
+  });
+  const found = findingsOfRepository();
+  const print = (/** @type {string} */ path) => {
+    for (const { line, rule, text } of found.get(path) ?? [])
+      console.log(`${path}:${line}: ${rule}: ${text.replace(/\s+/g, " ").slice(0, 200)}`);
+  };
+  if (values.list) {
+    for (const path of found.keys()) if (positionals.every((start) => path.startsWith(start))) print(path);
+    return 0;
+  }
+  /** @type {Record<string, number>} */
+  const listed = JSON.parse(readFileSync(listPath, "utf8"));
+  const paths = [...new Set([...found.keys(), ...Object.keys(listed)])].sort();
+  const counted = paths.map((path) => ({ path, now: found.get(path)?.length ?? 0, allowed: listed[path] ?? 0 }));
+  if (values.update) {
+    const lowered = counted.map(({ path, now, allowed }) => [path, Math.min(now, allowed)]);
+    const kept = Object.fromEntries(lowered.filter(([, count]) => Number(count) > 0));
+    writeFileSync(listPath, `${JSON.stringify(kept, null, 2)}\n`);
+  }
+  const grown = counted.filter(({ now, allowed }) => now > allowed);
+  const shrunk = values.update ? [] : counted.filter(({ now, allowed }) => now < allowed);
+  for (const { path } of grown) print(path);
+  for (const { path } of shrunk) console.log(`${path}: fewer findings than listed; run the check with --update`);
+  return grown.length + shrunk.length === 0 ? 0 : 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await runScript(main);
