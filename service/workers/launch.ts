@@ -212,7 +212,9 @@ function handlerCommand(image: string, handler: string, args: string[]): WorkerC
       error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run by itself; run npm install tsx in its folder, or use Node 22.18 or later`,
     };
   }
-  return { file: process.execPath, args: [...loader, host, handler, ...args], channel: true };
+  // Without this flag, the version of Node is the last line of every crash.
+  const node = ["--no-extra-info-on-fatal-exception", ...loader];
+  return { file: process.execPath, args: [...node, host, handler, ...args], channel: true };
 }
 
 /** The Node worker. Next to the sources, the compiled one is preferred while it is up to date: it starts three times as fast. */

@@ -127,19 +127,21 @@ async function loadHandler(file: string): Promise<Handler> {
   // A CommonJS file compiled from an ES module has its default export one level down.
   if (isObject(found) && "default" in found) found = found["default"];
   if (typeof found !== "function")
-    throw new Error(`${file} has no default export that is a function: export default (job) => output`);
+    throw new Error(`${file} has no default export that is a function; add "export default (job) => output"`);
   const handler = found;
   return (job) => handler(job);
 }
 
-async function main(): Promise<void> {
-  const file = process.argv[2];
-  if (file === undefined) throw new Error("no handler file was given");
+async function main(file: string): Promise<void> {
   const handler = await loadHandler(file);
   serve(handler, new Socket({ fd: pipeDescriptor, readable: true, writable: true }));
 }
 
-main().catch((error: unknown) => {
-  console.error(error);
+const [, , handlerFile = ""] = process.argv;
+main(handlerFile).catch(async (error: unknown) => {
+  const { loadFailure } = await import("./load-failure.js");
+  const report = loadFailure(error, handlerFile);
+  if (report === undefined) throw error;
+  console.error(report);
   process.exit(1);
 });

@@ -4,7 +4,7 @@ import type { LocalWorker } from "./local-worker";
 import type { ProcessEnd } from "./process";
 import { phaseOf } from "./registry";
 
-/** Why the workers of endpoints do not do their work, for `/health` and `status`. */
+/** Why the workers of endpoints do no work, for `/health`, `status` and the console. */
 export function createWorkerProblems(clock: Clock, timings: JobTimings) {
   const starts = new Map<string, string>();
   const crashes = new Map<string, string>();
@@ -29,7 +29,8 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
       const unreached = local.reason === undefined ? "" : unreachedBy(local);
       // Of an image that cannot be fetched nothing ever ran.
       const when = local.worker.preparing ? "" : ", before it asked for a job";
-      const why = `workers of the image "${local.image}" do not start: the last one ${howItEnded(local, end)}${when}${unreached}${lastWordsOf(local, end)}`;
+      const how = `${howItEnded(local, end)}${when}`;
+      const why = `workers of the image "${local.image}" do not start: the last one ${how}${unreached}${lastWordsOf(local, end)}`;
       starts.set(endpointId, why);
       return why;
     },
@@ -64,6 +65,13 @@ function unreachedBy({ worker, process }: LocalWorker): string {
 const howItEnded = ({ reason }: LocalWorker, end: ProcessEnd): string =>
   reason === undefined ? end.how : `was ended by the service because it ${reason}`;
 
-/** The last lines it wrote, as the end of a sentence; empty when it wrote nothing. */
-const lastWordsOf = ({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string =>
-  lastErrors.length > 0 ? `; its last lines:\n${lastErrors.map(redact).join("\n")}` : "";
+/** The first line of an error: "TypeError: …", "Error [CODE]: …", "ModuleNotFoundError: …", "requests.exceptions.Timeout: …". */
+const errorLine = /^(?:Uncaught )?(?:[\w.]*(?:Error|Exception)|[\w.]+\.exceptions\.\w+)(?: \[\w+\])?(?::|$)/;
+
+/** The first error it reported, then its last lines, as the end of a sentence; empty if it wrote nothing. */
+function lastWordsOf({ redact }: LocalWorker, { lastErrors }: ProcessEnd): string {
+  if (lastErrors.length === 0) return "";
+  const lines = lastErrors.map(redact);
+  const error = lines.find((line) => errorLine.test(line));
+  return `${error === undefined ? "" : `: ${error}`}; its last lines:\n${lines.join("\n")}`;
+}

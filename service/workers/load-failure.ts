@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+
+/** A place in a source file; line and column start at 1. */
+interface Place {
+  file: string;
+  line: number;
+  column: number;
+}
+
+/** Stack frames of Node, of packages and of the worker itself. */
+const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\.[jt]s|<anonymous>)/;
+
+/**
+ * The report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns
+ * undefined for a syntax error whose place only Node knows: Node prints it if the error is thrown and not caught.
+ */
+export function loadFailure(error: unknown, handler: string): string | undefined {
+  if (!(error instanceof Error)) return `the handler file threw ${inspect(error)}`;
+  const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
+  error.stack = lines.filter((line) => !foreignFrame.test(line)).join("\n");
+  if (error instanceof SyntaxError) {
+    // Node has put the excerpt into the stack of some syntax errors already.
+    if (!error.stack.startsWith(error.name)) return error.stack;
+    // Node prints errors without a frame in brackets.
+    error.stack += `\n    at handler (${handler})`;
+    return undefined;
+  }
+  const place = placeInMessage(error.message) ?? importIn(error.message) ?? firstFrame(error.stack);
+  return excerptOf(place) + (error.cause === undefined ? error.stack : inspect(error));
+}
+
+/** The place that the message of a TypeScript compiler (esbuild) contains. Its columns start at 0. */
+function placeInMessage(message: string): Place | undefined {
+  const [, file, line, column] = /^(.+):(\d+):(\d+): ERROR: /m.exec(message) ?? [];
+  return file === undefined ? undefined : { file, line: Number(line), column: Number(column) + 1 };
+}
+
+/** The import of a module that does not exist: Node names the importing file, but not the line. */
+function importIn(message: string): Place | undefined {
+  const [, file] = /(?:imported from |^Require stack:\n- )(.+)$/m.exec(message) ?? [];
+  const quoted = [...message.matchAll(/['"]([^'"]+)['"]/g)].map(([, text]) => text);
+  for (const [index, text] of linesOf(file).entries()) {
+    for (const found of text.matchAll(/\b(?:from|import|require)\s*\(?\s*(["'])([^"']+)\1/g)) {
+      const [match, , specifier = ""] = found;
+      if (![specifier, packageOf(specifier), pathOf(specifier, file)].some((name) => quoted.includes(name))) continue;
+      const column = found.index + match.lastIndexOf(specifier) + 1;
+      return { file: file ?? "", line: index + 1, column };
+    }
+  }
+  return undefined;
+}
+
+/** The package of a specifier: "@scope/name" of "@scope/name/part". */
+const packageOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+
+function pathOf(specifier: string, importer = ""): string {
+  try {
+    return fileURLToPath(new URL(specifier, pathToFileURL(importer)));
+  } catch {
+    return specifier;
+  }
+}
+
+/** The innermost stack frame that is left. */
+function firstFrame(stack: string): Place | undefined {
+  const [, where = "", line, column] = /^\s+at (?:.*\()?(.+?):(\d+):(\d+)\)?$/m.exec(stack) ?? [];
+  const file = where.startsWith("file:") ? fileURLToPath(where) : where;
+  return isAbsolute(file) ? { file, line: Number(line), column: Number(column) } : undefined;
+}
+
+function linesOf(file: string | undefined): string[] {
+  try {
+    return file === undefined ? [] : readFileSync(file, "utf8").split(/\r?\n/);
+  } catch {
+    return [];
+  }
+}
+
+/** File, line and caret as Node prints them, with an empty line after them; empty if the place cannot be read. */
+function excerptOf(place: Place | undefined): string {
+  const text = place && linesOf(place.file)[place.line - 1];
+  if (place === undefined || text === undefined) return "";
+  const { file, line, column } = place;
+  // Tabs stay tabs, so that the caret is below its character.
+  const indent = text.slice(0, column - 1).replace(/[^\t]/g, " ");
+  return `${file}:${line}\n${text}\n${indent}^\n\n`;
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { useJobRig } from "../jobs/support/job-rig";
+import { shortTimings } from "./support/programs";
+
+/** Handler files that fail to load, with the file and line at fault, the text under which the caret is, and the error. */
+const failures = [
+  {
+    name: "a syntax error",
+    files: { "handler.mjs": "const one = 1;\nexport default () => one +* 2;\n" },
+    ...{ at: "handler.mjs:2", caretAt: "* 2", error: "SyntaxError: Unexpected token '*'" },
+  },
+  {
+    name: "a syntax error in an imported file",
+    files: { "handler.mjs": 'import "./part.mjs";\nexport default () => 1;\n', "part.mjs": "\n\tlet a = ];\n" },
+    ...{ at: "part.mjs:2", caretAt: "];", error: "SyntaxError: Unexpected token ']'" },
+  },
+  {
+    name: "a syntax error in CommonJS",
+    files: { "handler.cjs": "module.exports = () => { return ( };\n" },
+    ...{ at: "handler.cjs:1", caretAt: "};", error: "SyntaxError: Unexpected token '}'" },
+  },
+  {
+    name: "a syntax error in TypeScript",
+    files: { "handler.ts": "export default (job: object) => job.(;\n" },
+    ...{ at: "handler.ts:1", caretAt: "(;", error: "Error: Transform failed with 1 error:" },
+  },
+  {
+    name: "an import of a file that does not exist",
+    files: { "handler.mjs": 'import "node:fs";\nimport a from "./images/resize.mjs";\nexport default () => a;\n' },
+    ...{ at: "handler.mjs:2", caretAt: "./images", error: "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '" },
+  },
+  {
+    name: "an import of a package that is not installed",
+    files: { "handler.mts": 'import a from "@acme/not-installed/part";\nexport default () => a;\n' },
+    ...{ at: "handler.mts:1", caretAt: "@acme", error: "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '@acme/not" },
+  },
+  {
+    name: "a require of a file that does not exist",
+    files: { "handler.cjs": 'const a = require("./gone");\nmodule.exports = () => a;\n' },
+    ...{ at: "handler.cjs:1", caretAt: "./gone", error: "Error: Cannot find module './gone'" },
+  },
+  {
+    name: "an import of a name that does not exist",
+    files: { "handler.mjs": 'import { raedFile } from "node:fs";\nexport default () => raedFile;\n' },
+    ...{ at: "handler.mjs:1", caretAt: "raedFile", error: "SyntaxError: The requested module 'node:fs' does not" },
+  },
+  {
+    name: "an error while it is loaded",
+    files: { "handler.mjs": 'export default () => 1;\nthrow new RangeError("no model");\n' },
+    ...{ at: "handler.mjs:2", caretAt: "new RangeError", error: "RangeError: no model" },
+  },
+];
+
+describe("file, line and caret are in the worker's log, the job's error and /health of a handler with", () => {
+  test.each(failures)("$name", async ({ files, at, caretAt, error }) => {
+    const folder = mkdtempSync(join(tmpdir(), "load-failures-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const handler = join(folder, Object.keys(files)[0] ?? "");
+    const rig = await useJobRig({ images: { broken: handler }, timings: shortTimings });
+    const jobs = await rig.endpoint("broken");
+    const job = await jobs.reaches(await jobs.run({}));
+    expect(job["status"]).toBe("FAILED");
+    const { message } = await jobs.health();
+    const log = (await rig.workerLog(jobs.id)).replace(/^\S+Z local-\w+ /gm, "");
+    for (const text of [String(job["error"]), String(message), log]) {
+      expect(text).toContain(error);
+      const [, source = "", caret = ""] = new RegExp(`${at}\n(.*)\n([ \t]*)\\^`).exec(text) ?? [];
+      expect(source.slice(caret.length).startsWith(caretAt), text).toBe(true);
+      expect(text).not.toMatch(/at .*(?:node:internal|node-host)/);
+    }
+    expect(message?.split("\n")[0], "the line that status prints").toContain(error);
+  });
+});
