@@ -70,6 +70,14 @@ const offenders: Record<string, [path: string, text: string][]> = {
   ],
   "the dynamic way does not import the plugin": [["provider/dynamic/a.ts", 'export { x } from "../plugin/values";']],
   "the plugin does not import the dynamic way": [["provider/plugin/a.ts", 'import "../dynamic/provider";']],
+  "the command line imports neither way into Pulumi, and no Pulumi": [
+    ["provider/cli/a.ts", 'import * as pulumi from "@pulumi/pulumi";'],
+    ["provider/cli/b.ts", 'import { x } from "../plugin/values";'],
+  ],
+  "nothing of the provider imports its command line": [
+    ["provider/resources/a.ts", 'import { parseState } from "../cli/state";'],
+  ],
+  "only the command lines import commander": [["provider/plugin/a.ts", 'import { Command } from "commander";']],
   "nothing of the provider imports what is bundled": [
     ["provider/dynamic/a.ts", 'import type { provider } from "../bundle/deployment";'],
   ],

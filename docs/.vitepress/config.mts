@@ -99,6 +99,7 @@ export default defineConfig({
         items: [
           page("Resources", "/resources"),
           page("The plugin", "/plugin"),
+          page("The command line", "/command-line"),
           page("The local service", "/service"),
           page("The console", "/console"),
           page("The hosted service", "/hosted-service"),

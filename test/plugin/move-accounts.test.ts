@@ -61,7 +61,7 @@ it("they move to a provider of the plugin with the same name and settings, and n
   for (const { proxy } of [east, west]) proxy.clear();
   const [exported, moved] = [join(stack.folder, "exported.json"), join(stack.folder, "moved.json")];
   expect((await stack.command(["stack", "export", "--file", exported])).code).toBe(0);
-  const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
+  const script = await run(join(pluginFolder(), "serverless-compute"), ["move"], {
     input: await readFile(exported, "utf8"),
   });
   expect(script).toMatchObject({ code: 0, stderr: "3 resources now belong to the plugin.\n" });

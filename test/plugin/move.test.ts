@@ -40,7 +40,7 @@ it("a stack of dynamic resources moves to the plugin: nothing changes, and nobod
 
   const [exported, moved] = [join(stack.folder, "exported.json"), join(stack.folder, "moved.json")];
   expect((await stack.command(["stack", "export", "--file", exported])).code).toBe(0);
-  const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
+  const script = await run(join(pluginFolder(), "serverless-compute"), ["move"], {
     input: await readFile(exported, "utf8"),
   });
   expect(script).toMatchObject({ code: 0, stderr: "5 resources now belong to the plugin.\n" });
@@ -62,7 +62,7 @@ it("a stack of dynamic resources moves to the plugin: nothing changes, and nobod
   expect(new Set(Object.values(refresh.operations).flat())).toEqual(new Set(["same"]));
 });
 
-it("a stack that has none is left alone", async () => {
+it("the former name of the command works, and rejects a stack without dynamic resources", async () => {
   const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
     input: JSON.stringify({ version: 3, deployment: { resources: [] } }),
   });

@@ -157,6 +157,27 @@ export const rules: Rule[] = [
     breaches: badImports((source) => within(source, "provider/plugin"), leads("provider/dynamic")),
   },
   {
+    sentence: "the command line imports neither way into Pulumi, and no Pulumi",
+    breaches: badImports(
+      (source) => within(source, "provider/cli"),
+      (to) => pulumi.test(to) || ["dynamic", "plugin", "bundle", "index"].some((name) => leads(`provider/${name}`)(to)),
+    ),
+  },
+  {
+    sentence: "nothing of the provider imports its command line",
+    breaches: badImports(
+      (source) => within(source, "provider") && !within(source, "provider/cli"),
+      leads("provider/cli"),
+    ),
+  },
+  {
+    sentence: "only the command lines import commander",
+    breaches: badImports(
+      (source) => within(source, ...packages) && !within(source, "provider/cli", "service/cli"),
+      (to) => to === "commander",
+    ),
+  },
+  {
     sentence: "nothing of the provider imports what is bundled",
     breaches: badImports(
       (source) => within(source, "provider") && !within(source, "provider/bundle"),

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { command } from "./terminal";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "command-line-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The smallest state that has a dynamic resource of ours. */
+const state = JSON.stringify({
+  version: 3,
+  deployment: {
+    resources: [
+      {
+        urn: "urn:pulumi:dev::shop::pulumi:providers:pulumi-nodejs::default",
+        type: "pulumi:providers:pulumi-nodejs",
+        id: "p",
+      },
+      {
+        urn: "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Secret::token",
+        type: "pulumi-nodejs:dynamic/serverless:Secret",
+        custom: true,
+        id: "s1",
+        provider: "urn:pulumi:dev::shop::pulumi:providers:pulumi-nodejs::default::p",
+      },
+    ],
+  },
+});
+
+describe("the command line", () => {
+  it("lists its commands, and describes each", async () => {
+    const help = await command(["--help"]);
+    expect(help).toMatchObject({ code: 0, err: "" });
+    for (const name of ["move"]) {
+      expect(help.out).toContain(`  ${name} `);
+      expect((await command([name, "--help"])).out).toContain(`Usage: serverless-compute ${name}`);
+    }
+  });
+
+  it("prints its version", async () => {
+    expect(await command(["--version"])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^serverless-compute \d/),
+    });
+  });
+
+  it.each([[["restore"]], [["move", "--force"]], [["move", "a", "b"]], [[]]])(
+    "exits with 2 for the wrong command line %j",
+    async (args) => {
+      const { code, out, err } = await command(args);
+      expect({ code, out }).toEqual({ code: 2, out: "" });
+      expect(err).not.toBe("");
+    },
+  );
+
+  it("exits with 1 and one line for a missing file", async () => {
+    const { code, out, err } = await command(["move", join(folder, "none.json")]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^serverless-compute: ENOENT.*none\.json'$/);
+  });
+});
+
+describe("move", () => {
+  it("prints the state on stdout and the count on stderr, from standard input and from a file", async () => {
+    const piped = await command(["move"], state);
+    expect(piped).toMatchObject({ code: 0, err: "1 resources now belong to the plugin." });
+    expect(JSON.parse(piped.out).deployment.resources).toMatchObject([
+      {},
+      { type: "pulumi:providers:serverless-compute" },
+      { type: "serverless-compute:index:Secret", id: "s1" },
+    ]);
+    await writeFile(join(folder, "state.json"), state);
+    expect(await command(["move", join(folder, "state.json")])).toMatchObject({ code: 0, err: piped.err });
+  });
+
+  it.each(["", "{}", "[1]", '{"deployment": {"resources": [{}]}}'])("rejects the input %j", async (input) => {
+    const { code, out, err } = await command(["move"], input);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toBe("serverless-compute: the input is not a stack's state; pass the output of `pulumi stack export`");
+  });
+});
