@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { ended, type MeasuredService, onService } from "./service";
 import { percentile } from "./statistics";
 
-/** All connections of ten endpoints at once, at the interface's limits: 200 connections each, 1,000 requests each. */
+/** Load of ten endpoints at once at the interface's limits: 200 connections and 1,000 requests each. */
 export interface BurstRow {
   by: "the service" | "a bare node:http server";
   sent: number;
@@ -13,7 +13,7 @@ export interface BurstRow {
   /** Other responses. */
   errors: number;
   acceptedPerSecond: number;
-  /** From the connection, or the last response on it, to the response, ms. */
+  /** From the connection or the previous response to the response, ms. */
   p50: number;
   p99: number;
   /** Seconds from the last response to the last finished job. */
@@ -29,7 +29,7 @@ interface Response {
   ms: number;
 }
 
-/** One connection that sends its next request when the last one is answered. A load tool takes 0.4 s to make 2,000 of its own. */
+/** Connection that sends its next request after each response. A load tool takes 0.4 s to open 2,000 of its own. */
 function send(port: number, request: string, requests: number): Promise<Response[]> {
   return new Promise((resolve, reject) => {
     const responses: Response[] = [];
@@ -81,7 +81,7 @@ const requestOf = (path: string, headers: Record<string, string>): string =>
 async function ofService({ serverlessUrl, endpointIds, headers, ...service }: MeasuredService): Promise<BurstRow> {
   const port = Number(new URL(serverlessUrl).port);
   const [warmUp = "", ...requests] = endpointIds.map((id) => requestOf(`/v2/${id}/run`, headers));
-  // Its own limits are used up, those of the others are not.
+  // Its own limits are used up; the limits of the other endpoints are not.
   await Promise.all(Array.from({ length: 100 }, () => send(port, warmUp, 50)));
   await service.drained();
   const before = await service.count("completed");
@@ -91,7 +91,7 @@ async function ofService({ serverlessUrl, endpointIds, headers, ...service }: Me
   return row;
 }
 
-/** What the machine and Node take for the same requests, when nothing is done with them. */
+/** Baseline: the time that the machine and Node take for the same requests without processing them. */
 async function ofBareServer(): Promise<BurstRow> {
   const program = `require("node:http").createServer((request, response) => {
     request.resume().on("end", () => response.end('{"id":"00000000-0000-0000-0000-000000000000","status":"IN_QUEUE"}'));
@@ -108,7 +108,10 @@ async function ofBareServer(): Promise<BurstRow> {
   }
 }
 
-/** A burst of /run within the limits of ten endpoints, beside a server that does nothing; every accepted job has to complete. */
+/**
+ * Burst of /run within the limits of ten endpoints, compared with a server that does nothing. Every accepted job must
+ * complete.
+ */
 export async function measureBurst(): Promise<BurstRow[]> {
   return [await ofBareServer(), await onService({ endpoints: endpoints + 1, rateLimits: "on" }, ofService)];
 }

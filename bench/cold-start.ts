@@ -13,7 +13,9 @@ export interface ColdStart {
   firstResponse: number;
   /** Resident memory a second after that, MiB. */
   memory: number;
-  /** The same after `idle` seconds without a request: Node gives memory back when nothing has happened for a while. */
+  /**
+   * Resident memory after `idle` seconds without a request, MiB. Node releases memory after a while without activity.
+   */
   idleMemory: number;
 }
 
@@ -40,7 +42,7 @@ async function startOnce(idle: number): Promise<ColdStart> {
   }
 }
 
-/** Starts the service several times, one after the other; the last time it stays idle for `idle` seconds. */
+/** Starts the service several times in sequence. The last instance stays idle for `idle` seconds. */
 export async function measureColdStart(rounds: number, idle: number): Promise<ColdStart> {
   const all: ColdStart[] = [];
   for (let round = 1; round <= rounds; round++) all.push(await startOnce(round === rounds ? idle : 0));

@@ -4,25 +4,26 @@ import { basename, dirname, join } from "node:path";
 const root = join(__dirname, "..");
 const { version } = require("../provider/package.json");
 
-/** Another provider to measure beside ours, on the same service. */
+/** Third-party provider to measure next to ours, against the same service. */
 export interface Peer {
   /** Its executable, `pulumi-resource-<name>`. */
   path: string;
   /**
-   * A YAML program: what stands before the line `---` once (Pulumi.yaml without name, runtime and plugins), what stands
-   * after it for each three resources, with `{i}` for their number. `{graphqlUrl}`, `{baseUrl}` and `{apiKey}` are filled in.
+   * YAML program. The part before the line `---` appears once (Pulumi.yaml without name, runtime and plugins). The part
+   * after it is repeated for every three resources, with `{i}` as their number. `{graphqlUrl}`, `{baseUrl}` and
+   * `{apiKey}` are substituted.
    */
   program: string;
 }
 
-/** A provider with the program that it is measured by. */
+/** Provider and the program that measures it. */
 export interface Contestant {
   name: string;
   /** Writes the program of `count` resources into its folder. */
   write(folder: string, count: number): Promise<void>;
 }
 
-/** A volume, a template and an endpoint with both. */
+/** Program of volumes, templates and endpoints that use both. */
 const triple = (i: number): string => `
   volume${i}:
     type: serverless-compute:NetworkVolume
@@ -73,7 +74,7 @@ export const viaDynamic = (name: string, folder: string): Contestant => ({
   },
 });
 
-/** Another provider. */
+/** Third-party provider. */
 export function viaPeer({ path, program }: Peer): Contestant {
   const [head = "", each = ""] = program.split(/^---\n/m);
   const plugin = basename(path).replace(/^pulumi-resource-/, "");

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { Agent, createServer, request } from "node:http";
 import { processorTime, residentMemory } from "./processes";
 
-/** What one command cost, beside its time. */
+/** Cost of one command besides its time. */
 export interface Usage {
   /** Requests to the service. */
   requests: number;
@@ -12,15 +12,15 @@ export interface Usage {
   memory: number;
 }
 
-/** An address that leads to a service and counts what goes there. */
+/** Counting proxy in front of a service. */
 export interface Counter {
   origin: string;
-  /** Requests since it was last asked. */
+  /** Requests since the last read. */
   take(): number;
   close(): void;
 }
 
-/** Starts a counter in front of an origin, on loopback. */
+/** Starts a counting proxy for an origin, on loopback. */
 export async function startCounter(origin: string): Promise<Counter> {
   let count = 0;
   const agent = new Agent({ keepAlive: true });
@@ -52,13 +52,13 @@ export async function startCounter(origin: string): Promise<Counter> {
   };
 }
 
-/** Milliseconds between two looks at the processes. */
+/** Interval between two samples of the processes, ms. */
 const lookEvery = 15;
 
-/** Whether a command line is that of a provider: a plugin, or the process of dynamic resources. */
+/** Tests whether a command line belongs to a provider: a plugin, or the process of dynamic resources. */
 const isProvider = (words: string): boolean => /pulumi-resource-|\/dist\/plugin\.js|dynamic-provider/.test(words);
 
-/** Watches the providers whose environment names `folder`, until it is told to end. Only where there is /proc. */
+/** Samples the providers whose environment contains `folder` until stopped. Requires /proc. */
 export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" | "memory">> {
   const read = (pid: number, name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
   const foreign = new Set<number>();
@@ -68,7 +68,7 @@ export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" |
       const pid = Number(name);
       if (Number.isNaN(pid) || foreign.has(pid)) continue;
       const environment = await read(pid, "environ");
-      // Empty is that of a process that is ending or only beginning.
+      // The command line of a starting or ending process is empty.
       if (environment !== "" && !environment.includes(folder)) foreign.add(pid);
       else if (environment !== "" && isProvider(await read(pid, "cmdline"))) {
         const [cpu, memory] = await Promise.all([processorTime(pid), residentMemory(pid).catch(() => 0)]);

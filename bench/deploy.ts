@@ -13,19 +13,22 @@ import { median } from "./statistics";
 
 const root = join(__dirname, "..");
 
-/** The commands of a round, in this order. */
+/** Commands of a round, in order. */
 export const steps = ["up", "preview", "refresh", "destroy"] as const;
 type Step = (typeof steps)[number];
 
-/** One provider's medians for a number of resources. */
+/** Medians of one provider for a number of resources. */
 export interface DeployRow {
   by: string;
   resources: number;
   /** Seconds of each command, from its start to its end. */
   seconds: Record<Step, number>;
-  /** This one's time divided by that of another one in the same round; the median. Absent of the others. */
+  /**
+   * Median ratio of this provider's time to the time of the provider compared with, in the same round. Absent for that
+   * provider.
+   */
   ratio?: { to: string; of: Record<Step, number> };
-  /** What each command costs beside time, in a round of its own. */
+  /** Cost of each command besides time, measured in a separate round. */
   usage: Record<Step, Usage>;
 }
 
@@ -36,13 +39,13 @@ const commands: Record<Step, string[]> = {
   destroy: ["destroy", "--yes", "--skip-preview"],
 };
 
-/** What a contestant's program is run with. */
+/** Environment and settings for running a contestant's program. */
 interface Setting {
   pulumi: string;
   env: NodeJS.ProcessEnv;
 }
 
-/** Runs one command; its seconds. A command that fails ends the measurement. */
+/** Runs one command and returns its seconds. A command that fails ends the measurement. */
 async function timed({ pulumi, env }: Setting, cwd: string, args: string[]): Promise<number> {
   const began = performance.now();
   const { code, stdout, stderr } = await run(pulumi, [...args, "--non-interactive"], { cwd, env, timeout: 300_000 });
@@ -50,7 +53,7 @@ async function timed({ pulumi, env }: Setting, cwd: string, args: string[]): Pro
   return (performance.now() - began) / 1000;
 }
 
-/** All commands once, on a stack of its own; `around` gets each command and the stack's folder. */
+/** Runs all commands once on a new stack. `around` receives each command and the stack's folder. */
 async function round<Result>(
   contestant: Contestant,
   count: number,
@@ -76,7 +79,7 @@ async function round<Result>(
   };
 }
 
-/** The same round through a counter, with an eye on the provider's process; its time means nothing. */
+/** Runs the same round through the counting proxy and samples the provider's process; its times are not meaningful. */
 function usageOf(contestant: Contestant, count: number, work: string, { pulumi, env }: Setting, counter: Counter) {
   const origin = new URL(env["SERVERLESS_COMPUTE_BASE_URL"] ?? "").origin;
   const counted = Object.entries(env).map(([name, value]) => [name, value?.replace(origin, counter.origin)]);
@@ -101,19 +104,19 @@ const byStep = (read: (step: Step) => number): Record<Step, number> => ({
 export interface DeployOptions {
   sizes: readonly number[];
   rounds: number;
-  /** The plugin's executable that needs no Node, to measure beside the one of the npm package. */
+  /** Executable of the plugin that requires no Node, measured next to the npm package's plugin. */
   executable?: string | undefined;
   peer?: Peer | undefined;
-  /** Measures the same package with lifecycles that return at once, too. */
+  /** Also measures the same package with lifecycles that return immediately. */
   floor?: boolean;
-  /** Leaves the dynamic resources out. */
+  /** Skips the dynamic provider. */
   pluginOnly?: boolean;
 }
 
 /**
- * Deploys programs against a service of its own, every contestant in turn in each round, so that whatever else the machine
- * does meets all. The plugin is compared with the other provider or else with the floor, dynamic resources with the floor.
- * NODE_EXTRA_CA_CERTS is unset for all of them; every program has the version of its plugin.
+ * Deploys programs to a local service, all contestants in turn in each round, so that other load on the machine affects
+ * all equally. The plugin is compared with the other provider or the floor, the dynamic provider with the floor.
+ * NODE_EXTRA_CA_CERTS is unset for all. Every program uses the version of its plugin.
  */
 export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]> {
   const { sizes, rounds, executable, peer, floor, pluginOnly } = options;
@@ -152,7 +155,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
         .replaceAll("{apiKey}", apiKey),
     };
     const provider = join(root, "provider");
-    // Inside the repository, where its packages are found.
+    // Inside the repository, so that its packages resolve.
     await mkdir(join(root, ".serverless-compute"), { recursive: true });
     const floorFolder = await mkdtemp(join(root, ".serverless-compute", "floor-"));
     closing.push(() => rm(floorFolder, { recursive: true, force: true }));
@@ -176,7 +179,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
     const rows: DeployRow[] = [];
     for (const resources of sizes) {
       const all = new Map<Contestant, Record<Step, number>[]>(contestants.map((one) => [one, []]));
-      // The first round fills the caches of files and of the schema.
+      // The first round warms the file and schema caches.
       for (let at = 0; at <= rounds; at++) {
         for (const one of contestants) {
           const seconds = await round(one, resources, work, setting, (command) => command());

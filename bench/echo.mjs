@@ -1,2 +1,2 @@
-/** The handler of the measurements: answers its input. */
+/** Handler of the measurements: returns its input. */
 export default (job) => job.input;

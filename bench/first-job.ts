@@ -9,17 +9,17 @@ import { sdkPython } from "./sdk-server";
 import { ended, startService } from "./service";
 import { median } from "./statistics";
 
-/** How long the first job of an endpoint takes, whose worker has to start for it; medians, ms. */
+/** Duration of an endpoint's first job, including the start of its worker; medians, ms. */
 export interface FirstJobRow {
   runtime: "process" | "container";
   worker: string;
   /** From the request of /runsync to its response. */
   wall: number;
-  /** What the job's record says of its time in the queue, the worker's start included. */
+  /** Time in the queue according to the job's record, including the worker's start. */
   delay: number;
 }
 
-/** A worker to measure: its image, and the command that runs for it as a process. */
+/** Worker to measure: its image, and the command that runs for it as a process. */
 interface Subject {
   runtime: FirstJobRow["runtime"];
   worker: string;
@@ -31,10 +31,13 @@ const root = join(__dirname, "..");
 const answer = z.looseObject({ id: z.string() });
 const record = z.looseObject({ status: z.string(), delayTime: z.number() });
 
-/** Images that are made of this machine's own programs. */
+/** Images built from programs of this machine. */
 const imagesMade = ["bench-first-job/node:1", "bench-first-job/python:1"] as const;
 
-/** Measures every subject several times, in turns, so that all meet the same machine, each time with an endpoint of its own. */
+/**
+ * Measures every subject several times, in turns, so that other load affects all equally. Each measurement uses a new
+ * endpoint.
+ */
 async function measureOn(folder: string, subjects: Subject[], rounds: number): Promise<FirstJobRow[]> {
   const images = subjects.flatMap(({ image, command }) => (command ? ["--image", `${image}=${command}`] : []));
   const { child, baseUrl, serverlessUrl, apiKeyFile } = await startService(join(folder, "data"), images);
@@ -75,7 +78,10 @@ async function measureOn(folder: string, subjects: Subject[], rounds: number): P
   }
 }
 
-/** Measures workers as processes and, where there is a Docker Engine, in containers of the same programs; `withSdk` those of the Python SDK too. */
+/**
+ * Measures workers as processes and, with a Docker Engine, in containers of the same programs. `withSdk` includes
+ * workers of the Python SDK.
+ */
 export async function measureFirstJob(rounds: number, withSdk: boolean): Promise<FirstJobRow[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-first-job-"));
   const missing = engineMissing();
@@ -108,7 +114,7 @@ export async function measureFirstJob(rounds: number, withSdk: boolean): Promise
     }
     return await measureOn(folder, [...processes, ...containers], rounds);
   } finally {
-    // An engine that was there keeps nothing of it.
+    // Removes what the measurement left on an engine that already ran.
     if (!engine) for (const host of hosts) await run("docker", ["--host", host, "rmi", "--force", ...imagesMade]);
     await engine?.stop();
     if (before === undefined) delete process.env["DOCKER_HOST"];

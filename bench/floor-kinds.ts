@@ -1,12 +1,12 @@
 import type { Lifecycle, Properties } from "../provider/lifecycle/contract";
 
-/** An id of the form that the service gives. */
+/** An id in the service's format. */
 let made = 0;
 const nextId = (): string => `floor${(made++).toString(36).padStart(9, "0")}`;
 
 /**
- * A lifecycle that talks to nobody and returns at once: what is left is the engine, the transport and the process. Its
- * state is the same: the defaults of the first resource of a kind are those of all.
+ * Lifecycle without I/O that returns immediately; only engine, transport and process remain. State is the same as with
+ * the real lifecycle, because all resources of a kind have the defaults of its first one.
  */
 function floorOf(lifecycle: Lifecycle): Lifecycle {
   let defaults: Properties | undefined;
@@ -30,6 +30,6 @@ function floorOf(lifecycle: Lifecycle): Lifecycle {
   };
 }
 
-/** The kinds of resources with lifecycles that return at once. */
+/** Kinds of resources with lifecycles that return immediately. */
 export const floorOfAll = (kinds: Readonly<Record<string, Lifecycle>>): Record<string, Lifecycle> =>
   Object.fromEntries(Object.entries(kinds).map(([kind, lifecycle]) => [kind, floorOf(lifecycle)]));

@@ -5,8 +5,8 @@ import { bundlePlugin } from "../scripts/release/bundle-plugin.mjs";
 const root = join(__dirname, "..");
 
 /**
- * Makes a copy of the built package in `folder` whose kinds return at once, for both ways: what a deployment takes at least
- * by our process and transport.
+ * Copies the built package to `folder` with kinds that return immediately, for both provider variants: the minimum cost
+ * of our process and transport.
  */
 export async function makeFloor(folder: string): Promise<void> {
   await cp(join(root, "provider"), folder, {

@@ -6,23 +6,23 @@ import { startSdkServer } from "./sdk-server";
 import { type MeasuredService, onService, type WorkerKind } from "./service";
 import { median } from "./statistics";
 
-/** Clients at once. */
+/** Concurrent clients. */
 const clients = [1, 16, 128];
 const operations = ["/runsync", "/run + /status"] as const;
 const body = JSON.stringify({ input: { prompt: "ping" } });
 const created = z.object({ id: z.string() });
 
-/** One way to run jobs under one number of clients; medians over the rounds. */
+/** One way to run jobs with a number of clients; medians over the rounds. */
 export interface JobRow {
   operation: "/runsync" | "/run + /status";
   by: "local workers" | "SDK workers" | "the SDK's own server";
   clients: number;
-  /** Jobs submitted and answered per second. */
+  /** Jobs submitted and finished per second. */
   jobsPerSecond: number;
   p50: number;
   p99: number;
   errors: number;
-  /** Processor time of the server per job, ms, and of its workers. */
+  /** Processor time per job of the server and of its workers, ms. */
   serverCpu: number;
   workerCpu: number;
 }
@@ -31,22 +31,22 @@ export interface JobBench {
   rounds: number;
   seconds: number;
   /**
-   * Seconds of the same load before each measurement, for every contender: a service is a new process in each, and V8 compiles the
-   * last of what is busy after ten seconds.
+   * Warm-up before each measurement, s. Every measurement starts a new service process, and V8 optimises the last busy
+   * functions after ten seconds.
    */
   warmUp: number;
 }
 
-/** Workers of the endpoint: as many as an endpoint has where nothing is said. */
+/** Workers of the endpoint: the default of an endpoint. */
 const workersPerEndpoint = 3;
 
-/** Jobs that a worker of the SDK takes per second at most: its loop sleeps a second after each (`get_jobs` in rp_scale.py). */
+/** Maximum jobs per second of an SDK worker, whose loop sleeps for a second after each (`get_jobs` in rp_scale.py). */
 const sdkWorkerPerSecond = 1;
 
-/** Seconds in which each client has two jobs done by SDK workers, whatever the service does. */
+/** Seconds in which SDK workers finish two jobs of each client, regardless of the service. */
 const secondsOfTurns = (clients: number): number => (2 * clients) / (workersPerEndpoint * sdkWorkerPerSecond);
 
-/** More of them are not waited for: the figure would be that of fewer clients. */
+/** Stragglers beyond this number abort the measurement, whose number of clients would be wrong. */
 const longestTurns = 30;
 
 const waitsForSdk = ({ operation, by }: Pick<JobRow, "operation" | "by">): boolean =>
@@ -57,13 +57,13 @@ interface Contender {
   by: JobRow["by"];
   pid: number;
   load(connections: number, seconds: number): Promise<LoadResult>;
-  /** Takes away what a load left behind: the jobs that its clients gave up are still in the queue. */
+  /** Purges the jobs that the clients abandoned and that are still queued. */
   settle(): Promise<void>;
 }
 
 const post = (path: string): Request => ({ method: "POST", path, body });
 
-/** A job that is submitted, then asked for once: two requests. */
+/** A job that is submitted and then polled once: two requests. */
 function submitAndAsk(endpointId: string): Request[] {
   const submit: Request = {
     ...post(`/v2/${endpointId}/run`),
@@ -117,7 +117,7 @@ async function measure(contender: Contender, connections: number, bench: JobBenc
   };
 }
 
-/** The same measurement of several rounds as one row. */
+/** Combines the rounds of one measurement into a row. */
 function summed(rows: JobRow[]): JobRow {
   const [first] = rows;
   if (!first) throw new Error("nothing was measured");
@@ -133,7 +133,10 @@ function summed(rows: JobRow[]): JobRow {
   };
 }
 
-/** Jobs through local workers, SDK workers and the SDK's own server, in turns, so that one machine's mood meets all. */
+/**
+ * Runs jobs through local workers, SDK workers and the SDK's own server, in turns, so that other load affects all
+ * equally.
+ */
 export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
   const peer = await startSdkServer();
   try {
@@ -164,7 +167,8 @@ export async function measureJobs(bench: JobBench): Promise<JobRow[]> {
         for (const [workers, by] of kinds) {
           for (const operation of operations) {
             if (waitsForSdk({ operation, by }) && secondsOfTurns(count) > longestTurns) continue;
-            // A service of its own each: /run takes jobs faster than workers run them, and a queue would slow the next load.
+            // A separate service: /run accepts jobs faster than workers run them, and the queue would slow down the
+            // next load.
             await onService({ workers, workersPerEndpoint }, async (service) => {
               note(await measure(contender(service, operation, by), count, bench));
             });

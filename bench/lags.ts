@@ -9,29 +9,29 @@ import { type Counter, startCounter } from "./deploy-usage";
 import { ended, startService } from "./service";
 import { median } from "./statistics";
 
-/** How long a verb goes on after what it waits for has happened. */
+/** Time between an event and the end of the verb that waits for it. */
 export interface LagRow {
-  /** What happened and what then ends. */
+  /** The event and the verb that waits for it. */
   of: string;
-  /** How often it was measured. */
+  /** Number of measurements. */
   count: number;
   /** Median and longest, ms. */
   lag: number;
   longest: number;
-  /** Requests of one wait, all in all; the mean. */
+  /** Requests of one wait; the mean. */
   requests: number;
 }
 
 type Kind = "JobInvoke" | "ServerlessEndpoint" | "Template";
 
-/** Resources of one process over a counter of its requests. */
+/** Resources of one process with a counter of its requests. */
 interface Deployed {
   counter: Counter;
   create(kind: Kind, inputs: Properties): Promise<{ id: string; outputs: Properties }>;
   destroy(kind: Kind, made: { id: string; outputs: Properties }): Promise<void>;
 }
 
-/** Does some work with resources on a service of its own. */
+/** Runs a callback with resources on a new service. */
 async function onService<Result>(flags: string[], work: (deployed: Deployed) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), "bench-lags-"));
   const closing: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
@@ -69,7 +69,10 @@ function rowOf(of: string, lags: number[], requests: number): LagRow {
   return { of, count: lags.length, lag: median(lags), longest: Math.max(...lags), requests: requests / lags.length };
 }
 
-/** Templates, each deleted at another time after its endpoint, so that their tries are spread over the wait between two. */
+/**
+ * Deletes templates, each at a different time after its endpoint, so that the attempts are spread over the retry
+ * interval.
+ */
 function ofRelease(seconds: number, count: number): Promise<LagRow> {
   return onService(["--template-release", String(seconds)], async ({ counter, create, destroy }) => {
     const template = async (at: number) => {
@@ -89,7 +92,7 @@ function ofRelease(seconds: number, count: number): Promise<LagRow> {
   });
 }
 
-/** Jobs of 1 to 3 s in each mode, several at a time, after one for each worker to start by. */
+/** Runs jobs of 1 to 3 s in each mode, several at a time, after a warm-up job for each worker. */
 function ofJobs(count: number): Promise<LagRow[]> {
   const flags = ["--image", `bench/wait:1=${join(__dirname, "wait.mjs")}`];
   return onService(flags, async ({ counter, create }) => {
@@ -109,7 +112,7 @@ function ofJobs(count: number): Promise<LagRow[]> {
       counter.take();
       const lags: number[] = [];
       await each(async (worker) => {
-        // The golden ratio spreads the lengths evenly, whatever the number.
+        // The golden ratio spreads the lengths evenly for any number.
         for (let at = worker; at < count; at += workers) lags.push(await lagOf(mode, 1000 + ((at * 1236) % 2000)));
       });
       rows.push(rowOf(`the end of a job of 1 to 3 s → JobInvoke, ${mode}`, lags, counter.take()));
@@ -118,10 +121,10 @@ function ofJobs(count: number): Promise<LagRow[]> {
   });
 }
 
-/** Both waits of a deployment for the service, in this process. `quick` measures each in a few seconds, to show that it works. */
+/** Measures both waits of a deployment in this process. `quick` measures each in a few seconds, as a smoke test. */
 export async function measureLags(quick: boolean): Promise<LagRow[]> {
   const jobs = await ofJobs(quick ? 2 : 40);
-  // They wait most of the time, so that they do not disturb each other.
+  // Both mostly wait, so they do not disturb each other.
   const releases = quick ? [ofRelease(3, 1)] : [ofRelease(20, 10), ofRelease(120, 10)];
   return [...jobs, ...(await Promise.all(releases))];
 }

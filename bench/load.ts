@@ -1,7 +1,7 @@
 import autocannon from "autocannon";
 import { percentile } from "./statistics";
 
-/** What a load found; times in ms. */
+/** Result of a load; times in ms. */
 export interface LoadResult {
   /** Responses with status 2xx. */
   answered: number;
@@ -14,7 +14,7 @@ export interface LoadResult {
   errors: number;
 }
 
-/** One load: connections that each send the next request when the last one is answered. */
+/** One load: connections that each send the next request after a response. */
 export interface Load {
   url: string;
   headers: Record<string, string>;
@@ -23,7 +23,7 @@ export interface Load {
   requests: autocannon.Request[];
 }
 
-/** Sends a load and times every response; autocannon's own histogram counts in whole ms, which is too coarse here. */
+/** Sends a load and times every response. The histogram of autocannon counts whole ms, which is too coarse here. */
 export async function runLoad({ url, headers, connections, requests, ...load }: Load): Promise<LoadResult> {
   const times: number[] = [];
   const length = "seconds" in load.for ? { duration: load.for.seconds } : { amount: load.for.requests };

@@ -10,7 +10,7 @@ export interface MemoryRow {
 
 const body = JSON.stringify({ input: { prompt: "ping" } });
 
-/** Runs jobs in equal parts, all within the 30 minutes of retention, and reads the memory after each part. */
+/** Runs jobs in equal parts within the 30 minutes of retention, and reads the memory after each part. */
 export async function measureMemory(parts: number, jobsPerPart: number): Promise<MemoryRow[]> {
   return onService({ workersPerEndpoint: 2 }, async (service) => {
     const requests = [{ method: "POST" as const, path: `/v2/${service.endpointIds[0]}/run`, body }];

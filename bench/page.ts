@@ -7,11 +7,11 @@ import type { LagRow } from "./lags";
 import type { MemoryRow } from "./memory";
 import type { QueueResult } from "./queue";
 
-/** What can be measured, each by itself. */
+/** Parts of the benchmark that can be selected. */
 export const parts = ["jobs", "burst", "queue", "memory", "start", "first-job", "deploy", "lags"] as const;
 export type Part = (typeof parts)[number];
 
-/** Everything that a run measured; a part that was not asked for is absent. */
+/** Results of a run; a part that was not selected is absent. */
 export interface Results {
   machine: { node: string; cores: number; load: number };
   jobs?: JobRow[];
@@ -21,7 +21,7 @@ export interface Results {
   start?: ColdStart;
   firstJob?: FirstJobRow[];
   deploy?: DeployRow[];
-  /** Measured with `deploy`, too. */
+  /** Measured with `deploy`. */
   lags?: LagRow[];
 }
 
@@ -33,7 +33,7 @@ function table(head: string[], rows: string[][]): string {
   return `${line(head)}|${"---|".repeat(head.length)}\n${rows.map(line).join("")}`;
 }
 
-/** How many times as many jobs as the SDK's own server at the same number of clients, measured in the same run. */
+/** Throughput relative to the SDK's own server with the same number of clients, measured in the same run. */
 function ratio(row: JobRow, rows: JobRow[]): string {
   const peer = rows.find(({ by, clients }) => by === "the SDK's own server" && clients === row.clients);
   return peer && peer !== row && row.operation === peer.operation ? fine(row.jobsPerSecond / peer.jobsPerSecond) : "";
@@ -118,7 +118,7 @@ const lagTable = (rows: LagRow[]): string =>
     ]),
   );
 
-/** The tables that a run measured, as Markdown, by part. */
+/** Tables of a run as Markdown, by part. */
 export function tablesOf(results: Results): Map<Part, string> {
   const { jobs, burst, queue, memory, start, firstJob, deploy, lags } = results;
   const { node, cores, load } = results.machine;

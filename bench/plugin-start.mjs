@@ -1,5 +1,6 @@
-// How long the plugin takes from its start to its port and to its first answer, beside a bare `node -e 0`: started in
-// turns, so that whatever else the machine does meets both. `node bench/plugin-start.mjs [pairs]`, after `npm run build`.
+// Time from the start of the plugin to its port and to its first response, compared with a bare `node -e 0`. Both
+// are started in turns, so that other load affects both equally. `node bench/plugin-start.mjs [pairs]`, after `npm
+// run build`.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -14,7 +15,7 @@ const { Client, credentials } = require("@grpc/grpc-js");
 
 const launcher = fileURLToPath(new URL("../provider/bin/pulumi-resource-serverless-compute", import.meta.url));
 const pairs = Number(process.argv[2] ?? 30);
-/** The launcher's first line looks for `node` there. */
+/** PATH for the launcher's first line, which looks up `node`. */
 const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}` };
 /** Kernel clock ticks of a process, 10 ms each on Linux. */
 const tick = 10;
@@ -52,7 +53,7 @@ async function plugin(pause = 0) {
   const rss = Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1]) / 1024;
   const [user, system] = read("stat").split(") ").at(-1)?.split(" ").slice(11, 13).map(Number) ?? [];
   if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
-  // As at the end of a command, which waits for that.
+  // The end of a command waits for this.
   const asked = performance.now();
   child.kill("SIGINT");
   await once(child, "exit");
@@ -61,7 +62,8 @@ async function plugin(pause = 0) {
   return { port, answer, end, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
 }
 
-// The first of each finds cold files, and perhaps no code cache for this version of Node: it is left the time to make one.
+// The first run of each reads cold files, and perhaps has no code cache for this version of Node: allow time to
+// write one.
 await bare();
 await plugin(1000);
 const load = loadavg()[0]?.toFixed(1);

@@ -9,7 +9,7 @@ async function stat(pid: number): Promise<string[] | undefined> {
   return text?.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Processor time that a process has used, ms; 0 once it is gone. */
+/** Processor time that a process has used, ms; 0 after its end. */
 export async function processorTime(pid: number): Promise<number> {
   const fields = await stat(pid);
   return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * tick;
@@ -21,7 +21,7 @@ export async function residentMemory(pid: number): Promise<number> {
   return Number(kilobytes) / 1024;
 }
 
-/** The processes that a process started and those that these started. */
+/** All descendants of a process. */
 export async function descendants(pid: number): Promise<number[]> {
   const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   const parents = new Map<number, number>();

@@ -8,12 +8,12 @@ import { residentMemory } from "./processes";
 import { ended, type MeasuredService, onService, serviceProgram, startService } from "./service";
 import { median } from "./statistics";
 
-/** What submitting and taking cost with so many jobs in the queue. */
+/** Cost of submitting and taking jobs with a queue of this length. */
 export interface QueueRow {
   queued: number;
   /** Jobs that /run accepts per second at this length, 64 clients. */
   submittedPerSecond: number;
-  /** Median time of one job-take of a worker elsewhere, ms. */
+  /** Median time of one job-take by an external worker, ms. */
   take: number;
   /** Resident memory of the service, MiB. */
   memory: number;
@@ -21,12 +21,12 @@ export interface QueueRow {
 
 export interface QueueResult {
   rows: QueueRow[];
-  /** Seconds from the start of a service that finds the longest queue to its addresses. */
+  /** Seconds until a service with the longest queue prints its addresses. */
   restart: number;
 }
 
 const body = JSON.stringify({ input: { prompt: "ping" } });
-/** Jobs of one measurement of a length. */
+/** Jobs per measurement. */
 const sample = 1000;
 
 async function submit({ serverlessUrl, headers, endpointIds }: MeasuredService, jobs: number): Promise<number> {
@@ -36,7 +36,7 @@ async function submit({ serverlessUrl, headers, endpointIds }: MeasuredService, 
   return load.perSecond;
 }
 
-/** Takes jobs as a worker that the service did not start; they stay with it, since it never hands anything in. */
+/** Takes jobs as an external worker. The jobs stay assigned to it, because it never submits a result. */
 async function takeJobs({ serverlessUrl, endpointIds, folder }: MeasuredService, jobs: number): Promise<number> {
   const [endpointId = ""] = endpointIds;
   const { stdout } = await promisify(execFile)(process.execPath, [
@@ -58,7 +58,7 @@ async function takeJobs({ serverlessUrl, endpointIds, folder }: MeasuredService,
   return median(times);
 }
 
-/** Fills one queue up to each length in turn, and starts the service again on the longest. */
+/** Fills one queue to each length in turn, and restarts the service at the longest. */
 export async function measureQueue(lengths: number[]): Promise<QueueResult> {
   const folder = await mkdtemp(join(tmpdir(), "bench-queue-"));
   try {

@@ -18,10 +18,10 @@ type DeployChoice = Parameters<typeof measureDeploy>[0];
 const isPart = (text: string): text is Part => parts.some((part) => part === text);
 
 /**
- * `npm run bench [-- <part>…] [--quick] [--json FILE]`: measures the local service and prints the tables. `--quick` runs every
- * part short, to show that it works. `deploy` measures `lags`, too. For `deploy`: `--executable FILE` measures the plugin's executable too, `--peer FILE
- * --peer-program FILE` another provider beside it, `--floor` the package with lifecycles that return at once; `--sizes 3,99`,
- * `--rounds 9` and `--plugin-only` choose what is measured.
+ * `npm run bench [-- <part>…] [--quick] [--json FILE]`: measures the local service and prints the tables. `--quick`
+ * shortens every part to a smoke test. `deploy` includes `lags`. Options of `deploy`: `--executable FILE` also measures
+ * the plugin's executable, `--peer FILE --peer-program FILE` another provider, `--floor` the package with lifecycles
+ * that return immediately. `--sizes 3,99`, `--rounds 9` and `--plugin-only` select the measurements.
  */
 async function measure(chosen: readonly Part[], quick: boolean, deploy: DeployChoice): Promise<Results> {
   const machine = { node: process.versions.node, cores: cpus().length, load: loadavg()[0] ?? 0 };

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { findPython } from "../test/sdk/setup";
 import { ended } from "./service";
 
-/** Keeps the SDK on this machine: without these it calls a public address at its start. */
+/** Prevents network access by the SDK, which otherwise calls a public address at start. */
 export const sdkEnvironment = {
   RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true",
   RUNPOD_SKIP_GPU_CHECK: "true",
   DO_NOT_TRACK: "1",
 };
 
-/** The public Python SDK's own in-process server: no queue, nothing durable; the peer of the measurements. */
+/** The in-process server of the public Python SDK, without queue or durability; the peer of the measurements. */
 export interface SdkServer {
   url: string;
   pid: number;
@@ -28,14 +28,14 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The Python with the SDK that test/sdk makes and keeps. */
+/** Python with the SDK, as installed by test/sdk. */
 export async function sdkPython(): Promise<string> {
   const found = await findPython();
   if ("path" in found) return found.path;
   throw new Error("missing" in found ? found.missing : found.failure);
 }
 
-/** Starts `handler.py --rp_serve_api` and waits until it answers. */
+/** Starts `handler.py --rp_serve_api` and waits until it responds. */
 export async function startSdkServer(): Promise<SdkServer> {
   const port = await freePort();
   const handler = join(__dirname, "sdk-handler.py");

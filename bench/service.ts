@@ -13,21 +13,21 @@ export const serviceProgram = join(root, "service", "bin", "serverless-compute-l
 const started = z.object({ baseUrl: z.string(), serverlessUrl: z.string(), apiKeyFile: z.string(), pid: z.number() });
 const health = z.object({ jobs: z.record(z.string(), z.number()), workers: z.record(z.string(), z.number()) });
 
-/** What runs the jobs: the service's own Node worker, the public Python SDK's, or nobody. */
+/** Workers that run the jobs: the service's Node worker, the public Python SDK's worker, or none. */
 export type WorkerKind = "local" | "sdk" | "none";
 
-/** What a measured service is started with. */
+/** Options of a measured service. */
 export interface MeasuredOptions {
   endpoints?: number;
   workers?: WorkerKind;
   /** Workers of each endpoint. */
   workersPerEndpoint?: number;
   rateLimits?: "on" | "off";
-  /** A data folder that is there already; the caller removes it. */
+  /** An existing data folder; the caller removes it. */
   folder?: string;
 }
 
-/** The built service as a process of its own, with endpoints whose workers return their input. */
+/** The built service as a child process, with endpoints whose workers return their input. */
 export interface MeasuredService {
   baseUrl: string;
   serverlessUrl: string;
@@ -36,11 +36,11 @@ export interface MeasuredService {
   folder: string;
   endpointIds: string[];
   headers: Record<string, string>;
-  /** Sum of a number of /health over the endpoints. */
+  /** Sum of one /health count over the endpoints. */
   count(name: "completed" | "failed" | "inQueue" | "inProgress" | "retried"): Promise<number>;
-  /** Waits until no job waits or runs; returns the seconds that it took. */
+  /** Waits until no job is queued or running; returns the elapsed seconds. */
   drained(): Promise<number>;
-  /** Removes the jobs that wait. */
+  /** Purges the queued jobs. */
   purge(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export interface MeasuredService {
 /** Starts the service's command line and waits for its addresses. */
 export async function startService(folder: string, flags: string[] = []) {
   const args = ["start", "--json", "--port", "0", "--data", folder, ...flags];
-  // By its first line, as users run it.
+  // Started through its shebang line, as users run it.
   const child = spawn(serviceProgram, args, {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...sdkEnvironment },
@@ -102,7 +102,7 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
   const healthOf = async (id: string) =>
     health.parse(await (await fetch(`${serverlessUrl}/v2/${id}/health`, { headers })).json());
   const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-  // A worker's own start is not what the loads measure.
+  // The workers' start is not part of the loads.
   for (const id of endpointIds) while (((await healthOf(id)).workers["idle"] ?? 0) < count) await pause(50);
 
   const service: MeasuredService = {
@@ -130,7 +130,7 @@ export async function startMeasuredService(options: MeasuredOptions = {}): Promi
   return service;
 }
 
-/** Does some work on a service of its own. */
+/** Runs a callback with a new service. */
 export async function onService<Result>(
   options: MeasuredOptions,
   work: (service: MeasuredService) => Promise<Result>,

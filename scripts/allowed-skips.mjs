@@ -10,13 +10,14 @@ import { engineMissing } from "./docker-engine.mjs";
  * @property {string} file Regular expression of whole paths, from the repository's root.
  * @property {string} [test] Regular expression found in the test's full name; default: every test of the file.
  * @property {string} reason Why the test cannot run under the condition.
- * @property {Condition} when What has to be true of the machine.
+ * @property {Condition} when Condition of the machine.
  */
 
 /** @typedef {keyof typeof conditions} Condition */
 
 /**
- * What a machine may lack. CI looks itself, because a test that says so may be the defect.
+ * Capabilities that a machine may lack. CI checks them itself, because a test that reports one as missing may be the
+ * defect.
  */
 const conditions = {
   "no Go": () => isOlder(/go(\d+\.\d+(?:\.\d+)?)/.exec(printedBy("go", "version"))?.[1] ?? "0.0.0", "1.25.0"),
@@ -30,13 +31,13 @@ const conditions = {
 };
 
 /**
- * Whether a condition is true of this machine.
+ * Tests whether a condition holds on this machine.
  * @param {Condition} condition
  */
 export const isMet = (condition) => conditions[condition]();
 
 /**
- * The list of a repository.
+ * Reads the list of a repository.
  * @param {string} path
  * @returns {AllowedSkip[]}
  */

@@ -2,32 +2,33 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * What a finished child process left.
+ * Result of a finished child process.
  * @typedef {object} Finished
- * @property {number | null} code Exit code; null when a signal ended it.
+ * @property {number | null} code Exit code; null if a signal ended the process.
  * @property {NodeJS.Signals | null} signal
  * @property {string} stdout
  * @property {string} stderr
- * @property {boolean} timedOut Whether it was ended because it took longer than allowed.
+ * @property {boolean} timedOut True if the process was ended after its timeout.
  */
 
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env] Default: this process's environment.
- * @property {string | undefined} [input] Text for its standard input; without it the input is empty.
- * @property {number} [timeout] Milliseconds after which it is ended.
- * @property {boolean} [show] Whether it has this process's own output (and terminal) instead of being captured.
- * @property {AbortSignal} [interrupt] Aborting sends SIGINT, which lets the child end in order; aborted already, nothing is started.
+ * @property {string | undefined} [input] Text for its standard input. Default: empty.
+ * @property {number} [timeout] Milliseconds after which the process is ended.
+ * @property {boolean} [show] Inherits this process's output (and terminal) instead of capturing it.
+ * @property {AbortSignal} [interrupt] Aborting sends SIGINT, so that the child can end in order. If already aborted,
+ * nothing is started.
  */
 
 /**
- * A tool that this machine does not have, or has too old. What needs it cannot be done here, which is no defect; that a
- * tool is there and fails is one, and any other error.
+ * A required tool is missing on this machine or too old. Dependent work is skipped, which is not a defect. A tool that
+ * is present and fails, or any other error, is a defect.
  */
 export class ToolMissing extends Error {}
 
-/** Children that still run; whatever ends this process takes them along. */
+/** Running child processes; they end with this process. */
 const running = new Set();
 
 process.on("exit", () => {
@@ -35,9 +36,8 @@ process.on("exit", () => {
 });
 
 /**
- * Runs a command to its end and hands back what it wrote. It gets its own process group, so that ending it
- * ends what it started, and so that a Ctrl-C reaches this process only, which then decides what to do.
- * Rejects only when the command cannot be started.
+ * Runs a command to its end and returns its output. The command gets its own process group: ending it ends its
+ * descendants, and a Ctrl-C reaches only this process. Rejects only if the command cannot be started.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {RunOptions} [options]
@@ -48,7 +48,7 @@ export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     interrupt?.throwIfAborted();
     const output = show ? "inherit" : "pipe";
-    // The engine draws its live view only when it could ask something.
+    // The engine draws its live view only if it can prompt.
     const keyboard = show && process.stdin.isTTY ? "inherit" : "ignore";
     const child = spawn(command, args, {
       cwd,
@@ -88,22 +88,22 @@ export function run(command, args, options = {}) {
       settled();
       resolve({ code, signal, stdout, stderr, timedOut });
     });
-    // A command that ends without reading its input is told apart by its exit code, not by this write.
+    // If a command ends without reading its input, its exit code is the error, not this write.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });
 }
 
 /**
- * Whether a command could not be started because it is nowhere on PATH.
- * @param {unknown} error What `run` rejected with.
+ * Tests whether a command failed to start because it is not on PATH.
+ * @param {unknown} error Rejection of `run`.
  */
 export function isNotFound(error) {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /**
- * Sends a signal to a child and everything it started.
+ * Sends a signal to a child and its descendants.
  * @param {import("node:child_process").ChildProcess} child
  * @param {NodeJS.Signals} signal
  */
@@ -112,12 +112,12 @@ export function endGroup(child, signal) {
   try {
     process.kill(process.platform === "win32" ? child.pid : -child.pid, signal);
   } catch {
-    // It ended in the meantime.
+    // The process has ended in the meantime.
   }
 }
 
 /**
- * Whether a process of this machine still runs.
+ * Tests whether a process of this machine is running.
  * @param {number} pid
  */
 export function isAlive(pid) {
@@ -127,7 +127,7 @@ export function isAlive(pid) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
   try {
-    // A process that ended keeps its id until its parent asks for its result; in containers nobody may ever ask.
+    // An ended process keeps its id until its parent reads the exit code; in containers that may never happen.
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     return !["Z", "X"].includes(text.slice(text.lastIndexOf(")") + 2, text.lastIndexOf(")") + 3));
   } catch {
@@ -136,7 +136,7 @@ export function isAlive(pid) {
 }
 
 /**
- * The last lines of what a command wrote, for an error message.
+ * The last lines of a command's output, for an error message.
  * @param {Finished} finished
  * @param {number} [lines]
  */
@@ -146,17 +146,17 @@ export function lastLines(finished, lines = 6) {
 }
 
 /**
- * Runs a command in the foreground, as if it had been typed instead of this script: it has the terminal, its signals
- * and its exit code.
+ * Runs a command in the foreground as a replacement of this script: it gets the terminal, its signals and its exit
+ * code.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} options
- * @returns {Promise<number>} its exit code
+ * @returns {Promise<number>} The exit code.
  */
 export function handOver(command, args, { cwd, env }) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env, stdio: "inherit" });
-    // The terminal sends a Ctrl-C to the child as well, which decides how to end; this process waits for that.
+    // The terminal also sends Ctrl-C to the child, which ends in its own way; this process waits for that.
     const ignore = () => {};
     const pass = () => child.kill("SIGTERM");
     process.on("SIGINT", ignore);

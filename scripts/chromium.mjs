@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** The names under which systems have it. */
+/** Executable names of Chromium on common systems. */
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
 /**
- * Path of a Chromium of this machine that runs; undefined when there is none. Nothing is downloaded.
+ * Path of a working Chromium on this machine; undefined if there is none. Nothing is downloaded.
  * @returns {string | undefined}
  */
 export function findChromium() {

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { isMet, readAllowedSkips } from "./allowed-skips.mjs";
 
-// Sums up a CI run in the repository that it is started in: `node scripts/ci-summary.mjs <vitest's JSON report>
-// <step>=<exit code>…`. Each step beside the tests counts as one. What did not run counts as failed: a test file that
-// is not in the report or has no tests, a skip that .ci/allowed-skips.json does not allow, a run that broke off.
+// Summarises a CI run in the current repository: `node scripts/ci-summary.mjs <vitest's JSON report> <step>=<exit
+// code>…`. Each step counts as one besides the tests. Whatever did not run counts as failed: a test file that is
+// missing from the report or has no tests, a skip that .ci/allowed-skips.json does not allow, a run that aborted.
 
 /** @typedef {import("./allowed-skips.mjs").AllowedSkip} AllowedSkip */
 /** @typedef {{ fullName: string, status: string }} Result */
@@ -38,7 +38,7 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 /**
- * The test files of a report by their paths in the repository; none where it cannot be read.
+ * Test files of a report, by path in the repository; empty if the report cannot be read.
  * @param {string} path
  * @returns {FileResult[]}
  */
@@ -54,7 +54,7 @@ function readReport(path) {
 }
 
 /**
- * A file that failed as a whole: it could not be loaded, or what its tests stand on could not be set up.
+ * A file that failed as a whole: it could not be loaded, or its set-up failed.
  * @param {FileResult} file
  */
 function brokenFile({ name, status, message, assertionResults }) {
@@ -63,7 +63,7 @@ function brokenFile({ name, status, message, assertionResults }) {
 }
 
 /**
- * The repository's test files that are not in the report, or have no tests there.
+ * Test files of the repository that are missing from the report or have no tests in it.
  * @param {FileResult[]} found
  */
 function notRun(found) {
@@ -77,8 +77,8 @@ function notRun(found) {
 }
 
 /**
- * Skips that are not allowed, and entries of the list that are about nothing. The skips of a file that failed as a
- * whole are that failure's.
+ * Skips that are not allowed, and list entries that match nothing. Skips in a file that failed as a whole are part of
+ * that failure.
  * @param {FileResult[]} found
  */
 function badSkips(found) {
@@ -103,7 +103,7 @@ function badSkips(found) {
     const why = entries.map(({ when }) => `only with ${when}`).join(", ") || "not in .ci/allowed-skips.json";
     return held ? [] : [`${name}: skipped, which is not allowed (${why}): ${fullName}`];
   });
-  // Of a file that failed as a whole nobody can say what tests it has.
+  // The tests of a file that failed as a whole are unknown.
   const broken = found.filter((file) => brokenFile(file).length > 0);
   const idle = allowed.filter(
     (entry) =>

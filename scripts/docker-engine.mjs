@@ -5,20 +5,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Capabilities that an engine needs, by their bits in /proc: to set up networks, and to mount. */
+/** Capabilities that an engine requires, by their bits in /proc: network administration and mounting. */
 const capabilities = [12n, 21n];
 
-/** How long an engine may take to start or to stop, in milliseconds. */
+/** Maximum time for an engine's start or stop, ms. */
 const longest = 60_000;
 
-/** Whether an engine answers where Docker's command line looks for one. */
+/** Tests whether an engine responds at the default address of Docker's command line. */
 export const engineAnswers = () => {
   const { status } = spawnSync("docker", ["version", "--format", "{{.Server.Version}}"], { timeout: 20_000 });
   return status === 0;
 };
 
 /**
- * Why there can be no Docker Engine on this machine; undefined when one answers or can be started.
+ * Reason why this machine has no Docker Engine; undefined if one responds or can be started.
  * @returns {string | undefined}
  */
 export function engineMissing() {
@@ -33,8 +33,8 @@ export function engineMissing() {
 }
 
 /**
- * Starts an engine in a temporary folder. It changes no firewall rule and no setting of the machine, so that nothing of it
- * is left once it is stopped.
+ * Starts an engine in a temporary folder. It changes no firewall rules or machine settings, so that nothing remains
+ * after its stop.
  * @returns {Promise<{ host: string, stop(): Promise<void> }>}
  */
 export async function startEngine() {

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Runs a script's main function: its result is the exit code, and an error is its message alone, because a person at
- * a terminal can do nothing with a stack. DEBUG=1 shows the stack.
+ * Runs a script's main function, which returns the exit code. Of an error only the message is printed; DEBUG=1 prints
+ * the stack.
  * @param {() => Promise<number>} main
  */
 export async function runScript(main) {
@@ -15,7 +15,7 @@ export async function runScript(main) {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ])) {
-    // Ending by process.exit takes child processes along; but whoever else listens knows better how to end.
+    // process.exit also ends child processes. If there are other listeners, they end the process.
     process.on(signal, () => {
       if (process.listenerCount(signal) === 1) process.exit(code);
     });

@@ -8,9 +8,10 @@ import { isAlive } from "./child.mjs";
 /**
  * @typedef {object} LockOptions
  * @property {() => void} [onWait] Called once when another process has the lock.
- * @property {number} [patience] Milliseconds to wait for it. Default: for ever.
- * @property {number} [silence] Milliseconds without a sign of life after which the holder counts as gone. Default 20000.
- * @property {number} [poll] Milliseconds between two looks. Default 200.
+ * @property {number} [patience] Maximum wait, ms. Default: unlimited.
+ * @property {number} [silence] Milliseconds without a heartbeat after which the holder is considered dead. Default
+ * 20000.
+ * @property {number} [poll] Polling interval, ms. Default 200.
  */
 
 /**
@@ -18,10 +19,10 @@ import { isAlive } from "./child.mjs";
  * @property {number} pid
  * @property {string} host
  * @property {string} token
- * @property {number} touched When it last gave a sign of life, by the file's time.
+ * @property {number} touched Time of its last heartbeat, from the file's modification time.
  */
 
-/** Another process has the lock, longer than the caller wanted to wait. */
+/** The lock was held for longer than the caller's patience. */
 export class LockTaken extends Error {
   /** @param {number} pid */
   constructor(pid) {
@@ -31,8 +32,8 @@ export class LockTaken extends Error {
 }
 
 /**
- * Runs `work` while no other process that uses the same lock file does. The lock of a process that died is
- * taken over at once; of one that cannot be looked up (another machine, a reused process id) after a silence.
+ * Runs `work` under an exclusive lock file. The lock of a dead process is taken over immediately; a holder that cannot
+ * be looked up (another machine, a reused process id) is considered dead after `silence`.
  * @template T
  * @param {string} path
  * @param {() => Promise<T>} work
@@ -67,7 +68,7 @@ async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, sile
   while (!(await create(path, token))) {
     const holder = await readHolder(path);
     if (holder === undefined) continue;
-    // Silence is measured by this process's own steady clock: file times jump when a machine wakes up.
+    // Measured by this process's monotonic clock: file times jump when a machine resumes.
     const sign = `${holder.token} ${holder.touched}`;
     if (sign !== watched) {
       watched = sign;
@@ -86,7 +87,7 @@ async function acquire(path, { onWait, patience = Number.POSITIVE_INFINITY, sile
 }
 
 /**
- * Creates the lock with its content in one step; false when it is there already.
+ * Creates the lock with its content atomically; false if it exists.
  * @param {string} path
  * @param {string} token
  */
@@ -105,8 +106,8 @@ async function create(path, token) {
 }
 
 /**
- * Removes a dead process's lock. Only one process at a time may do that, and only if the lock is still the one
- * that was found dead: otherwise a slow process would remove the lock its successor has just made.
+ * Removes a dead process's lock. Only one process at a time may do that, and only if the lock is unchanged: otherwise a
+ * slow process would remove its successor's new lock.
  * @param {string} path
  * @param {string} sign
  * @param {number} silence
@@ -136,7 +137,7 @@ async function takeAway(path, sign, silence) {
 
 /**
  * @param {string} path
- * @returns {Promise<Holder | undefined>} undefined when nobody has the lock
+ * @returns {Promise<Holder | undefined>} undefined if the lock is free
  */
 async function readHolder(path) {
   try {
@@ -145,7 +146,7 @@ async function readHolder(path) {
     return { pid, host, token, touched: mtimeMs };
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    // A file that is no lock of ours, or half of one after a full disk: it counts as one that gives no sign of life.
+    // A foreign or truncated file counts as a lock without a heartbeat.
     if (error instanceof SyntaxError) return { pid: 0, host: "", token: "", touched: 0 };
     throw error;
   }

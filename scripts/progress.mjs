@@ -1,21 +1,21 @@
 /**
- * Where set-up says what it is doing.
+ * Output of set-up.
  * @typedef {object} Progress
  * @property {(text: string) => void} say Prints a line.
- * @property {(text: string) => Step} start Shows that something takes a while, with the seconds passed.
+ * @property {(text: string) => Step} start Shows a running step with its elapsed seconds.
  */
 
 /**
  * @typedef {object} Step
- * @property {(text?: string) => void} done Ends the step; a text becomes its last line.
+ * @property {(text?: string) => void} done Ends the step; the text becomes its last line.
  */
 
-/** Where there is no terminal to rewrite a line on: when it is printed first, and how often again, in milliseconds. */
+/** Without a terminal: delay of the first line and interval of the following ones, ms. */
 const first = 1_000;
 const repeat = 30_000;
 
 /**
- * Progress on a stream: on a terminal one line counts the seconds, elsewhere a line now and then.
+ * Progress on a stream: one live line on a terminal, a line at intervals elsewhere.
  * @param {NodeJS.WriteStream | NodeJS.WritableStream} [stream]
  * @returns {Progress}
  */
@@ -67,17 +67,17 @@ function told(text, say) {
   };
 }
 
-/** Starts to count; what it hands back tells the whole seconds since. */
+/** Starts a stopwatch; the result returns the elapsed whole seconds. */
 function stopwatch() {
   const began = performance.now();
   return () => Math.round((performance.now() - began) / 1000);
 }
 
-/** @type {Progress} Progress that nobody sees. */
+/** @type {Progress} Discards progress. */
 export const silent = { say: () => {}, start: () => ({ done: () => {} }) };
 
 /**
- * A text cut to the terminal's width, because a wrapped line cannot be rewritten.
+ * Truncates a text to the terminal's width, because a wrapped line cannot be rewritten.
  * @param {string} text
  * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream
  */

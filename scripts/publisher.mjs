@@ -4,7 +4,10 @@ import { root } from "./entry.mjs";
 
 /** @typedef {import("../provider/dist/schema/publisher.js").Publisher} Publisher */
 
-/** What a value must look like, and how a message says so. @type {Record<keyof Publisher, { form: RegExp, allowed: string }>} */
+/**
+ * Format of each value, and its description for messages.
+ * @type {Record<keyof Publisher, { form: RegExp, allowed: string }>}
+ */
 const values = {
   repository: { form: /^[A-Za-z0-9][A-Za-z0-9-]*\/[A-Za-z0-9_.-]+$/, allowed: '"owner/name"' },
   publisher: { form: /\S/, allowed: "a name" },
@@ -12,8 +15,8 @@ const values = {
 };
 
 /**
- * Reads who publishes the packages, and where.
- * @param {string} [folder] Where publisher.json is.
+ * Reads the publisher's identity and addresses.
+ * @param {string} [folder] Folder of publisher.json.
  * @returns {Publisher}
  */
 export function readPublisher(folder = root) {

@@ -5,11 +5,11 @@ import { root, runScript } from "./entry.mjs";
 import { createProgress } from "./progress.mjs";
 import { prepareWorkspace } from "./workspace.mjs";
 
-/** The oldest Node that everything here runs on; the packages' `engines` say the same. */
+/** Lowest supported Node version; equals the packages' `engines`. */
 const lowestNode = "20.19.0";
 
 /**
- * Makes a clean clone ready to work: npm packages, compiled sources and, unless it is not needed, the Pulumi CLI.
+ * Prepares a clean clone: npm packages, compiled sources and, if required, the Pulumi CLI.
  * @param {object} [options]
  * @param {import("./progress.mjs").Progress} [options.progress]
  * @returns {Promise<import("./cli/folder.mjs").Cli>}
@@ -20,7 +20,7 @@ export async function setUp({ progress = createProgress() } = {}) {
 }
 
 /**
- * The same without the CLI, for what never starts the engine.
+ * Prepares a clean clone without the CLI, for commands that do not start the engine.
  * @param {object} [options]
  * @param {import("./progress.mjs").Progress} [options.progress]
  */

@@ -2,8 +2,8 @@
 const withEngine = ["engine", "plugin", "executable", "packages"];
 
 /**
- * Whether vitest's arguments may select a test that runs the engine; only then is a CLI worth minutes of building.
- * `asked` where they name such tests, `all` where they name none and so select everything.
+ * Classifies vitest's arguments by whether they select engine tests, which justify building a CLI: `asked` if they name
+ * such tests, `all` if they select everything.
  * @param {readonly string[]} args
  * @returns {"none" | "all" | "asked"}
  */
@@ -18,8 +18,8 @@ export function engineTests(args) {
 }
 
 /**
- * What can be done about tests on a machine without a Pulumi CLI: all others, and at their end a text that says which
- * did not run and why. Where the CLI is not absent but could not be made, that is a failure of the run.
+ * Handles tests on a machine without a Pulumi CLI: the others run, followed by a text about the tests that did not and
+ * the reason. If the CLI is not absent but could not be installed, the run fails.
  * @param {readonly string[]} args vitest's arguments, which select everything.
  * @param {import("./cli/cli.mjs").CliMissing} missing
  */

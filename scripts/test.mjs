@@ -20,7 +20,7 @@ await runScript(async () => {
   return code === 0 ? rest.code : code;
 });
 
-/** Sets everything up; the error where everything is there but the CLI. */
+/** Sets everything up; returns the error if only the CLI is missing. */
 async function findMissing() {
   try {
     await setUp();
@@ -37,7 +37,7 @@ async function findMissing() {
  */
 function runVitest(args, full) {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  // Reporters that are chosen here replace those of vitest.config.mts, and this one has to hear of every run.
+  // Reporters given here replace those of vitest.config.mts, and this one must always run.
   const chosen = args.some((arg) => arg.startsWith("--reporter"));
   const secrecy = chosen ? ["--reporter=./test/support/secrecy-reporter.ts"] : [];
   return handOver(process.execPath, [vitest, "run", ...args, ...secrecy], {

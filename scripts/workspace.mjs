@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { lastLines, run } from "./child.mjs";
 import { withLock } from "./lock.mjs";
 
-/** The packages that are compiled, in the order in which they build on each other. */
+/** The compiled packages, in build order. */
 const packages = ["api", "provider", "service"];
 
 /**
- * Installs the npm packages and compiles ours, where that is not done yet. Safe under two processes at once.
+ * Installs the npm packages and compiles ours, if outdated. Safe under two concurrent processes.
  * @param {string} root
  * @param {import("./progress.mjs").Progress} progress
  * @param {string} [npm] The `npm` command.
@@ -29,14 +29,14 @@ export async function prepareWorkspace(root, progress, npm = "npm") {
 
 /**
  * @param {string} root
- * @param {string} mark File that holds the checksum of the lockfile whose packages are installed.
+ * @param {string} mark File with the checksum of the installed lockfile.
  * @param {import("./progress.mjs").Progress} progress
  * @param {string} npm
  */
 async function install(root, mark, progress, npm) {
   const lockfile = await readFile(join(root, "package-lock.json"), "utf8");
   const checksum = createHash("sha256").update(lockfile).digest("hex");
-  // npm writes this file last, so it is there only when an installation came to its end.
+  // npm writes this file last, so its presence implies a complete installation.
   const ended = (await changedAt(join(root, "node_modules", ".package-lock.json"))) > 0;
   if (ended && (await readFile(mark, "utf8").catch(() => "")) === checksum) return;
   if (ended && (await holds(root, lockfile))) return writeFile(mark, checksum);
@@ -51,8 +51,8 @@ async function install(root, mark, progress, npm) {
 }
 
 /**
- * Whether the installed packages are those of the lockfile, as after an installation by hand. What is optional may be
- * for another platform.
+ * Tests whether the installed packages match the lockfile, for example after a manual installation. Optional packages
+ * may be for another platform.
  * @param {string} root
  * @param {string} lockfile
  */
@@ -70,8 +70,8 @@ async function holds(root, lockfile) {
 
 /**
  * @param {string} root
- * @param {string} mark File that is written when everything was compiled without an error; the compiler's own notes
- * are written in any case.
+ * @param {string} mark File that is written after compiling everything without errors; the compiler's own build info is
+ * always written.
  * @param {import("./progress.mjs").Progress} progress
  */
 async function build(root, mark, progress) {
@@ -85,15 +85,15 @@ async function build(root, mark, progress) {
   if (compiled.code !== 0) throw new Error(`The packages could not be compiled.\n${compiled.stdout}`);
   if (bundled?.code !== 0) throw new Error(`The plugin could not be bundled.\n${bundled?.stderr}`);
   await writeFile(mark, "");
-  // What was saved while the compiler ran may not be in its output.
+  // Files saved during compilation may be missing from its output.
   await utimes(mark, began, began);
 }
 
 /**
- * Whether every package was compiled after its last change: a look at the file times is ten times faster than asking
- * the compiler.
+ * Tests whether every package was compiled after its last change. File times are ten times faster than the compiler's
+ * own check.
  * @param {string} root
- * @param {number} built When everything was compiled last.
+ * @param {number} built Time of the last complete compilation.
  */
 async function isBuilt(root, built) {
   const changes = packages.map(async (name) => {
@@ -112,7 +112,7 @@ function isSource(file) {
 }
 
 /**
- * When a file was last changed, in milliseconds; 0 when it is not there.
+ * Modification time of a file, ms; 0 if it does not exist.
  * @param {string} path
  */
 async function changedAt(path) {

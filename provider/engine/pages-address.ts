@@ -1,4 +1,4 @@
 // Written by npm run generate from publisher.json: change that, not this file.
 
-/** Where the pages of docs are on the web; undefined while nobody publishes them. */
+/** Web address of the docs; undefined if they are not published. */
 export const pagesAddress: string | undefined = undefined;

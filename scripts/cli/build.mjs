@@ -10,23 +10,23 @@ import { isOlder, parts } from "./folder.mjs";
  * @property {string} module
  * @property {string} version
  * @property {string} [package] Path of its main package below the module.
- * @property {string} [source] Instead: a Go file of ours that uses the module.
- * @property {string} [beside] A file of the module that has to be beside the executable.
- * @property {string[]} [replace] Replace lines that `go install` would refuse.
- * @property {string} [versionVariable] The variable that `pulumi version` prints.
+ * @property {string} [source] Instead of `package`: a Go file of ours that uses the module.
+ * @property {string} [beside] A file of the module that must be next to the executable.
+ * @property {string[]} [replace] Replace lines, which `go install` rejects.
+ * @property {string} [versionVariable] Variable with the output of `pulumi version`.
  */
 
-/** What every module that has the engine's packages needs, since `go` takes replace lines only from the main module. */
+/** Replace lines of every module that uses the engine's packages; `go` accepts them only in the main module. */
 export const engineReplacements = [
   "github.com/atotto/clipboard => github.com/tgummerer/clipboard v0.0.0-20241001131231-d02d263e614e",
 ];
 
-/** Lowest Go version that the modules build with. */
+/** Lowest Go version that builds the modules. */
 const lowestGo = "1.25.0";
 
 /**
- * What to build for a CLI version. Language hosts are modules of their own and have no releases of the same
- * number: each host names the newest one that is published and works with this engine.
+ * Modules to build for a CLI version. Language hosts are separate modules without matching release numbers. Each entry
+ * names the newest published host that works with this engine.
  * @param {string} version
  * @returns {Recipe[]}
  */
@@ -50,7 +50,7 @@ function recipesFor(version) {
 }
 
 /**
- * Language hosts that only some programs need, by the `runtime` of a project.
+ * Language hosts that only some programs require, by the `runtime` of a project.
  * @type {Record<"yaml" | "python" | "go", Recipe>}
  */
 const moreHosts = {
@@ -78,13 +78,13 @@ const moreHosts = {
 /** @typedef {keyof typeof moreHosts} MoreHosts */
 
 /**
- * The file name of a runtime's host.
+ * File name of a runtime's host.
  * @param {MoreHosts} runtime
  */
 export const hostExecutable = (runtime) => moreHosts[runtime].executable;
 
 /**
- * Builds one more language host and puts it into a folder.
+ * Builds one additional language host into a folder.
  * @param {MoreHosts} runtime
  * @param {InstallRequest} request
  */
@@ -92,16 +92,16 @@ export const installHost = (runtime, request) => installExecutable(moreHosts[run
 
 /**
  * @typedef {object} InstallRequest
- * @property {string} label What is built, for the progress line.
- * @property {string} folder Where it goes; made when absent.
- * @property {string} beside A folder of the same disk for what is half made.
+ * @property {string} label Subject of the progress line.
+ * @property {string} folder Target folder; created if missing.
+ * @property {string} beside Folder on the same disk for incomplete files.
  * @property {string} go The `go` command.
  * @property {NodeJS.ProcessEnv} env
  * @property {import("../progress.mjs").Progress} progress
  */
 
 /**
- * Builds an executable and puts it into a folder, whole: nobody ever sees half of it.
+ * Builds an executable and moves it into a folder atomically.
  * @param {Recipe} recipe
  * @param {InstallRequest} request
  */
@@ -116,7 +116,7 @@ export async function installExecutable(recipe, { label, folder, beside, go, env
     await buildOne(recipe, { folder: draft, bin, go, env });
     await mkdir(folder, { recursive: true });
     const others = (await readdir(bin)).filter((file) => file !== recipe.executable);
-    // The executable comes last: whoever finds it finds what it needs as well.
+    // The executable comes last, so that its presence implies all files that it requires.
     for (const file of [...others, recipe.executable]) await rename(join(bin, file), join(folder, file));
   } finally {
     step.done();
@@ -146,7 +146,7 @@ export async function buildCli({ version, folder, go, env, dynamicProvider }) {
 }
 
 /**
- * Fails with `ToolMissing` where there is no Go, or none that will do.
+ * Throws `ToolMissing` if Go is missing or too old.
  * @param {string} go
  * @param {NodeJS.ProcessEnv} env
  */
@@ -160,7 +160,7 @@ export async function checkGo(go = "go", env = process.env) {
 }
 
 /**
- * Builds one executable in a throw-away module: `go install` refuses modules that have replace lines.
+ * Builds one executable in a temporary module: `go install` rejects modules with replace lines.
  * @param {Recipe} recipe
  * @param {object} place
  * @param {string} place.folder
@@ -195,7 +195,7 @@ async function buildOne(recipe, { folder, bin, go, env }) {
     const sources = await step(["list", "-m", "-f", "{{.Dir}}", recipe.module]);
     const copy = join(bin, basename(recipe.beside));
     await copyFile(join(sources, recipe.beside), copy);
-    // Modules are kept read-only, and not as executables.
+    // Go stores modules read-only and not executable.
     await chmod(copy, 0o755);
   }
   await rm(module, { recursive: true });

@@ -12,31 +12,31 @@ import { folderOnPath, inspectCli, parts } from "./folder.mjs";
 
 /** @typedef {import("./folder.mjs").Cli} Cli */
 
-/** The CLI that is set up where none is found; every test here ran with it. */
+/** Version that is set up if no CLI is found; all tests ran with it. */
 const pinned = "3.250.0";
 
-/** The oldest CLI on PATH that is taken as it is. */
+/** Oldest CLI on PATH that is accepted. */
 const lowest = "3.200.0";
 
 /**
- * Where to look and what to use; everything has a default.
+ * Search locations and tools; all have defaults.
  * @typedef {object} CliOptions
- * @property {string} [version] The version to set up when none is found.
+ * @property {string} [version] Version to set up if none is found.
  * @property {string} [path] The PATH to search.
- * @property {string} [cacheFolder] Where versions are kept, one folder each; shared with Pulumi's own npm launcher.
+ * @property {string} [cacheFolder] One folder per version; shared with Pulumi's own npm launcher.
  * @property {string} [downloadAddress]
- * @property {number} [silence] Milliseconds without an answer after which the download gives up.
+ * @property {number} [silence] Milliseconds without data after which the download is aborted.
  * @property {string} [go] The `go` command.
  * @property {NodeJS.ProcessEnv} [env] Environment for `go`.
  * @property {string} [dynamicProvider] The file of Pulumi's npm package that serves dynamic resources.
  * @property {import("../progress.mjs").Progress} [progress]
  */
 
-/** No CLI was found and none could be made; the message lists what was tried and what to install. */
+/** No CLI was found and none could be installed. The message lists the attempts and what to install. */
 export class CliMissing extends Error {
   /**
    * @param {string[]} tried
-   * @param {boolean} isAbsent Whether nothing failed: this machine has no CLI, no Go, and nowhere to download one from.
+   * @param {boolean} isAbsent True if nothing failed: this machine has no CLI, no Go, and no access to a download.
    */
   constructor(tried, isAbsent) {
     super(
@@ -53,8 +53,8 @@ export class CliMissing extends Error {
 }
 
 /**
- * Finds a Pulumi CLI, or makes one: PATH, then the cache of Pulumi's npm launcher, then the official download, then
- * a build from the published Go modules. Safe under several processes at once.
+ * Finds or installs a Pulumi CLI: from PATH, the cache of Pulumi's npm launcher, the official download, or a build of
+ * the published Go modules, in this order. Safe under concurrent processes.
  * @param {CliOptions} [options]
  * @returns {Promise<Cli>}
  */
@@ -86,7 +86,7 @@ export async function findCli(options = {}) {
   let waiting;
   const work = async () => {
     waiting?.done();
-    // Another process may have finished it while this one waited.
+    // Another process may have finished it during the wait.
     const again = await inspectCli(bin, { exact: version });
     if ("version" in again) return cliIn(bin, version, "cache");
     tried.push(`cache: ${join(bin, parts.engine)}: ${again.reason}`);
@@ -99,7 +99,7 @@ export async function findCli(options = {}) {
 }
 
 /**
- * The environment in which a CLI finds its own language hosts first.
+ * Environment in which a CLI finds its own language hosts first.
  * @param {Cli} cli
  * @param {NodeJS.ProcessEnv} [env]
  * @returns {NodeJS.ProcessEnv}
@@ -109,7 +109,7 @@ export function withCliOnPath(cli, env = process.env) {
 }
 
 /**
- * Makes the CLI in a draft folder and moves it into place whole, so that nobody ever sees half of it.
+ * Installs the CLI in a draft folder and moves it into place atomically.
  * @param {string} home
  * @param {ReturnType<typeof resolve>} settings
  * @param {string[]} tried
@@ -159,7 +159,7 @@ async function make(home, settings, tried) {
 const draftPrefix = ".draft-";
 
 /**
- * Removes what an interrupted set-up left; the caller has the lock, so nobody is using it.
+ * Removes the remains of an interrupted installation. The caller holds the lock, so no other process uses them.
  * @param {string} home
  */
 async function removeDrafts(home) {
@@ -171,7 +171,7 @@ async function removeDrafts(home) {
 /**
  * @param {string} from
  * @param {string} to
- * @param {string} aside Where a broken folder goes that is in the way.
+ * @param {string} aside Target for a broken folder that is in the way.
  */
 async function replaceFolder(from, to, aside) {
   if (existsSync(to)) await rename(to, aside);

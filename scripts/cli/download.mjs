@@ -6,13 +6,13 @@ import { pipeline } from "node:stream/promises";
 import { lastLines, run, ToolMissing } from "../child.mjs";
 
 /**
- * Downloads the official release of the CLI into `folder`, which then holds `pulumi` and all its language hosts. Fails
- * with `ToolMissing` where there is no release to be had.
+ * Downloads the official release of the CLI into `folder`: `pulumi` and all its language hosts. Throws `ToolMissing` if
+ * no release is available.
  * @param {object} request
  * @param {string} request.version
  * @param {string} request.folder An empty folder.
- * @param {string} request.address Where the releases are.
- * @param {number} request.silence Milliseconds without an answer, or without another byte, after which it gives up.
+ * @param {string} request.address Base URL of the releases.
+ * @param {number} request.silence Milliseconds without data after which the download is aborted.
  */
 export async function downloadCli({ version, folder, address, silence }) {
   const name = `pulumi-v${version}-${platformName()}.tar.gz`;
@@ -28,7 +28,7 @@ export async function downloadCli({ version, folder, address, silence }) {
   await rename(join(folder, "pulumi"), join(folder, "bin"));
 }
 
-/** The part of a release's file name that says what it runs on. */
+/** Platform part of a release's file name. */
 function platformName() {
   const known = { linux: ["x64", "arm64"], darwin: ["x64", "arm64"] };
   const system = process.platform;
@@ -60,7 +60,7 @@ async function publishedChecksum(url, name, silence) {
 }
 
 /**
- * Saves what an address answers and tells its SHA-256.
+ * Saves a response body and returns its SHA-256.
  * @param {string} url
  * @param {string} path
  * @param {number} silence
@@ -81,7 +81,8 @@ function fetchToFile(url, path, silence) {
 }
 
 /**
- * Fetches with a limit on silence instead of on the whole time: slow lines are fine, dead ones are not.
+ * Fetches with a limit on the time without data instead of the total time, so that slow connections succeed and dead
+ * ones fail.
  * @template T
  * @param {string} url
  * @param {number} silence
@@ -110,7 +111,7 @@ async function* bodyOf(response) {
 }
 
 /**
- * Whether `fetch` itself failed; it hides why in `cause`.
+ * Tests whether `fetch` itself failed, which puts the reason into `cause`.
  * @param {unknown} error
  * @returns {error is TypeError}
  */

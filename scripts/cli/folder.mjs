@@ -2,7 +2,7 @@ import { access, constants, realpath, stat } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { lastLines, run } from "../child.mjs";
 
-/** The file names of what a usable CLI consists of: the engine, the host that runs Node programs, dynamic resources. */
+/** File names of a usable CLI: the engine, the Node language host, dynamic resources. */
 export const parts = {
   engine: "pulumi",
   nodeHost: "pulumi-language-nodejs",
@@ -13,23 +13,23 @@ export const parts = {
  * A usable Pulumi CLI.
  * @typedef {object} Cli
  * @property {string} command Path of the `pulumi` executable.
- * @property {string} folder The folder it is in; to be put first on PATH when it runs.
+ * @property {string} folder Folder of the executable, to be first on PATH when it runs.
  * @property {string} version Such as `3.250.0`.
  * @property {"path" | "cache" | "download" | "build"} source Where it came from.
  */
 
 /**
- * What was found in a folder: a version, or the reason why it cannot be used.
+ * Result of examining a folder: a version, or the reason why the CLI is unusable.
  * @typedef {{ version: string } | { reason: string }} Inspection
  */
 
 /**
- * Looks whether the `pulumi` in a folder can be used, by running it.
+ * Checks whether the `pulumi` in a folder is usable, by running it.
  * @param {string} folder
  * @param {object} wanted
- * @param {string} [wanted.minimum] Lowest version that will do.
- * @param {string} [wanted.exact] The only version that will do.
- * @param {string} [wanted.path] PATH on which its other parts may be, besides its own folder.
+ * @param {string} [wanted.minimum] Lowest accepted version.
+ * @param {string} [wanted.exact] The only accepted version.
+ * @param {string} [wanted.path] PATH of its other parts, besides its own folder.
  * @returns {Promise<Inspection>}
  */
 export async function inspectCli(folder, { minimum, exact, path = "" }) {
@@ -52,7 +52,7 @@ export async function inspectCli(folder, { minimum, exact, path = "" }) {
 }
 
 /**
- * The first folder of a PATH that has an executable of that name.
+ * The first folder of a PATH that contains an executable of that name.
  * @param {string} path
  * @param {string} name
  */
@@ -75,14 +75,14 @@ async function versionOf(command) {
 }
 
 /**
- * A host has no version to ask for; that it starts at all shows that the file is whole.
+ * Starts a language host as a check of its file; hosts have no version option.
  * @param {string} host
  */
 async function starts(host) {
   const finished = await attempt(host, ["-h"], process.env);
   if ("reason" in finished) return finished.reason;
   const { signal, code } = finished;
-  // 126 and 127 are a shell's answers: it was handed what the system could not run.
+  // 126 and 127 are a shell's exit codes for a file that the system could not run.
   const started = signal === null && code !== 126 && code !== 127;
   return started ? undefined : `${parts.nodeHost} does not start (${signal ?? "it is no program"})`;
 }
@@ -126,7 +126,7 @@ async function executableIn(folder, name) {
       const found = await stat(path);
       if (found.isFile() && found.size > 0) return path;
     } catch {
-      // Not there, or not ours to run: the same to the caller.
+      // Missing and not executable are equivalent for the caller.
     }
   }
   return undefined;

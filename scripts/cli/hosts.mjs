@@ -6,13 +6,13 @@ import { hostExecutable, installHost } from "./build.mjs";
 import { folderOnPath } from "./folder.mjs";
 
 /**
- * A language host, or the tool that this machine lacks to make one.
+ * A language host, or the tool that is required to build one.
  * @typedef {{ folder: string } | { reason: string }} FoundHost
  */
 
 /**
- * Finds the host of a language that not every CLI brings along: beside the CLI, then on PATH, then built from its
- * published Go module and kept beside the CLI; a build that fails is an error. Safe under several processes at once.
+ * Finds a language host that is not part of every CLI: next to the CLI, on PATH, or built from its published Go module
+ * and stored next to the CLI. A failed build is an error. Safe under concurrent processes.
  * @param {import("./build.mjs").MoreHosts} runtime
  * @param {import("./folder.mjs").Cli} cli
  * @param {object} [options]

@@ -6,8 +6,8 @@ import { contractOperations, differences, openApiOperations } from "./difference
 import { fields } from "./outline.mjs";
 
 /**
- * Compares the pinned contract of REST v2 with an OpenAPI 3.x file: `node scripts/contract/compare.mjs <openapi file>`. Prints
- * the differences by route; ends with 1 where there are some, with 2 without a file.
+ * Compares the pinned contract of REST v2 with an OpenAPI 3.x file: `node scripts/contract/compare.mjs <openapi file>`.
+ * Prints the differences by route. Exit code 1 with differences, 2 without a file.
  */
 await runScript(async () => {
   const [file] = process.argv.slice(2);
@@ -16,7 +16,7 @@ await runScript(async () => {
     return 2;
   }
   const contract = JSON.parse(readFileSync(join(root, "test/contract/rest-v2.json"), "utf8"));
-  // JSON is YAML, too.
+  // JSON is a subset of YAML.
   const document = parse(readFileSync(file, "utf8"));
   if (fields(document)["openapi"] === undefined)
     throw new Error(`${file}: is no OpenAPI 3.x file; name one that has \`openapi\``);

@@ -1,7 +1,7 @@
 import { fields, outline, resolve } from "./outline.mjs";
 
 /**
- * A route as both documents can be compared: the parts of a request or response → their outlines.
+ * A route in the form that both documents share: parts of a request or response → their outlines.
  * @typedef {Map<string, string>} Outline
  * @typedef {{ route: string, lines: Outline }} Operation
  */
@@ -81,7 +81,7 @@ function responseLines(status, schema, document) {
 }
 
 /**
- * The schema of a request body or response, of its first media type.
+ * Schema of the first media type of a request body or response.
  * @param {unknown} holder
  * @param {unknown} document
  */
@@ -89,8 +89,8 @@ const contentSchema = (holder, document) =>
   fields(Object.values(fields(resolve(holder, document)["content"]))[0])["schema"];
 
 /**
- * Differences between two sets of operations, by route. Routes that only the other document has are named where they belong to
- * a family of the contract (the first word of the path).
+ * Differences between two sets of operations, by route. Routes that exist only in the other document are reported if
+ * the first word of their path is in the contract.
  * @param {Map<string, Outline>} ours
  * @param {Map<string, Outline>} theirs
  * @returns {Map<string, string[]>}

@@ -1,23 +1,23 @@
 /** @typedef {Record<string, unknown>} Schema */
 
-/** Keywords that decide which values fit, in the order in which an outline names them. */
+/** Validation keywords, in the order of an outline. */
 const keywords = [
   ...["type", "enum", "const", "format", "pattern", "minimum", "maximum", "minLength", "maxLength"],
   ...["minItems", "maxItems", "uniqueItems", "minProperties"],
 ];
 
-/** How deep an outline goes; deeper levels belong to recursive schemas. */
+/** Maximum depth of an outline; deeper levels belong to recursive schemas. */
 const deepest = 12;
 
 /**
- * An object's own properties; empty for anything else.
+ * Own properties of an object; empty for any other value.
  * @param {unknown} value
  * @returns {Schema}
  */
 export const fields = (value) => (value instanceof Object ? Object.fromEntries(Object.entries(value)) : {});
 
 /**
- * The value of a reference such as `#/components/schemas/Endpoint` in a document; any other value itself.
+ * Resolves a reference such as `#/components/schemas/Endpoint` in a document; returns any other value unchanged.
  * @param {unknown} value
  * @param {unknown} document
  * @returns {Schema}
@@ -32,10 +32,10 @@ export function resolve(value, document) {
 }
 
 /**
- * A schema as lines: property → its rules in words. Two schemas that accept the same values mostly have the same lines,
- * however they are put together of references and `allOf`.
+ * A schema as lines: property → its rules in words. Schemas that accept the same values mostly have the same lines,
+ * regardless of references and `allOf`.
  * @param {unknown} schema
- * @param {unknown} document The document that its references point into.
+ * @param {unknown} document Document of its references.
  * @param {string} at
  * @param {Map<string, string>} lines
  */
@@ -62,7 +62,7 @@ export function outline(schema, document, at = "", lines = new Map(), presence =
 }
 
 /**
- * A schema without references, its `allOf` members in one.
+ * A schema without references, with its `allOf` members merged.
  * @param {unknown} schema
  * @param {unknown} document
  * @returns {Schema}
@@ -77,7 +77,7 @@ function merged(schema, document) {
 }
 
 /**
- * The branches of a schema. A branch for null alone makes it nullable, and a single other branch is no choice.
+ * Branches of a schema. A null branch makes it nullable, and a single remaining branch is not a choice.
  * @param {Schema} schema
  * @param {unknown} document
  */

@@ -1,9 +1,9 @@
-// How each block of code in the pages is held to be right, and the table of that.
+// How code blocks in pages are verified, and the table of them.
 import { readPages } from "./pages.mjs";
 
 /** @typedef {import("./pages.mjs").Block} Block */
 
-/** Languages whose blocks are checked as they are, without a mark. */
+/** Languages whose blocks are checked without a mark. */
 const checkedLanguages = /** @type {const} */ ({
   ts: "compiled",
   typescript: "compiled",
@@ -12,7 +12,7 @@ const checkedLanguages = /** @type {const} */ ({
   json: "parsed",
 });
 
-/** The ways, in the order of the table. */
+/** Verification methods, in the order of the table. */
 export const ways = /** @type {const} */ ([
   "run",
   "compiled",
@@ -26,7 +26,7 @@ export const ways = /** @type {const} */ ([
 /** @typedef {typeof ways[number]} Way */
 
 /**
- * How a block is checked.
+ * The verification method of a block.
  * @param {Block} block
  * @returns {Way}
  */
@@ -40,13 +40,13 @@ export function wayOf({ language, text, mark }) {
 }
 
 /**
- * Whether a block in YAML is a program, or part of one.
+ * Tests whether a YAML block is a Pulumi program or part of one.
  * @param {string} text
  */
 export const isProgram = (text) => /^(resources|variables):$/m.test(text);
 
 /**
- * The page with the table of all blocks and with the reasons of those that are not run.
+ * The page with the table of all blocks and the reasons of those that are not run.
  * @param {string} root
  */
 export function codeBlocksPage(root) {

@@ -1,4 +1,4 @@
-// The pages that people read, as far as they can be checked: blocks of code with their marks, headings, links.
+// The checkable parts of pages: code blocks with their marks, headings, links.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,14 +7,14 @@ import { join } from "node:path";
  * @typedef {object} Block
  * @property {string} page Path of its page from the root of the repository.
  * @property {number} line Of its fence, from 1.
- * @property {string} language What follows the fence; empty where nothing does.
- * @property {string | undefined} file The file that it is, in brackets after the language: `[Pulumi.yaml]`.
+ * @property {string} language Text after the fence; empty if there is none.
+ * @property {string | undefined} file File name in brackets after the language: `[Pulumi.yaml]`.
  * @property {string} text
  * @property {Mark | undefined} mark
  */
 
 /**
- * What a comment before a block, or one for its whole page, says of how the block is checked.
+ * Mark of a block or of a whole page: how the block is verified.
  * @typedef {{ kind: "run" | "checked", by: string } | { kind: "not run", reason: string }} Mark
  */
 
@@ -22,12 +22,12 @@ import { join } from "node:path";
  * @typedef {object} Page
  * @property {string} path From the root of the repository.
  * @property {Block[]} blocks
- * @property {Set<string>} anchors Of its headings, as code hosts make them.
- * @property {{ line: number, target: string }[]} links Without those in code.
- * @property {string[]} faults Comments that are meant as marks and are none.
+ * @property {Set<string>} anchors Anchors of its headings, in the format of code hosts.
+ * @property {{ line: number, target: string }[]} links Links outside code.
+ * @property {string[]} faults Malformed marks.
  */
 
-/** Folders whose Markdown is pages for people, how deep they are read, and what in them is no page. */
+/** Folders with pages: path and whether subfolders are included. */
 const folders = /** @type {const} */ ([
   ["", false],
   [".github", true],
@@ -70,7 +70,7 @@ export const readPages = (root) =>
 const comment = /^\s*<!--\s*(.*?)\s*-->\s*$/;
 
 /**
- * The mark that a comment is; undefined where it is an ordinary comment.
+ * Parses a comment as a mark; undefined for an ordinary comment.
  * @param {string} text
  * @returns {{ mark: Mark, wholePage: boolean } | "malformed" | undefined}
  */
@@ -137,14 +137,14 @@ function readLine(page, line, number) {
     page.anchors.add(anchor);
   }
   for (const [, id = ""] of line.matchAll(/<a id="([^"]+)">/g)) page.anchors.add(id);
-  // A link's words may be code; its target never stands in code.
+  // A link's text may be code; its target is never inside code.
   const words = line.replace(/`[^`]*`/g, "``");
   for (const [, target = ""] of words.matchAll(/\]\(([^)\s]+)\)/g)) page.links.push({ line: number, target });
   for (const [, target = ""] of words.matchAll(/^\[[^\]]+\]: (\S+)$/g)) page.links.push({ line: number, target });
 }
 
 /**
- * A heading's anchor, as code hosts make it: letters, digits, `_` and `-` stay, spaces become `-`.
+ * Anchor of a heading, in the format of code hosts: letters, digits, `_` and `-` stay, spaces become `-`.
  * @param {string} title
  */
 export const slugOf = (title) =>

@@ -1,8 +1,8 @@
-// The inputs and outputs of every resource as TypeScript that people read in their editor, made of the shapes.
+// Generates TypeScript interfaces of the inputs and outputs of every resource from the shapes.
 import { z } from "zod";
 
 /**
- * The part of JSON Schema that the shapes use.
+ * The subset of JSON Schema that the shapes use.
  * @typedef {object} Json
  * @property {string | undefined} [description]
  * @property {string | undefined} [type]
@@ -19,7 +19,7 @@ import { z } from "zod";
 /** @typedef {Readonly<Record<string, import("../../provider/dist/lifecycle/define.js").ResourceShapes>>} Kinds */
 /** @typedef {(shape: z.core.$ZodType) => Traits} TraitsOf */
 /** @typedef {import("../../provider/dist/lifecycle/properties/traits.js").Traits} Traits */
-/** @typedef {(type: string) => string} Wrap How one level of a type is wrapped: as an input, or as plain data. */
+/** @typedef {(type: string) => string} Wrap Wrapper of one level of a type: an input, or plain data. */
 
 /** @type {z.ZodType<Json>} */
 const jsonShape = z.looseObject({
@@ -51,7 +51,7 @@ const line = (text) => `  /** ${text} */\n`;
 const pascal = (name) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /**
- * Sentences about a property: what it is, its bounds, its default, what a change does.
+ * Sentences about a property: description, bounds, default, replacement.
  * @param {string} name
  * @param {Json} json
  * @param {Traits} traits
@@ -100,12 +100,13 @@ const input = (type) => `pulumi.Input<${type}>`;
 const plain = (type) => (type.includes(" | ") ? `(${type})` : type);
 
 /**
- * An interface of inputs, after those of its nested objects; one that is written already gets another name only.
+ * Interface of inputs, preceded by those of its nested objects. For an interface that exists already, only an alias is
+ * written.
  * @param {string} name
  * @param {string} doc
  * @param {Json} json
  * @param {(key: string) => Traits} traitsFor
- * @param {Map<string, string>} written Names by what they stand for.
+ * @param {Map<string, string>} written Names by content.
  * @returns {string}
  */
 function argsInterface(name, doc, json, traitsFor, written) {
@@ -129,8 +130,9 @@ function argsInterface(name, doc, json, traitsFor, written) {
 }
 
 /**
- * The outputs that a class has: the inputs, defaults filled in, and what the service computed. No class, for the SDK takes
- * the caller of the third constructor for the user's line, and those are Resource, CustomResource and the kind's own.
+ * Outputs of a class: the inputs with defaults, and the computed values. An interface and not a class, because the SDK
+ * attributes the caller of the third constructor to the user's line, and those are Resource, CustomResource and the
+ * kind's own.
  * @param {string} kind
  * @param {Json} inputs
  * @param {Json} outputs
@@ -146,7 +148,7 @@ function outputsInterface(kind, inputs, outputs) {
       return `${json === outputs ? line(property.description) : ""}${field}`;
     }),
   );
-  return `\n/** Outputs of a ${kind}: its inputs with every default filled in, and what the service made of it. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
+  return `\n/** Outputs of a ${kind}: its inputs with all defaults, and the values that the service computes. */\nexport interface ${kind}Outputs {\n${fields.join("")}}\n`;
 }
 
 const origin = "// Written by scripts/generate from the inputs.ts of each resource: change those, not this file.\n";
@@ -189,5 +191,5 @@ export function propertyNamesText(kinds) {
     const short = `  ${kind}: [${names.join(", ")}],\n`;
     return short.length <= 120 ? short : `  ${kind}: [\n${names.map((name) => `    ${name},\n`).join("")}  ],\n`;
   });
-  return `${origin}\n/** Every property of each kind: the outputs that a class has to ask the engine for. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
+  return `${origin}\n/** Every property of each kind: the outputs that a class requests from the engine. */\nexport const propertyNames = {\n${lists.join("")}} as const;\n`;
 }

@@ -1,4 +1,4 @@
-// The page of what there is to choose from, made of the catalog that the local service has.
+// Generates the catalog page from the local service's catalog.
 
 /** @typedef {{ id: string, displayName: string, memoryInGb: number, manufacturer: string, pool?: string | undefined }} GpuType */
 /** @typedef {{ gpuTypes: GpuType[], cpuFlavors: { id: string, groupName: string, ramMultiplier: number }[], dataCenters: { id: string, region: string }[] }} Catalog */

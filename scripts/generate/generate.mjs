@@ -1,7 +1,8 @@
 /**
- * Writes everything that is made from the shapes of the resources: the argument types, the package schema and the reference
- * page; the page of the catalog; from publisher.json: the addresses in each package.json and for messages, CODEOWNERS; and from all pages the count of their blocks
- * of code. Run it after a build. `--check` writes nothing: it says which files are out of date, and the exit code is 1.
+ * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
+ * page; the catalog page; from publisher.json the addresses in each package.json and in messages, and CODEOWNERS; from
+ * all pages the table of code blocks. Requires a build. `--check` only compares: it prints the outdated files and
+ * returns exit code 1.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -31,7 +32,7 @@ await runScript(async () => {
   return stale === 0 ? 0 : 1;
 });
 
-/** What makes the texts, by path, in the order of writing: the last reads what the ones before have written. */
+/** Generators by path, in the order of writing; the last one reads the output of the others. */
 function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { kinds } = require("../../provider/dist/resources/index.js");
@@ -58,7 +59,7 @@ function generatedFiles() {
 }
 
 /**
- * A file's text; undefined when there is no such file.
+ * Text of a file; undefined if it does not exist.
  * @param {string} path
  */
 function textOf(path) {

@@ -1,18 +1,18 @@
-// What says who publishes the packages and where, made of publisher.json.
+// Generates the publisher's addresses from publisher.json.
 import { createRequire } from "node:module";
 
 /** @typedef {import("../publisher.mjs").Publisher} Publisher */
 
-/** The packages that are published; all have the same version. */
+/** The published packages, which share one version. */
 export const publishedPackages = /** @type {const} */ (["api", "provider", "service"]);
 
-/** What stands before the addresses in a package.json; the rest comes after them. */
+/** Fields that precede the addresses in a package.json. */
 const first = ["name", "version", "description", "keywords", "license"];
 const addresses = ["homepage", "bugs", "repository"];
 
 /**
- * The text of a package.json with the addresses of the repository, or with none where there is none.
- * @param {string} text The text as it is.
+ * A package.json with the addresses of the repository, or without addresses if there is none.
+ * @param {string} text The present text.
  * @param {(typeof publishedPackages)[number]} folder
  * @param {Publisher} publisher
  */
@@ -36,20 +36,20 @@ export function manifestText(text, folder, publisher) {
 }
 
 /**
- * The module that says where messages lead to for help.
+ * The module with the address of the help pages for error messages.
  * @param {Publisher} publisher
  */
 export function pagesAddressText(publisher) {
   const { repositoryLinks } = createRequire(import.meta.url)("../../provider/dist/schema/publisher.js");
   return `// Written by npm run generate from publisher.json: change that, not this file.
 
-/** Where the pages of docs are on the web; undefined while nobody publishes them. */
+/** Web address of the docs; undefined if they are not published. */
 export const pagesAddress: string | undefined = ${JSON.stringify(repositoryLinks(publisher)?.docs)};
 `;
 }
 
 /**
- * The text of CODEOWNERS: whose review a change needs.
+ * Text of CODEOWNERS: required reviewers.
  * @param {Publisher} publisher
  */
 export function codeOwnersText({ repository }) {

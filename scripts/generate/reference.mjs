@@ -1,4 +1,4 @@
-// The reference page of the resources, made of the package schema.
+// Generates the reference page of the resources from the package schema.
 
 /** @typedef {{ type?: string, $ref?: string, description?: string, items?: Property, additionalProperties?: Property, secret?: boolean, willReplaceOnChanges?: boolean }} Property */
 /** @typedef {{ description?: string, properties: Record<string, Property>, required: string[] }} ObjectType */
@@ -10,7 +10,7 @@
 const nameOf = (token) => token.slice(token.lastIndexOf(":") + 1);
 
 /**
- * A description without the examples in all languages at its end.
+ * A description without the examples at its end.
  * @param {string} description
  */
 const prose = (description) => description.split("\n\n{{% examples %}}")[0] ?? "";
@@ -26,7 +26,7 @@ const languageNames = {
 };
 
 /**
- * The examples of a description. On the site each is a row of tabs; a code host shows the first language, and the others
+ * Examples of a description. On the site they are tabs; on a code host the first language is visible and the others are
  * folded.
  * @param {string} description
  */
@@ -47,7 +47,7 @@ function examples(description) {
 }
 
 /**
- * How an object that exists comes into the state.
+ * How an existing object is imported into the state.
  * @param {string} token
  */
 const importOf = (token) =>

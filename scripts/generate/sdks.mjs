@@ -18,25 +18,25 @@ import { createProgress, silent } from "../progress.mjs";
 /** The languages that SDKs are generated for. @type {readonly SdkLanguage[]} */
 export const sdkLanguages = ["nodejs", "python", "go"];
 
-/** Version of the module whose generators are built where the CLI's own cannot be used. */
+/** Version of the module whose generators are built if the CLI's own cannot be used. */
 const generatorVersion = "v3.250.0";
 
-/** What the CLI says where a language host is not there, or older than its `gen-sdk`. */
+/** Message of a CLI whose language host is missing or older than its `gen-sdk`. */
 const hasNoGenerator = /no language plugin|not implemented/i;
 
 /**
- * Where the SDK is, or the tool that this machine lacks to make one.
+ * Path of the SDK, or the tool that is missing.
  * @typedef {{ folder: string, source: "cli" | "build" } | { reason: string }} GeneratedSdk
  */
 
 /**
- * Generates one language's SDK from the package schema: with the CLI's own command where its language hosts can, else
- * with Pulumi's published generators, built once with Go and kept beside the CLI. Only a missing tool is a reason to go
- * without: a generator that is there and fails is an error.
+ * Generates one language's SDK from the package schema: with the CLI's command if its language hosts support it,
+ * otherwise with Pulumi's published generators, built once with Go and stored next to the CLI. Only a missing tool
+ * skips the SDK; a generator that fails is an error.
  * @param {SdkLanguage} language
  * @param {object} request
  * @param {string} request.schema Path of the package schema.
- * @param {string} request.target Folder for the SDKs; the SDK is in its folder of the language's name, made anew.
+ * @param {string} request.target Folder for the SDKs; the SDK is written to a new subfolder with the language's name.
  * @param {import("../cli/folder.mjs").Cli} request.cli
  * @param {string} [request.go] The `go` command.
  * @param {NodeJS.ProcessEnv} [request.env]
@@ -75,7 +75,7 @@ export async function generateSdk(language, { schema, target, cli, go = "go", en
 }
 
 /**
- * The generators leave it to the publisher to say what module the files are; programs need to know.
+ * Module path of the files. The generators leave it to the publisher, but programs require it.
  * @param {string} folder
  * @param {string} schema
  */
@@ -95,7 +95,7 @@ async function completeGoModule(folder, schema) {
 }
 
 /**
- * The path of the generator that is built from sdk-codegen. Its name has the checksum of what it is built from.
+ * Path of the generator built from sdk-codegen. Its name contains the checksum of its sources.
  * @param {import("../cli/folder.mjs").Cli} cli
  * @param {{ go: string, env: NodeJS.ProcessEnv, progress: import("../progress.mjs").Progress }} options
  * @returns {Promise<string>}
@@ -106,7 +106,7 @@ async function findGenerator(cli, { go, env, progress }) {
     .update(generatorVersion)
     .update(await readFile(source));
   const executable = `sdk-codegen-${checksum.digest("hex").slice(0, 12)}`;
-  // A CLI on PATH belongs to the person, and so does the folder it is in.
+  // A CLI on PATH and its folder belong to the user.
   const keep = cli.source === "path" ? join(root, ".serverless-compute") : dirname(cli.folder);
   const path = join(keep, executable);
   if (existsSync(path)) return path;

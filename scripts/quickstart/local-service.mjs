@@ -7,7 +7,7 @@ import { isAlive } from "../child.mjs";
 import { startProcess } from "./service-process.mjs";
 
 /**
- * How a running local service can be reached; what `start --json` prints.
+ * Addresses of a running local service, as printed by `start --json`.
  * @typedef {object} ServiceAddresses
  * @property {string} baseUrl
  * @property {string} graphqlUrl
@@ -21,34 +21,35 @@ import { startProcess } from "./service-process.mjs";
  * @typedef {object} RunningService
  * @property {ServiceAddresses} addresses
  * @property {string} apiKey
- * @property {string} consoleUrl A link that opens the service's console once. It is noted nowhere.
- * @property {boolean} moved Whether it had other addresses the last time, which the stack's state then still has.
- * @property {Promise<string>} ended Resolves when it has ended, with the last lines it wrote.
- * @property {() => Promise<void>} stop Stops it in order.
+ * @property {string} consoleUrl A link that opens the service's console once. It is not stored.
+ * @property {boolean} moved True if its addresses differ from the previous run, whose addresses are in the stack's
+ * state.
+ * @property {Promise<string>} ended Resolves after its end, with the last lines of its output.
+ * @property {() => Promise<void>} stop Stops it gracefully.
  */
 
 /**
  * @typedef {object} ServicePlan
- * @property {string} folder Where it runs: handler files are named from there.
- * @property {string[]} [program] Arguments of Node that run its command line. Default: its build.
+ * @property {string} folder Working directory; handler files are relative to it.
+ * @property {string[]} [program] Node arguments that run its command line. Default: its build.
  * @property {NodeJS.ProcessEnv} [env]
  * @property {string} dataFolder
- * @property {string} addressFile Where its addresses are noted while it runs.
+ * @property {string} addressFile File with its addresses while it runs.
  * @property {Record<string, string>} images Image name → handler file.
  * @property {number} templateRelease Seconds.
  */
 
-/** The command line's build. */
+/** The built command line. */
 const built = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
 
-/** The port that clients try when they are told no address. */
+/** Default port of clients. */
 const defaultPort = 7337;
 
-/** How long an earlier service may take to end, in milliseconds. */
+/** Maximum time for an earlier service to end, ms. */
 const patience = 20_000;
 
 /**
- * Starts the local service as a process of its own that ends with this one.
+ * Starts the local service as a child process that ends with this one.
  * @param {ServicePlan} plan
  * @returns {Promise<RunningService>}
  */
@@ -65,7 +66,7 @@ export async function startService(plan) {
   const wanted = [earlier ? Number(new URL(earlier.baseUrl).port) : defaultPort, defaultPort];
   const port = await freePort(wanted);
   let running = await launch(port);
-  // Somebody else may have taken the port in the moment since it was looked at.
+  // Another process may have bound the port since the check.
   if (running.line === undefined && (await freePort([port])) !== port) running = await launch(0);
   const { line, ended, stop } = running;
   if (line === undefined) throw new Error(`The local service did not start.\n${await ended}`);
@@ -80,12 +81,12 @@ export async function startService(plan) {
 }
 
 /**
- * The service that another script has open, if it answers.
+ * The service that another script has started, if it responds.
  * @param {string} addressFile
  */
 export async function findService(addressFile) {
   const addresses = await readAddresses(addressFile);
-  // Somebody else may have the port by now, who must not be sent the key.
+  // Another program may use the port now; it must not receive the key.
   if (addresses === undefined || !isAlive(addresses.pid)) return undefined;
   try {
     const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
@@ -100,7 +101,7 @@ export async function findService(addressFile) {
 }
 
 /**
- * What the service still holds, as `kind name` texts; empty when nothing is left.
+ * Objects that still exist in the service, as `kind name`; empty if there are none.
  * @param {{ addresses: ServiceAddresses, apiKey: string }} service
  * @returns {Promise<string[]>}
  */
@@ -121,7 +122,7 @@ export async function holdings({ addresses, apiKey }) {
 }
 
 /**
- * Waits for an earlier service whose script was killed: it is still stopping, and has the data folder until then.
+ * Waits for an earlier service whose script was killed: it is still stopping and holds the data folder until then.
  * @param {number} pid
  */
 async function gone(pid) {
@@ -153,7 +154,7 @@ function toAddresses({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid }) {
 }
 
 /**
- * The first of these ports that nobody listens on; 0, which takes any, when all are taken.
+ * The first of these ports that is free; 0 (any port) if all are in use.
  * @param {number[]} ports
  */
 async function freePort(ports) {

@@ -6,7 +6,7 @@ import { root } from "../entry.mjs";
 
 const folder = join(root, ".serverless-compute", "quickstart");
 
-/** Where the quickstart keeps what it makes: one folder, apart from the user's own stacks, login and services. */
+/** Folder of the quickstart, separate from the user's stacks, login and services. */
 export const places = {
   folder,
   lock: `${folder}.lock`,
@@ -22,7 +22,7 @@ export const places = {
 /** The quickstart's stack. */
 export const stackName = "local";
 
-/** Makes the folders, and the passphrase that encrypts the stack's secrets, where they are not there yet. */
+/** Creates missing folders and the passphrase that encrypts the stack's secrets. */
 export async function makePlaces() {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const path of [places.home, places.backend, places.stack, places.temporary])
@@ -33,8 +33,8 @@ export async function makePlaces() {
 }
 
 /**
- * The environment in which the CLI sees the quickstart's stack and service, and nothing of the user's: none of their
- * Pulumi settings, and no address or key of another service.
+ * Environment for the CLI with the quickstart's stack and service only: no Pulumi settings of the user, and no address
+ * or key of another service.
  * @param {import("../cli/folder.mjs").Cli} cli
  * @param {{ addresses: import("./local-service.mjs").ServiceAddresses, apiKey: string } | undefined} service
  * @returns {NodeJS.ProcessEnv}
@@ -44,7 +44,7 @@ export function quickstartEnvironment(cli, service) {
   return {
     ...withCliOnPath(cli, Object.fromEntries(kept)),
     PULUMI_HOME: places.home,
-    // The language host leaves its pipes behind; `--clean` takes them along.
+    // The language host leaves its pipes behind; `--clean` removes them.
     TMPDIR: places.temporary,
     PULUMI_BACKEND_URL: `file://${places.backend}`,
     PULUMI_CONFIG_PASSPHRASE_FILE: places.passphrase,

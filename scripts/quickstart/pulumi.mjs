@@ -5,7 +5,7 @@ import { setUp } from "../setup.mjs";
 import { findService } from "./local-service.mjs";
 import { makePlaces, places, quickstartEnvironment } from "./places.mjs";
 
-/** `npm run pulumi -- <args>`: the Pulumi CLI, looking at the quickstart's stack and service. */
+/** `npm run pulumi -- <args>`: runs the Pulumi CLI with the quickstart's stack and service. */
 await runScript(async () => {
   const progress = createProgress();
   const cli = await setUp({ progress });

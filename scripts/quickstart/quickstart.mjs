@@ -12,8 +12,7 @@ import { showAnswer, showNext, showOutputs } from "./text.mjs";
 /** @typedef {ReturnType<typeof createStack>} Stack */
 
 /**
- * Seconds until the service lets go of a template. The hosted one takes up to two minutes, which nobody wants to
- * watch in a quickstart.
+ * Seconds until the service releases a template. The hosted service takes up to two minutes, too long for a quickstart.
  */
 const templateRelease = 5;
 
@@ -29,7 +28,7 @@ await runScript(async () => {
   }
   try {
     return await withLock(places.lock, args.includes("--clean") ? clean : () => open(args.includes("--once")), {
-      // One that was just killed may take a moment to be gone.
+      // A process that was just killed may take a moment to end.
       patience: 1_000,
     });
   } catch (error) {
@@ -38,7 +37,7 @@ await runScript(async () => {
   }
 });
 
-/** @param {boolean} once Whether to destroy at the end instead of staying open. */
+/** @param {boolean} once Destroys the stack at the end instead of staying open. */
 async function open(once) {
   const stays = !once && process.stdin.isTTY && process.stdout.isTTY;
   const cli = await setUp({ progress: createProgress(process.stdout) });
@@ -53,7 +52,7 @@ async function open(once) {
   });
   try {
     say(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
-    // Nobody is there to open it where the run ends by itself, and what such a run prints is kept in logs.
+    // A run that ends by itself has no reader for the link, and its output is kept in logs.
     if (stays) say(`Console: open ${service.consoleUrl} (the link works once)`);
     const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, say);
     await stack.open();
@@ -107,7 +106,7 @@ async function deployAndDestroy(stack, service, interrupt) {
 }
 
 /**
- * Shows what was deployed and whether the answer came from a worker that was given the secret.
+ * Prints the deployment and whether the output came from a worker that received the secret.
  * @param {Stack} stack
  * @param {Record<string, unknown>} outputs
  */
@@ -128,7 +127,9 @@ async function clean() {
   return 0;
 }
 
-/** Aborts at the first Ctrl-C (or SIGTERM), so that what is under way ends in order; the second one ends it at once. */
+/**
+ * Aborts at the first Ctrl-C (or SIGTERM), so that running work ends gracefully; the second one ends it immediately.
+ */
 function interruption() {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

@@ -1,20 +1,20 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** How long a service may take to say its first line, and to stop, in milliseconds. */
+/** Maximum time for a service's first line, and for its stop, ms. */
 const patience = 20_000;
 
 /**
- * A service as a process of its own.
+ * A service as a child process.
  * @typedef {object} ServiceProcess
- * @property {string | undefined} line The first line it wrote; without one it is not running any more.
- * @property {Promise<string>} ended Resolves when it has ended, with the last of what it wrote to stderr.
- * @property {() => Promise<void>} stop Stops it in order.
+ * @property {string | undefined} line The first line of its output; without one it has ended.
+ * @property {Promise<string>} ended Resolves after its end, with the end of its stderr.
+ * @property {() => Promise<void>} stop Stops it gracefully.
  */
 
 /**
- * Starts a Node program that runs until it is told to stop, and waits for its first line. However this process ends,
- * the program is told to stop. `node` is the Node that runs it; this process's own by default.
+ * Starts a long-running Node program and waits for its first line. The program is stopped when this process ends,
+ * whatever the cause. `node` is the Node executable; default: this process's own.
  * @param {{ args: string[], folder: string, env: NodeJS.ProcessEnv | undefined, node?: string }} program
  * @returns {Promise<ServiceProcess>}
  */
@@ -23,7 +23,7 @@ export async function startProcess({ args, folder, env, node = process.execPath 
   const child = spawn(node, ["--import", watch, ...args], {
     cwd: folder,
     env,
-    // Its own process group: a Ctrl-C is for the script, which stops the service when everything else has ended.
+    // A separate process group: Ctrl-C reaches only the script, which stops the service last.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -48,7 +48,7 @@ export async function startProcess({ args, folder, env, node = process.execPath 
 }
 
 /**
- * The first line a process writes; undefined when it ends, or says nothing for too long.
+ * The first line of a process's output; undefined if it ends or prints nothing in time.
  * @param {import("node:child_process").ChildProcess} child
  * @param {Promise<string>} ended
  * @returns {Promise<string | undefined>}

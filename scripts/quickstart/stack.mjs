@@ -10,11 +10,11 @@ import { places, stackName } from "./places.mjs";
 /** Name of the secret in the stack's configuration. */
 const secretName = "hubToken";
 
-/** How long to wait for another command that works on the stack, in milliseconds. */
+/** Maximum wait for another command on the stack, ms. */
 const patience = 60_000;
 
 /**
- * The quickstart's stack, worked on through the CLI.
+ * The quickstart's stack, operated through the CLI.
  * @param {string} command Path of `pulumi`.
  * @param {NodeJS.ProcessEnv} env
  * @param {AbortSignal} interrupt
@@ -39,7 +39,7 @@ export function createStack(command, env, interrupt, say) {
     return finished.code === 0;
   };
 
-  /** Waits for the commands that work on the stack, and removes the locks of those that were killed. */
+  /** Waits for running commands on the stack, and removes the locks of killed ones. */
   const free = async () => {
     const began = performance.now();
     let holders = await lockHolders();
@@ -52,7 +52,7 @@ export function createStack(command, env, interrupt, say) {
   };
 
   return {
-    /** Makes or selects the stack, frees it from an earlier run that was killed, and gives it its secret. */
+    /** Creates or selects the stack, unlocks it after a killed run, and sets its secret. */
     open: async () => {
       await quiet(["stack", "select", stackName, "--create"]);
       await free();
@@ -62,18 +62,18 @@ export function createStack(command, env, interrupt, say) {
     },
 
     /**
-     * Deploys; true when everything was.
-     * @param {{ refresh: boolean }} options Whether to read everything from the service first.
+     * Deploys; true on success.
+     * @param {{ refresh: boolean }} options Whether to refresh first.
      */
     up: ({ refresh }) => shown(refresh ? ["up", "--refresh"] : ["up"]),
 
-    /** Destroys; true when everything was. */
+    /** Destroys; true on success. */
     destroy: () => shown(["destroy"]),
 
     /** @returns {Promise<Record<string, unknown>>} */
     outputs: async () => JSON.parse(await quiet(["stack", "output", "--json"])),
 
-    /** What the worker must have answered if it was given the secret; the handler makes the same of it. */
+    /** Expected output of a worker that received the secret; the handler computes the same. */
     fingerprint: async () => {
       const secret = (await quiet(["config", "get", secretName])).trimEnd();
       return createHash("sha256").update(secret).digest("hex").slice(0, 12);
@@ -81,7 +81,7 @@ export function createStack(command, env, interrupt, say) {
   };
 }
 
-/** The ids of the CLI processes on this machine that locked the stack; the locks of those that were killed stay. */
+/** Process ids of the CLIs on this machine that lock the stack. Locks of killed processes are not included. */
 async function lockHolders() {
   const locks = join(places.backend, ".pulumi", "locks");
   const names = await readdir(locks, { recursive: true }).catch(() => []);

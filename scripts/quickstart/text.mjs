@@ -7,7 +7,7 @@ import { places } from "./places.mjs";
 const say = (text) => process.stdout.write(`${text}\n`);
 
 /**
- * The stack's outputs, one a line.
+ * The stack's outputs, one per line.
  * @param {Record<string, unknown>} outputs
  */
 export function showOutputs(outputs) {
@@ -20,9 +20,9 @@ export function showOutputs(outputs) {
 }
 
 /**
- * Says whether the job's answer shows that the worker was given the secret.
+ * Reports whether the job's output proves that the worker received the secret.
  * @param {unknown} answer
- * @param {string} fingerprint What a worker with the secret answers.
+ * @param {string} fingerprint Output of a worker with the secret.
  * @returns {boolean}
  */
 export function showAnswer(answer, fingerprint) {
@@ -37,7 +37,7 @@ export function showAnswer(answer, fingerprint) {
 }
 
 /**
- * What a person can do next, while the service is open.
+ * Next steps for the user while the service runs.
  * @param {import("./local-service.mjs").ServiceAddresses} addresses
  * @param {Record<string, unknown>} outputs
  */

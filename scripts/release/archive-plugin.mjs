@@ -9,14 +9,14 @@ const provider = fileURLToPath(new URL("../../provider", import.meta.url));
 const executable = "pulumi-resource-serverless-compute";
 
 /**
- * A platform as Pulumi names it in the archives that it downloads.
+ * A platform, named as in Pulumi's plugin archives.
  * @typedef {{ os: "linux" | "darwin" | "windows", arch: "amd64" | "arm64" }} Platform
  */
 
 /**
- * Packs the built plugin as `pulumi plugin install` wants it: the executable on top. The plugin is JavaScript, so the
- * archives differ by name, and by the file that Windows starts; the code cache stays out, for the Node it meets is not
- * known. Without a platform the archive is for all of them.
+ * Packs the built plugin in the format of `pulumi plugin install`, with the executable at the top level. The plugin is
+ * JavaScript, so the archives differ only in name and in the start file for Windows. The code cache is excluded,
+ * because the Node version is unknown. Without a platform the archive is for all of them.
  * @param {string} target Folder for the archive.
  * @param {Platform} [platform]
  * @returns {Promise<string>} Path of the archive.
@@ -25,14 +25,14 @@ export async function archivePlugin(target, platform) {
   const { version } = createRequire(import.meta.url)("../../provider/package.json");
   const draft = await mkdtemp(join(tmpdir(), "archive-plugin-"));
   try {
-    // On Windows Pulumi starts nothing but .exe and .cmd files.
+    // On Windows Pulumi starts only .exe and .cmd files.
     const onWindows = platform?.os !== "linux" && platform?.os !== "darwin";
     for (const name of [executable, ...(onWindows ? [`${executable}.cmd`] : [])]) {
       const launcher = await readFile(join(provider, "bin", name), "utf8");
       await writeFile(join(draft, name), launcher.replace(/\.\.([/\\])dist/, ".$1dist"));
       await chmod(join(draft, name), 0o755);
     }
-    // Which of the bundled files have licences of others to show, the bundler knows.
+    // The bundler reports which bundled files have third-party licences.
     const notices = (await readdir(join(provider, "dist"))).filter((name) => /^deployment.*\.LEGAL\.txt$/.test(name));
     for (const file of [
       "LICENSE",

@@ -12,28 +12,28 @@ import { billOfMaterials } from "./bill-of-materials.mjs";
 import { archiveExecutable } from "./executable.mjs";
 import { completeSdk, packNodeSdk } from "./sdk-packages.mjs";
 
-/** What `pulumi plugin install` asks a release for, by the machine it runs on. */
+/** Plugin archives of a release, by platform. */
 const platforms = /** @type {const} */ (["linux", "darwin", "windows"]).flatMap((os) =>
   /** @type {const} */ (["amd64", "arm64"]).map((arch) => ({ os, arch })),
 );
 
-/** Where the archive may hold the executable that needs no Node: on others nobody has run it yet. */
+/** Platforms whose archive may contain the executable without Node; it is untested on others. */
 const runsExecutable = ["linux"];
 
-/** The file of checksums, as `sha256sum --check` reads it. */
+/** The checksum file, in the format of `sha256sum --check`. */
 export const checksums = "SHA256SUMS";
 
 /**
- * Makes everything that is attached to a release, of packages that are built (`npm run build`): the plugin for each
- * platform, the npm packages with their bills of materials, the schema, the SDKs, and the checksums of all of them.
+ * Writes all assets of a release from built packages (`npm run build`): the plugin for each platform, the npm packages
+ * with their bills of materials, the schema, the SDKs, and the checksums of all.
  * @param {string} target An empty or missing folder.
  * @param {object} [options]
- * @param {string} [options.tag] The release's tag, `v<version>`; another version in a package is refused.
- * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/generate/sdks.mjs), each packed to an archive, and Node's to
- * the npm package, too.
- * @param {boolean} [options.executables] Whether the archives for Linux hold the executable; else they hold JavaScript, as the
- * others do.
- * @returns {Promise<string[]>} The names of the files in it.
+ * @param {string} [options.tag] The release's tag, `v<version>`; a package with another version is rejected.
+ * @param {string} [options.sdks] A folder with a generated SDK per language (scripts/generate/sdks.mjs). Each is packed
+ * to an archive, and Node's also to the npm package.
+ * @param {boolean} [options.executables] Puts the executable into the archives for Linux; otherwise they contain
+ * JavaScript, like the others.
+ * @returns {Promise<string[]>} File names in the folder.
  */
 export async function makeReleaseAssets(target, { tag, sdks, executables = false } = {}) {
   const require = createRequire(import.meta.url);

@@ -10,8 +10,8 @@ const bomShape = z.looseObject({
 });
 
 /**
- * The bill of materials (CycloneDX, JSON) of one of the packages: all that an installation of it brings, by the lockfile.
- * @param {string} folder Of the package.
+ * Bill of materials (CycloneDX, JSON) of one package: every dependency that an installation includes, by the lockfile.
+ * @param {string} folder Folder of the package.
  * @param {string} name
  * @returns {Promise<string>}
  */
@@ -22,7 +22,7 @@ export async function billOfMaterials(folder, name) {
   const bom = bomShape.parse(JSON.parse(listed.stdout));
   const [own] = bom.components.filter((one) => one["bom-ref"].startsWith(`${name}@`));
   if (own === undefined) throw new Error(`npm lists no ${name} among what ${name} is made of`);
-  // npm describes the repository, whose root is no package that anybody gets, and names a workspace after its folder.
+  // npm describes the repository, whose root package is not published, and names a workspace after its folder.
   const repository = bom.metadata.component["bom-ref"];
   const named = { ...own, name };
   return JSON.stringify({

@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { lastLines, run, ToolMissing } from "../child.mjs";
 
 /**
- * A platform as Pulumi names it in the archives that it downloads.
+ * A platform, named as in Pulumi's plugin archives.
  * @typedef {{ os: "linux" | "darwin" | "windows", arch: "amd64" | "arm64" }} Platform
  */
 
-/** The version of Bun that executables are made with and have in them. */
+/** Version of Bun that compiles the executables and is embedded in them. */
 export const bunVersion = "1.4.5";
 
 /**
- * What npm has of that version: the package of each platform, Bun's own name of the platform, and the package's checksum.
+ * npm packages of that version: package, Bun's platform name, and checksum, by platform.
  * @type {Record<`${Platform["os"]}-${Platform["arch"]}`, { package: string, target: string, integrity: string }>}
  */
 const runtimes = {
@@ -56,7 +56,7 @@ const systems = { linux: "linux", darwin: "darwin", win32: "windows" };
 const processors = { x64: "amd64", arm64: "arm64" };
 
 /**
- * The platform that this process runs on.
+ * Platform of this process.
  * @returns {Platform}
  */
 export function presentPlatform() {
@@ -66,11 +66,11 @@ export function presentPlatform() {
 }
 
 /**
- * Bun for a platform: the program, and the runtime that goes into executables. npm fetches it at its first use, and it is kept.
+ * Bun for a platform: compiler and runtime of the executables. npm downloads it on first use; it is cached.
  * @typedef {object} Bun
  * @property {string} command
  * @property {string} runtime
- * @property {string} target What Bun calls the platform.
+ * @property {string} target Bun's name of the platform.
  */
 
 /**
@@ -99,7 +99,7 @@ export async function findBun({ os, arch }, cacheFolder = join(homedir(), ".cach
     const programs = join(draft, "package", "bin");
     await chmod(join(programs, file), 0o755);
     await writeFile(join(programs, "runtime"), withoutCommandLine(await readFile(join(programs, file))));
-    // Another process may have been faster: its folder is as good.
+    // Another process may have been faster; its folder is equivalent.
     await rename(programs, folder).catch((error) => {
       if (!existsSync(folder)) throw error;
     });
@@ -110,8 +110,8 @@ export async function findBun({ os, arch }, cacheFolder = join(homedir(), ".cach
 }
 
 /**
- * Whoever sets this variable, for a tool of theirs that is made with Bun, has every such executable act as Bun's own
- * command line. A name with an equals sign is one that no variable can have.
+ * An environment variable that turns every Bun executable into Bun's own command line, for users who set it for other
+ * tools. Replaced by a name with an equals sign, which no variable can have.
  */
 const commandLineSwitch = ["BUN_BE_BUN", "BUN=BE=BUN"];
 

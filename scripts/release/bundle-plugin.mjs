@@ -13,8 +13,8 @@ const inRepository = (path) => fileURLToPath(new URL(`../../${path}`, import.met
 const folder = inRepository("provider/dist");
 
 /**
- * What only a call to the service needs: of which package, what of it, from which file. It is in a bundle of its own, which
- * is read at the first call: a command that makes none has neither the time nor the memory for it.
+ * Modules that only API calls require, by package, export and file. They form a separate bundle that is loaded at the
+ * first call, so that commands without calls save its time and memory.
  * @type {Record<string, Record<string, string>>}
  */
 const late = {
@@ -26,9 +26,9 @@ const late = {
   "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
 };
 const lateBundle = "./deployment-clients.js";
-/** Under Bun the parser of responses is compiled while the connection opens. */
+/** Under Bun the response parser is compiled while the connection opens. */
 const parserAhead = 'compileAhead(require("undici/lib/llhttp/llhttp_simd-wasm"));';
-/** undici's own index gives every dispatcher its methods; of those only the tunnels through proxies use one. */
+/** undici's index adds methods to every dispatcher; only the proxy tunnels use one of them. */
 const lateMethods =
   'require("undici/lib/dispatcher/dispatcher").prototype.connect = require("undici/lib/api/api-connect");';
 
@@ -51,7 +51,7 @@ const loadLate = {
 };
 
 /**
- * Of zod, only what is used gets in, and none of its translations: members of a namespace can be told apart.
+ * Includes only the used parts of zod, and no translations: esbuild can tree-shake the members of a namespace.
  * @type {import("esbuild").Plugin}
  */
 const littleZod = {
@@ -65,7 +65,7 @@ const littleZod = {
   },
 };
 
-/** What all bundles have in common: they need nothing but Node. */
+/** Options of all bundles, which require only Node. */
 const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
   bundle: true,
   write: false,
@@ -82,14 +82,14 @@ const fetchTypes = inRepository("provider/bundle/fetch-types.ts");
 const deploymentEntry = inRepository("provider/bundle/deployment.ts");
 
 /**
- * What esbuild makes of the parts: deployment-clients.js, and deployment.js, which requires it by its name.
+ * Options for the two parts: deployment-clients.js, and deployment.js, which requires it by name.
  * @param {string} entry Source of deployment.js.
  */
 async function buildParts(entry) {
-  // Here and not above: this file is imported in a fresh clone too, before there are any packages.
+  // Imported here and not above, because this file is also imported in a fresh clone without packages.
   const { build } = require("esbuild");
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
-  // Each is read when it is used: agents for proxies where there are some.
+  // Loaded on use: proxy agents, only if a proxy is set.
   const lateText = [
     parserAhead,
     lateMethods,
@@ -102,7 +102,7 @@ async function buildParts(entry) {
     outfile: join(folder, lateBundle),
     mainFields: ["module", "main"],
     alias: {
-      // As an ES module, of whose imports from graphql only what is used gets in.
+      // Loaded as an ES module, so that unused imports from graphql are dropped.
       "graphql-request": createRequire(inRepository("api/package.json"))
         .resolve("graphql-request")
         .replace(/\.cjs$/, ".js"),
@@ -113,7 +113,7 @@ async function buildParts(entry) {
     ...options,
     entryPoints: [entry],
     outfile: join(folder, "deployment.js"),
-    // ES modules first: of those only what is used gets in.
+    // ES modules first, so that unused exports are dropped.
     mainFields: ["module", "main"],
     alias: {
       "serverless-compute-api": inRepository("api/index.ts"),
@@ -130,7 +130,7 @@ async function buildParts(entry) {
 }
 
 /**
- * The parts that an entry of the plugin loads when they are needed, with the notices of whose code is in them.
+ * The parts that a plugin entry loads on demand, with third-party notices.
  * @param {string} [entry] Source of deployment.js.
  */
 export async function bundleParts(entry = deploymentEntry) {
@@ -138,7 +138,7 @@ export async function bundleParts(entry = deploymentEntry) {
   return parts.flatMap(({ outputFiles }) => outputFiles.map(({ path, text }) => ({ path, text })));
 }
 
-/** The packages of others whose code the bundles have in them, each as its folder from the root of the repository. */
+/** Third-party packages in the bundles, as folders relative to the repository's root. */
 export async function bundledPackages() {
   const bundles = [...(await buildParts(deploymentEntry)), await buildEntry("node-entry", {})];
   const files = bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs));
@@ -162,7 +162,7 @@ function buildEntry(name, define) {
 }
 
 /**
- * An entry of the plugin: the early part, which opens the port.
+ * Options for a plugin entry: the early part, which opens the port.
  * @param {EntryName} name
  * @param {Record<string, string>} [define] Values of constants that the entry declares.
  */
@@ -171,15 +171,15 @@ export async function bundleEntry(name, define = {}) {
   return outputFiles.map(({ path, text }) => ({ path, text }));
 }
 
-/** The package schema as the plugin hands it out. Needs the compiled sources. */
+/** The package schema as returned by the plugin. Requires the compiled sources. */
 export function schemaText() {
   const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
   return JSON.stringify(packageSchema(require("../../provider/package.json").version, readPublisher()));
 }
 
 /**
- * Bundles the plugin to files in provider/dist: plugin.js, which provider/bin starts, what it loads when it is needed, with
- * code caches beside them, and the schema. Needs the compiled sources. Safe beside another process that does the same.
+ * Bundles the plugin to provider/dist: plugin.js, which provider/bin starts, the parts that it loads on demand with
+ * their code caches, and the schema. Requires the compiled sources. Safe under concurrent processes.
  * @param {string} [target] Another folder than provider/dist.
  * @param {string} [entry] Another source of the late part.
  */
@@ -203,13 +203,13 @@ export async function bundlePlugin(target = folder, entry = deploymentEntry) {
   const made = await run(process.execPath, [inRepository("scripts/release/code-caches.mjs"), target], {
     timeout: 60_000,
   });
-  // Without them the plugin starts slower, and makes them later: nothing to fail for.
+  // Not an error: without caches the plugin starts more slowly and writes them later.
   if (made.code !== 0) console.error(`No full code caches: ${lastLines(made)}`);
 }
 
 /**
- * The code cache is kept under this checksum: V8 itself would take the cache of another text of the same length. The text
- * is a function already, because putting one around it at every start would copy it.
+ * Stores the code cache under this checksum, because V8 accepts the cache of another text of the same length. The text
+ * is already a function, because wrapping it at every start would copy it.
  * @param {string} text
  */
 function signed(text) {
@@ -223,5 +223,5 @@ const cachesIn = (path) => readdirSync(path).filter((name) => /^plugin-.*\.cache
 /** Bundles that are run from a code cache: the rest, and the clients. */
 const cachedBundles = 2;
 
-// Not awaited: the bench, which is compiled to CommonJS, could not import this file.
+// Not awaited, because the CommonJS bench could not import this file.
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void bundlePlugin();

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { root, runScript } from "../entry.mjs";
 
 /**
- * What the changelog says of a version, for the notes of its release.
+ * The changelog section of a version, for its release notes.
  * @param {string} changelog
  * @param {string} version
  */

@@ -20,8 +20,7 @@ const contract = require("../../provider/dist/lifecycle/contract.js");
 const plain = (properties) => ({ properties, secretPaths: [] });
 
 /**
- * A deployment of one resource of each kind that most programs have, by calls as the engine sends them: made, compared,
- * read and deleted.
+ * Deploys one resource of each common kind with the engine's calls: create, diff, read and delete.
  * @param {import("../../provider/plugin/main.js").DeploymentCalls} calls
  * @param {PropertySet} settings
  */
@@ -54,7 +53,7 @@ async function rehearse(calls, settings) {
     made.unshift({ id, urn, inputs, outputs });
     return id;
   };
-  // As in the preview of a new stack, which does not know the template's id yet.
+  // As in the preview of a new stack, where the template's id is unknown.
   const unmade = plain({ templateId: contract.Unknown.value });
   await call("Check", checkRequest, checkResponse, { urn: urnOf("ServerlessEndpoint"), news: unmade });
   const networkVolumeId = await make("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });
@@ -71,8 +70,8 @@ async function rehearse(calls, settings) {
 }
 
 /**
- * Makes the code caches of the bundles in a folder, in a process of its own. A cache has the functions that ran before it was
- * made, and the others are compiled when they are called: so a deployment to a local service runs first.
+ * Creates the code caches of the bundles in a folder, in a child process. A cache contains the functions that ran
+ * before its creation; others are compiled on call. Therefore a deployment to a local service runs first.
  * @param {string} folder
  */
 async function makeCaches(folder) {
@@ -93,9 +92,9 @@ async function makeCaches(folder) {
   } finally {
     await stop();
     rmSync(data, { recursive: true, force: true });
-    // Where nothing was asked of the service, the clients have not run; their cache is replaced where they have.
+    // Without API calls the clients have not run; their cache is replaced only if they have.
     runBundle(join(folder, "deployment-clients.js"), (keep) => void missing.unshift(keep));
-    // Also after a deployment that failed: what has run is in them.
+    // Also after a failed deployment, which has run most functions.
     for (const keep of missing) keep();
   }
 }

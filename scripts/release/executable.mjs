@@ -13,11 +13,11 @@ const name = "pulumi-resource-serverless-compute";
 /** @typedef {import("./bun.mjs").Platform} Platform */
 
 /**
- * Makes the plugin's executable for a platform, which needs nothing else on its machine: the same parts as those of the npm
- * package, compiled to bytecode, with Bun as their runtime. Needs the compiled sources; the first time for a platform, npm.
- * @param {string} folder Where it goes; it is named as Pulumi wants it.
- * @param {Platform} [platform] Default: the present one.
- * @returns {Promise<string[]>} Its path, and those of the notices of whose code is in it.
+ * Builds the plugin's standalone executable for a platform: the parts of the npm package, compiled to bytecode, with
+ * Bun as their runtime. Requires the compiled sources, and npm on first use of a platform.
+ * @param {string} folder Target folder; the file name follows Pulumi's convention.
+ * @param {Platform} [platform] Default: the current platform.
+ * @returns {Promise<string[]>} Paths of the executable and of its third-party notices.
  */
 export async function buildExecutable(folder, platform = presentPlatform()) {
   const { command } = await findBun(presentPlatform());
@@ -33,9 +33,10 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
     const args = [
       ...["build", "--compile", "--bytecode", "--minify", "--format=cjs", `--target=${target}`],
       ...["--compile-executable-path", runtime],
-      // It lives for seconds and shares the processors with the engine: what runs a few hundred times is not worth compiling.
+      // The process lives for seconds and shares the processors with the engine, so code that runs a few hundred
+      // times is not worth optimising.
       "--compile-jit-policy=60",
-      // What lies in the folder of a program is no setting of its plugin.
+      // Files in a program's folder must not configure its plugin.
       ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
       ...["--outfile", join(draft, file), join(draft, "plugin.js")],
     ];
@@ -46,7 +47,7 @@ export async function buildExecutable(folder, platform = presentPlatform()) {
     await writeFile(join(draft, "NOTICE-bun.txt"), bunNotice);
     const files = [file, "NOTICE-bun.txt", ...notices];
     for (const one of files) {
-      // Whole or not at all: an engine may start the one that it replaces.
+      // Replaced atomically, because an engine may start the previous one.
       await copyFile(join(draft, one), join(folder, `.${one}.${process.pid}`));
       await rename(join(folder, `.${one}.${process.pid}`), join(folder, one));
     }
@@ -65,7 +66,7 @@ package's repository and run node scripts/release/executable.mjs.
 `;
 
 /**
- * Packs the executable as `pulumi plugin install` wants it, named as Pulumi asks a release for it.
+ * Packs the executable in the format of `pulumi plugin install`, with the file name that Pulumi expects from a release.
  * @param {string} target Folder for the archive.
  * @param {Platform} [platform]
  * @returns {Promise<string>} Path of the archive.

@@ -6,16 +6,16 @@ import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
 
-/** Where the Go SDK is in the repository, at its own tags: a module's path and tags begin with its folder. */
+/** Folder of the Go SDK at its tags: the module's path and tags begin with it. */
 const place = "sdk/go/serverlesscompute";
 
 /**
- * Commits the generated Go SDK on top of a release's commit and tags it as Go wants it. No branch leads there: main has no
- * generated SDK. Who pushes the tag publishes the module.
+ * Commits the generated Go SDK on top of a release's commit and tags it by Go's convention. No branch contains the
+ * commit, because main has no generated SDK. Pushing the tag publishes the module.
  * @param {string} sdk Folder of the generated SDK.
- * @param {string} tag The release's, `v<version>`.
+ * @param {string} tag Tag of the release, `v<version>`.
  * @param {string} [repository]
- * @returns {Promise<string>} The module's tag.
+ * @returns {Promise<string>} Tag of the module.
  */
 export async function tagGoModule(sdk, tag, repository = root) {
   const draft = await mkdtemp(join(tmpdir(), "go-module-"));

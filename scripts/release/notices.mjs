@@ -8,7 +8,7 @@ import { bundledPackages } from "./bundle-plugin.mjs";
 const file = "provider/THIRD-PARTY-NOTICES.txt";
 
 /**
- * The licences of the packages whose code the plugin's bundles have in them, as the licences want it: whole.
+ * Full licence texts of the third-party packages in the plugin's bundles.
  * @returns {Promise<string>}
  */
 export async function noticesText() {

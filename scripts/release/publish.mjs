@@ -10,8 +10,8 @@ import { publishedPackages } from "../generate/metadata.mjs";
 import { checksums } from "./assets.mjs";
 
 /**
- * The npm packages of a release, those first that others need, after a look at their checksums.
- * @param {string} folder What scripts/release/assets.mjs made.
+ * npm packages of a release in dependency order, after verifying their checksums.
+ * @param {string} folder Output of scripts/release/assets.mjs.
  * @returns {Promise<string[]>} Paths.
  */
 export async function packagesToPublish(folder) {
@@ -33,8 +33,8 @@ export async function packagesToPublish(folder) {
 }
 
 /**
- * Publishes the npm packages of a release, in the order in which they need each other. A version that the registry has
- * already is left alone, so that a release which stopped half way can be run again.
+ * Publishes the npm packages of a release in dependency order. Skips versions that the registry already has, so that an
+ * interrupted release can be repeated.
  * @param {string} folder
  * @param {object} [options]
  * @param {string[]} [options.flags] For `npm publish`: `--provenance`, `--dry-run`.
@@ -45,7 +45,7 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
   /** @type {{ file: string, done: "published" | "there already" }[]} */
   const results = [];
   for (const file of await packagesToPublish(folder)) {
-    // Its errors tell what is there already: a silent npm around this one must not silence it.
+    // Its error output identifies existing versions, so a surrounding silent npm must not suppress it.
     const args = ["publish", file, "--access", "public", "--loglevel", "error", ...flags];
     const published = await run("npm", args, { env, cwd: folder });
     const isThere = /cannot publish over|EPUBLISHCONFLICT/i.test(published.stderr);

@@ -8,12 +8,13 @@ import { publishedPackages } from "../generate/metadata.mjs";
 import { readPublisher } from "../publisher.mjs";
 
 /**
- * What keeps a state of the repository from being published; nothing when it may be.
+ * Reasons why the repository cannot be published; empty if it can.
  * @param {object} release
  * @param {import("../publisher.mjs").Publisher} release.publisher
  * @param {string | undefined} release.repository The repository that the release runs in, `owner/name`.
  * @param {string | undefined} release.tag `v<version>`.
- * @param {Record<string, { version: string, repository?: unknown }>} release.manifests Each package's package.json, by its folder.
+ * @param {Record<string, { version: string, repository?: unknown }>} release.manifests package.json of each package, by
+ * folder.
  * @param {string} release.changelog
  * @returns {string[]}
  */

@@ -5,24 +5,24 @@ import { lastLines, run } from "../child.mjs";
 import { root } from "../entry.mjs";
 
 /**
- * Adds to a generated SDK what its registry shows and its licence wants.
- * @param {string} folder The SDK's.
+ * Adds registry metadata and the licence to a generated SDK.
+ * @param {string} folder Folder of the SDK.
  * @param {string} language
  */
 export async function completeSdk(folder, language) {
   await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
-  // Its pyproject.toml names the file here, the generator writes it into the module.
+  // Its pyproject.toml names this file; the generator writes it into the module.
   if (language === "python") {
     await copyFile(join(folder, "pulumi_serverless_compute", "README.md"), join(folder, "README.md"));
   }
 }
 
 /**
- * Compiles and packs the generated Node SDK as the npm package that people install: without the script by which a generated
- * SDK compiles itself when it is installed, and without the compiler that the script needs.
+ * Compiles and packs the generated Node SDK as an npm package, without its install script and the compiler that the
+ * script requires.
  * @param {string} sdk Folder of the generated SDK.
  * @param {string} target Folder for the package.
- * @returns {Promise<string>} The name of its file.
+ * @returns {Promise<string>} File name of the package.
  */
 export async function packNodeSdk(sdk, target) {
   const draft = await mkdtemp(join(tmpdir(), "node-sdk-"));
@@ -31,7 +31,7 @@ export async function packNodeSdk(sdk, target) {
     await completeSdk(draft, "nodejs");
     await symlink(join(root, "node_modules"), join(draft, "node_modules"));
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-    // The sources that maps lead to are not in the package.
+    // The package does not contain the sources of source maps.
     const compiled = await run(process.execPath, [
       tsc,
       "-p",
@@ -54,7 +54,7 @@ export async function packNodeSdk(sdk, target) {
     };
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
     await writeFile(join(draft, "package.json"), text);
-    // The compiled files read their version beside themselves.
+    // The compiled files read their version from this folder.
     await writeFile(join(draft, "bin", "package.json"), text);
     await rm(join(draft, "node_modules"));
     const packed = await run("npm", ["pack", draft, "--silent", "--ignore-scripts", "--pack-destination", target]);

@@ -5,17 +5,17 @@ import { parseArgs } from "node:util";
 import { lastLines, run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
 
-/** What npm calls the processors that images are made for. */
+/** npm's names of the processors that images support. */
 const processors = ["x64", "arm64"];
 
-/** The workspaces that the image has, with what of them it needs. */
+/** Workspaces in the image, with the required files of each. */
 const parts = { api: ["dist"], service: ["dist", "bin", "console/page"] };
 
 /**
- * Makes the folder that `docker build` gets for the image of the local service, of packages that are built (`npm run build`):
- * the Dockerfile, the two packages with what they need as package-lock.json has it, and the empty folder for data.
+ * Creates the `docker build` context for the local service's image from built packages (`npm run build`): the
+ * Dockerfile, the two packages with the dependencies in package-lock.json, and an empty data folder.
  * @param {string} target An empty or missing folder.
- * @param {string} [cpu] The processor that the image is for.
+ * @param {string} [cpu] Processor of the image.
  */
 export async function makeServiceImageContext(target, cpu = process.arch) {
   if (!processors.includes(cpu)) throw new Error(`--cpu: "${cpu}" is not allowed, must be ${processors.join(" or ")}`);
@@ -29,7 +29,7 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   };
   /** @type {{ workspaces: string[] }} */
   const { workspaces } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  // npm holds the lock against the manifests of all workspaces.
+  // npm validates the lockfile against the manifests of all workspaces.
   const manifests = workspaces.map((name) => join(name, "package.json"));
   for (const file of ["package.json", "package-lock.json", "LICENSE", ...manifests]) await copy(file);
   for (const [name, folders] of Object.entries(parts)) for (const folder of folders) await copy(join(name, folder));

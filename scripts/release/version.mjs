@@ -7,12 +7,12 @@ import { root, runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
 
 /**
- * Gives the packages the version that the changesets ask for, and whatever names the version with them: the lockfile, the
- * changelog, the examples and the pages. What is generated from the version is written by `npm run generate`, after a build.
+ * Applies the version required by the changesets to the packages, the lockfile, the changelog, the examples and the
+ * pages. Files generated from the version are written by `npm run generate`, after a build.
  * @param {object} [options]
  * @param {string} [options.folder] The repository.
- * @param {string} [options.date] Of the release, as in 2026-11-22.
- * @returns {Promise<{ before: string, after: string }>} The versions; the same one twice where there is no changeset.
+ * @param {string} [options.date] Release date, such as 2026-11-22.
+ * @returns {Promise<{ before: string, after: string }>} The versions; equal without a changeset.
  */
 export async function releaseVersion({ folder = root, date = new Date().toISOString().slice(0, 10) } = {}) {
   /** @param {string} path */
@@ -45,7 +45,7 @@ export async function releaseVersion({ folder = root, date = new Date().toISOStr
 }
 
 /**
- * A text that names the version where a reader would copy it: in a project's file, a command, a file's name.
+ * Replaces the version where a reader would copy it: in a project's file, a command, a file name.
  * @param {string} text
  * @param {string} before
  * @param {string} after

@@ -10,8 +10,9 @@ import { fields } from "../contract/outline.mjs";
 const listOf = (value) => (Array.isArray(value) ? value : []);
 
 /**
- * The smallest set of objects, in the order in which they are created. No worker can start: the endpoint allows none.
- * @param {{ gpus: unknown, dataCenters: unknown, volume: boolean }} options Lists of the catalog, and whether a volume is wanted.
+ * The minimal set of objects, in creation order. No worker can start: the endpoint allows none.
+ * @param {{ gpus: unknown, dataCenters: unknown, volume: boolean }} options Lists of the catalog, and whether to create
+ * a volume.
  * @returns {Planned[]}
  */
 export function plannedObjects({ gpus, dataCenters, volume }) {

@@ -3,19 +3,19 @@ import { fields } from "../contract/outline.mjs";
 import { plannedObjects } from "./objects.mjs";
 
 /**
- * A response, its body parsed where it is JSON.
+ * A response; its body is parsed if it is JSON.
  * @typedef {{ status: number, json: Record<string, unknown>, ms: number }} Answer
  * @typedef {(method: string, path: string, body?: object) => Promise<Answer>} Call
  * @typedef {import("./objects.mjs").Planned} Planned
  */
 
-/** How often a delete is tried. */
+/** Maximum attempts of a delete. */
 const deleteAttempts = 4;
 
 /**
- * Creates the smallest set of objects, reads it, and always deletes it. Resolves with true where every step succeeded.
- * @param {{ call: Call, volume: boolean, signal: AbortSignal, say: (line: string) => void }} options The signal ends it after the
- * request that is under way; the deletes follow all the same.
+ * Creates the minimal set of objects, reads it, and always deletes it. Resolves with true if every step succeeded.
+ * @param {{ call: Call, volume: boolean, signal: AbortSignal, say: (line: string) => void }} options Aborting the
+ * signal ends the run after the current request; the deletes still follow.
  */
 export async function runSmoke({ call, volume, signal, say }) {
   let good = true;
@@ -64,7 +64,7 @@ export async function runSmoke({ call, volume, signal, say }) {
       const found = id ?? (await idByName(call, planned));
       if (found === undefined) continue;
       const answer = await remove(call, `${planned.path}/${found}`);
-      // An endpoint's delete may take a template along.
+      // Deleting an endpoint may delete its template.
       const gone = answer.status === 404 ? { ...answer, status: 204 } : answer;
       if (note(`delete the ${planned.kind}`, gone, 204)) continue;
     } catch (error) {
@@ -77,7 +77,7 @@ export async function runSmoke({ call, volume, signal, say }) {
 }
 
 /**
- * The id of an object whose create has no response; undefined where it is not there.
+ * The id of an object whose create had no response; undefined if it does not exist.
  * @param {Call} call
  * @param {Planned} planned
  */
@@ -95,7 +95,7 @@ async function idByName(call, { path, list, body }) {
 }
 
 /**
- * Deletes an object, again after a failure: a template may be in use for a moment after its endpoint.
+ * Deletes an object, with retries: a template may be in use for a moment after its endpoint.
  * @param {Call} call
  * @param {string} path
  * @returns {Promise<Answer>}

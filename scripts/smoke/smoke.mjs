@@ -4,20 +4,20 @@ import { runScript } from "../entry.mjs";
 import { runSmoke } from "./run.mjs";
 
 /**
- * `npm run smoke -- --target hosted`: creates a secret, a template and an endpoint without workers (and with --volume a network
- * volume), reads them by REST v2, prints a report, and deletes them, also after Ctrl-C.
+ * `npm run smoke -- --target hosted`: creates a secret, a template and an endpoint without workers (with --volume also
+ * a network volume), reads them through REST v2, prints a report, and deletes them, also after Ctrl-C.
  */
 
 const usage = `usage: npm run smoke -- --target hosted|local [--volume] [--url <root of the service>]
 The key is read from SERVERLESS_COMPUTE_API_KEY.`;
 
-/** Where each target listens. */
+/** Address of each target. */
 const targets = new Map([
   ["hosted", "https://api.runpod.io"],
   ["local", "http://127.0.0.1:7337"],
 ]);
 
-/** How long a request may take, ms. */
+/** Timeout of a request, ms. */
 const requestTimeout = 60_000;
 
 await runScript(async () => {
@@ -43,7 +43,7 @@ await runScript(async () => {
     const text = await response.text();
     return { status: response.status, json: parsed(text), ms: Date.now() - started };
   };
-  // Nothing that is printed may have the key, a response of the service included.
+  // Redacts the key from all output, including responses.
   const say = (/** @type {string} */ line) => console.log(line.replaceAll(key, "[key]"));
   say(`Smoke test of ${root}/v2`);
   const good = await runSmoke({ call, volume, signal: stop.signal, say });
