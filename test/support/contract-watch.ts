@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, expect } from "vitest";
-import { isRestV2, requestViolations, responseViolations, routeName, type Violation } from "./contract";
+import { isDescribed, requestViolations, responseViolations, routeName, type Violation } from "./contract";
 
 /**
- * Checks the REST v2 traffic of a test file against the contract. A violation fails the test in which it happens. Whoever
- * imports this file has its hooks.
+ * Checks the REST traffic of a test file against the contracts of v1 and v2. A violation fails the test in which it happens.
+ * The hooks run for every test file that imports this one.
  */
 
-/** A request of any API; paths that are not of REST v2 are ignored. */
+/** A request of any API; paths without a contract are ignored. */
 export interface WatchedRequest {
   method: string;
   /** Path or address, with its query. */
@@ -34,13 +34,13 @@ export const tolerateViolations = (line: RegExp): void => void tolerated.push(li
 
 /** Checks a request that a client must send correctly, whatever the response is. */
 export function watchRequest({ method, path, body }: WatchedRequest): void {
-  if (isRestV2(path)) note("request", requestViolations({ method, path, body: parsed(body) }));
+  if (isDescribed(path)) note("request", requestViolations({ method, path, body: parsed(body) }));
 }
 
 /** Checks the response to a request. A request that breaks the contract must be refused. */
 export function watchResponse(request: WatchedRequest, { status, headers = {}, body = "" }: WatchedResponse): void {
   const { method, path } = request;
-  if (!isRestV2(path)) return;
+  if (!isDescribed(path)) return;
   seen.add(`${routeName(method, path) ?? `${method} (no route)`} ${status}`);
   note("response", responseViolations({ method, path, status, headers, body }));
   // A body where the contract has none may be ignored.
@@ -78,7 +78,7 @@ export function takeViolations(): string[] {
 
 function failOnViolations(): void {
   const lines = takeViolations();
-  if (lines.length > 0) throw new Error(`REST v2 traffic breaks the contract:\n${lines.join("\n")}`);
+  if (lines.length > 0) throw new Error(`REST traffic breaks the contract:\n${lines.join("\n")}`);
 }
 
 afterEach(failOnViolations);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { z } from "zod";
 
-/** A broken rule of the REST v2 contract. */
+/** A broken rule of a contract: of REST v2, or of REST v1 as far as it is described. */
 export interface Violation {
   /** Method and path of the contract, or of the request where the contract has no such route. */
   route: string;
@@ -13,7 +13,7 @@ export interface Violation {
   status: number | null;
 }
 
-/** A request to REST v2. `path` may be a whole address, with its query. */
+/** A request to a REST API. `path` may be a whole address, with its query. */
 export interface ContractRequest {
   method: string;
   path: string;
@@ -35,6 +35,7 @@ export interface ContractResponse {
 
 const schema = z.record(z.string(), z.unknown());
 const contractFile = z.object({
+  defaults: z.looseObject({ errorContentType: z.string() }),
   headers: z.record(z.string(), schema),
   routes: z.array(
     z.object({
@@ -52,46 +53,57 @@ const contractFile = z.object({
   schemas: z.record(z.string(), schema),
 });
 
-const text: unknown = JSON.parse(readFileSync(new URL("../contract/rest-v2.json", import.meta.url), "utf8"));
-/** The contract: its routes and schemas. */
-export const contract = contractFile.parse(text);
-
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i);
 ajv.addFormat("uri", (value: string) => URL.canParse(value) && !/[{}\s]/.test(value));
-const root = "urn:contract:rest-v2";
-ajv.addSchema(schema.parse(text), root);
-
-type Route = (typeof contract.routes)[number];
 
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}/?$`);
-// A path without parameters comes before one with them.
-const routes = contract.routes
-  .map((route, index) => ({ ...route, index, pattern: pathPattern(route.path) }))
-  .sort((one, other) => Number(one.path.includes("{")) - Number(other.path.includes("{")));
+const firstWords = (path: string): string => path.split("/", 3).join("/");
+
+/** Reads a contract of test/contract. `shapeFault` is the status of a request that does not fit its schema. */
+function openContract(name: string, shapeFault: number) {
+  const text: unknown = JSON.parse(readFileSync(new URL(`../contract/${name}.json`, import.meta.url), "utf8"));
+  const root = `urn:contract:${name}`;
+  ajv.addSchema(schema.parse(text), root);
+  const file = contractFile.parse(text);
+  // A path without parameters comes before one with them.
+  const routes = file.routes
+    .map((route, index) => ({ ...route, index, pattern: pathPattern(route.path) }))
+    .sort((one, other) => Number(one.path.includes("{")) - Number(other.path.includes("{")));
+  return { ...file, root, shapeFault, routes, roots: new Set(routes.map(({ path }) => firstWords(path))) };
+}
+/** A contract: its routes and schemas. */
+export type Contract = ReturnType<typeof openContract>;
+type Route = Contract["routes"][number];
+
+/** The contract of REST v2. */
+export const contract = openContract("rest-v2", 422);
+const described = [openContract("rest-v1", 400), contract];
 
 const addressOf = (path: string): URL => new URL(path, "http://localhost");
-const routeOf = (method: string, path: string) =>
-  routes.find((route) => route.method === method && route.pattern.test(addressOf(path).pathname));
+/** The contract of a path, with the route where it has one. Paths of no contract count as paths of REST v2. */
+function found(method: string, path: string): { of: Contract; route: Route | undefined } {
+  const { pathname } = addressOf(path);
+  const of = described.find(({ roots }) => roots.has(firstWords(pathname))) ?? contract;
+  return { of, route: of.routes.find((route) => route.method === method && route.pattern.test(pathname)) };
+}
 
 /** Name of the contract's route for a request, such as `GET /v2/serverless/{id}`; undefined where it has none. */
 export function routeName(method: string, path: string): string | undefined {
-  const route = routeOf(method, path);
+  const { route } = found(method, path);
   return route && nameOf(route);
 }
 
-const firstWords = (path: string): string => path.split("/", 3).join("/");
-const roots = new Set(contract.routes.map(({ path }) => firstWords(path)));
-
-/** Returns true for a path of REST v2, false for one of the job API, which has the same root. */
-export const isRestV2 = (path: string): boolean => roots.has(firstWords(addressOf(path).pathname));
+/** Returns true for a path of REST v1 or v2, false for one of the job API, which has the same root as v2. */
+export const isDescribed = (path: string): boolean =>
+  described.some(({ roots }) => roots.has(firstWords(addressOf(path).pathname)));
 
 const nameOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`;
 
 /** The errors of a value by the schema at a JSON pointer of the contract. */
-function errorsAt(pointer: string, value: unknown): ErrorObject[] {
+function errorsAt({ root }: Contract, pointer: string, value: unknown): ErrorObject[] {
   const validate = ajv.getSchema(`${root}#${pointer}`);
-  if (!validate) throw new Error(`the contract has no schema at ${pointer}`);
+  if (!validate) throw new Error(`${root} has no schema at ${pointer}`);
   return validate(value) === true ? [] : (validate.errors ?? []);
 }
 
@@ -109,7 +121,7 @@ const broken = (route: string, subject: string, errors: ErrorObject[], status: n
 const member = (value: unknown, key: string): unknown =>
   value instanceof Object ? Reflect.get(value, key) : undefined;
 
-/** A JSON Schema of the contract. */
+/** A JSON Schema of a contract. */
 export type Schema = z.output<typeof schema>;
 
 /** The schema at a key, undefined where there is none. */
@@ -118,17 +130,24 @@ export function schemaIn(value: unknown, key: string | number): Schema | undefin
   return success ? data : undefined;
 }
 
-/** Follows a reference to a schema of the contract. */
-export function resolvedSchema(given: Schema): Schema {
+/** Follows a reference to a schema of a contract. */
+export function resolvedSchema(given: Schema, { schemas }: Pick<Contract, "schemas"> = contract): Schema {
   const reference = given["$ref"];
-  const found = typeof reference === "string" ? contract.schemas[reference.replace("#/schemas/", "")] : given;
-  if (!found) throw new Error(`the contract has no schema ${reference}`);
-  return found;
+  const target = typeof reference === "string" ? schemas[reference.replace("#/schemas/", "")] : given;
+  if (!target) throw new Error(`the contract has no schema ${reference}`);
+  return target;
+}
+
+/** The schema of a JSON response, and its contract; undefined where the contract describes no body. */
+export function responseSchema(method: string, path: string, status: number) {
+  const { of, route } = found(method, path);
+  const given = route?.responses[String(status)];
+  return given ? { of, schema: given } : undefined;
 }
 
 /** A query parameter as its schema has it: lists are separated by commas; text that is no number stays text. */
-function queryValue(value: string, given: Schema | undefined): unknown {
-  const type = given && resolvedSchema(given)["type"];
+function queryValue(of: Contract, value: string, given: Schema | undefined): unknown {
+  const type = given && resolvedSchema(given, of)["type"];
   if (type === "array") return value.split(",");
   if (type === "integer" && /^-?\d+$/.test(value)) return Number(value);
   if (type === "boolean" && /^(?:true|false)$/.test(value)) return value === "true";
@@ -137,28 +156,28 @@ function queryValue(value: string, given: Schema | undefined): unknown {
 
 /** The rules of the contract that a request breaks; empty for a request that the hosted service accepts. */
 export function requestViolations({ method, path, query = {}, body }: ContractRequest): Violation[] {
-  const route = routeOf(method, path);
+  const { of, route } = found(method, path);
   if (!route) {
-    const status = routes.some(({ pattern }) => pattern.test(addressOf(path).pathname)) ? 405 : 404;
+    const status = of.routes.some(({ pattern }) => pattern.test(addressOf(path).pathname)) ? 405 : 404;
     return [{ route: `${method} ${addressOf(path).pathname}`, property: "route", rule: "is unknown", status }];
   }
   const name = nameOf(route);
   const at = `/routes/${route.index}`;
   const sent = { ...Object.fromEntries(addressOf(path).searchParams), ...query };
   const parameters = Object.fromEntries(
-    Object.entries(sent).map(([key, value]) => [key, queryValue(value, schemaIn(route.query["properties"], key))]),
+    Object.entries(sent).map(([key, value]) => [key, queryValue(of, value, schemaIn(route.query["properties"], key))]),
   );
-  const rules = route.rules.flatMap(({ of, status, why }, index) =>
-    errorsAt(`${at}/rules/${index}/schema`, of === "body" ? body : parameters).length > 0
-      ? [{ route: name, property: of, rule: why, status }]
+  const rules = route.rules.flatMap(({ of: subject, status, why }, index) =>
+    errorsAt(of, `${at}/rules/${index}/schema`, subject === "body" ? body : parameters).length > 0
+      ? [{ route: name, property: subject, rule: why, status }]
       : [],
   );
-  const ofQuery = broken(name, "query", errorsAt(`${at}/query`, parameters), 422);
+  const ofQuery = broken(name, "query", errorsAt(of, `${at}/query`, parameters), of.shapeFault);
   if (route.requestBody === null) {
     const extra = { route: name, property: "body", rule: "has no body", status: null };
     return [...ofQuery, ...rules, ...(body === undefined ? [] : [extra])];
   }
-  return [...ofQuery, ...broken(name, "body", errorsAt(`${at}/requestBody`, body), 422), ...rules];
+  return [...ofQuery, ...broken(name, "body", errorsAt(of, `${at}/requestBody`, body), of.shapeFault), ...rules];
 }
 
 function parsed(body: string): unknown {
@@ -171,27 +190,29 @@ function parsed(body: string): unknown {
 
 /** The rules of the contract that a response breaks: status, media type, headers, body. */
 export function responseViolations({ method, path, status, headers, body }: ContractResponse): Violation[] {
-  const route = routeOf(method, path);
+  const { of, route } = found(method, path);
   const name = route ? nameOf(route) : `${method} ${addressOf(path).pathname}`;
   const violation = (property: string, rule: string): Violation => ({ route: name, property, rule, status: null });
   const sent = new Headers(headers);
-  const faults = Object.keys(contract.headers).flatMap((header) => {
+  const faults = Object.keys(of.headers).flatMap((header) => {
     const value = sent.get(header);
-    return value === null ? [] : broken(name, `headers.${header}`, errorsAt(`/headers/${header}`, value), null);
+    return value === null ? [] : broken(name, `headers.${header}`, errorsAt(of, `/headers/${header}`, value), null);
   });
-  if (status === 429 && !sent.has("Retry-After")) faults.push(violation("headers.Retry-After", "is required with 429"));
-  if (status === 405 && !sent.has("Allow")) faults.push(violation("headers.Allow", "is required with 405"));
+  for (const [withStatus, header] of [[429, "Retry-After"] as const, [405, "Allow"] as const]) {
+    if (status === withStatus && Object.hasOwn(of.headers, header) && !sent.has(header))
+      faults.push(violation(`headers.${header}`, `is required with ${withStatus}`));
+  }
 
   const listed = route?.responses[String(status)];
   if (listed === null) return body === "" ? faults : [...faults, violation("body", `must be empty with ${status}`)];
   if (listed === undefined && status < 400)
     return [...faults, violation("status", `${status} is not a status of this route`)];
   const mediaType =
-    status >= 400 ? "application/problem+json" : (route?.contentType[String(status)] ?? "application/json");
+    status >= 400 ? of.defaults.errorContentType : (route?.contentType[String(status)] ?? "application/json");
   if (!sent.get("content-type")?.startsWith(mediaType))
     faults.push(violation("headers.Content-Type", `must be ${mediaType}`));
   if (mediaType === "text/event-stream") return faults;
   const pointer =
     route && listed !== undefined ? `/routes/${route.index}/responses/${status}` : "/schemas/ErrorResponse";
-  return [...faults, ...broken(name, "body", errorsAt(pointer, parsed(body)), null)];
+  return [...faults, ...broken(name, "body", errorsAt(of, pointer, parsed(body)), null)];
 }

@@ -6,6 +6,12 @@ import type { Dialect } from "serverless-compute-api";
  */
 export const dialect: Dialect = process.env["TEST_DIALECT"] === "v2" ? "v2" : "v1";
 
+/**
+ * Whether recording proxies remove response fields that the contracts do not describe: with TEST_RESPONSES=stripped in the
+ * environment, for any suite and dialect.
+ */
+export const strippedResponses = process.env["TEST_RESPONSES"] === "stripped";
+
 /** Where the dialect has its objects, below the root of the service. */
 export const restPaths = {
   v1: { root: "/v1", endpoints: "/v1/endpoints", volumes: "/v1/networkvolumes" },

@@ -8,8 +8,10 @@ import {
 } from "node:http";
 import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
 import { watchRequest, watchResponse } from "./contract-watch";
+import { strippedResponses } from "./dialect";
 import { listenOnLoopback, shut } from "./loopback";
 import { noteSentSecrets } from "./secret-scan";
+import { strippedResponse } from "./stripped-responses";
 
 /** What goes wrong with one request. */
 export type Fault =
@@ -58,8 +60,8 @@ export interface RecordedRequest {
 }
 
 /**
- * A reverse proxy in front of one origin that keeps a record and makes things go wrong on demand. It checks every request of
- * REST v2, and every response of the origin to one, against the contract (contract-watch.ts).
+ * A reverse proxy in front of one origin that keeps a record and makes things go wrong on demand. It checks every REST
+ * request, and every response of the origin to one, against the contracts (contract-watch.ts).
  */
 export interface RecordingProxy {
   /** `http://127.0.0.1:port` */
@@ -119,19 +121,23 @@ const unreachable: WholeAnswer = {
 /** Headers that belong to one connection, not to the message. */
 const perConnection = new Set(["connection", "keep-alive", "transfer-encoding", "host", "content-length"]);
 
-function passable(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !perConnection.has(name)) kept[name] = value;
-  }
-  return kept;
-}
+const passable = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || perConnection.has(name) ? [] : [[name, [value].flat().join(", ")]],
+    ),
+  );
 
 /**
  * Starts it on a free port in front of `origin`, `http://host:port`. Answers are passed on whole, not as a stream. With
- * `now` (ms since the epoch) they carry that time as their date, for origins whose clock a test moves.
+ * `now` (ms since the epoch) they carry that time as their date, for origins whose clock a test moves. With `strip` it
+ * removes the fields that the contracts do not describe, once the response is checked and before it is altered.
  */
-export async function startRecordingProxy(origin: string, now?: () => number): Promise<RecordingProxy> {
+export async function startRecordingProxy(
+  origin: string,
+  now?: () => number,
+  strip = strippedResponses,
+): Promise<RecordingProxy> {
   const agent = new Agent({ keepAlive: true });
   const requests: RecordedRequest[] = [];
   let planned: Planned[] = [];
@@ -156,7 +162,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
       upstream.on("response", (answer) => {
         readBody(answer).then((text) => {
           const { statusCode = 502, headers: given } = answer;
-          resolve({ status: statusCode, headers: joined(passable(given)), body: text.toString("utf8") });
+          resolve({ status: statusCode, headers: passable(given), body: text.toString("utf8") });
         }, reject);
       });
       upstream.end(body);
@@ -191,7 +197,10 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
       const fromOrigin = await forward(request, body).catch(() => undefined);
       record.carriedOut = fromOrigin !== undefined;
       const altered = alterations.find(({ match }) => fits(match, method, path, text));
-      if (fromOrigin) watchResponse(sent, fromOrigin);
+      if (fromOrigin) {
+        watchResponse(sent, fromOrigin);
+        if (strip) fromOrigin.body = strippedResponse(method, sent.path, fromOrigin.status, fromOrigin.body ?? "");
+      }
       if (altered && fromOrigin)
         fromOrigin.body = JSON.stringify(altered.change(JSON.parse(fromOrigin.body ?? "null")));
       answer = fromOrigin ?? unreachable;
@@ -207,9 +216,8 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
   }
 
   const server = createServer((request, response) => void serve(request, response).catch(() => request.destroy()));
-  const ownOrigin = await listenOnLoopback(server);
   return {
-    origin: ownOrigin,
+    origin: await listenOnLoopback(server),
     requests,
     alter: (match, change) => void alterations.push({ match, change }),
     inject: (match, fault, times = 1) => void planned.push({ match, fault, left: times }),
@@ -232,9 +240,6 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     },
   };
 }
-
-const joined = (headers: Record<string, string | string[]>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]));
 
 function instead(status: number, retryAfter: string | undefined): WholeAnswer {
   return {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { isRestV2, requestViolations } from "../../support/contract";
+import { isDescribed, requestViolations } from "../../support/contract";
 import { watchResponse } from "../../support/contract-watch";
 import { type Answer, expectAnswer, send, stringAt } from "../../support/raw-http";
 import type { Target } from "../../support/target";
@@ -49,7 +49,7 @@ export function useRestV2(target: Target, account: Account): RestV2 {
   const call: RestV2["call"] = async (method, path, json, headers = {}) => {
     const answer = await send(method, `${target.serverlessUrl}/v2${path}`, { key: target.apiKey, json, headers });
     // The job API has the same root.
-    if (isRestV2(`/v2${path}`)) holdToContract(method, `/v2${path}`, json, answer);
+    if (isDescribed(`/v2${path}`)) holdToContract(method, `/v2${path}`, json, answer);
     return answer;
   };
   async function make(path: string, json: Fields): Promise<string> {

@@ -22,7 +22,8 @@ async function start(plan: Behaviour[]) {
 }
 
 test("traffic of the contract breaks nothing, and paths of other APIs are not checked", async () => {
-  const { call } = await start([json(volume), json({ anything: 1 }), json({ anything: 1 })]);
+  const { dataCenter: dataCenterId, ...ofV1 } = volume;
+  const { call } = await start([json(volume), json({ ...ofV1, dataCenterId }), json({ anything: 1 })]);
   await call("GET", "/v2/network-volumes/v1");
   await call("GET", "/v1/networkvolumes/v1");
   await call("POST", "/v2/some-endpoint/run", { input: {} });
@@ -35,6 +36,18 @@ test("a violation names route, property and rule, of the request and of the resp
   expect(takeViolations()).toEqual([
     "POST /v2/network-volumes: request: body.size: minimum: must be >= 10",
     "POST /v2/network-volumes: response: body.size: type: must be integer",
+  ]);
+});
+
+test("the traffic of REST v1 is checked as far as it is described", async () => {
+  const { call } = await start([json({ id: "e1", idleTimeout: "5" }), json({ message: "no such endpoint" }, 404)]);
+  await call("PATCH", "/v1/endpoints/e1", { minCudaVersion: null, computeType: "CPU" });
+  await call("GET", "/v1/endpoints/e2?includeTemplate=maybe");
+  expect(takeViolations()).toEqual([
+    "PATCH /v1/endpoints/{id}: request: body.computeType: additionalProperties: must NOT have additional properties",
+    "PATCH /v1/endpoints/{id}: request: body.minCudaVersion: type: must be string",
+    "PATCH /v1/endpoints/{id}: response: body.idleTimeout: type: must be integer",
+    expect.stringMatching(/^GET \/v1\/endpoints\/\{id\}: request: query\.includeTemplate: pattern/),
   ]);
 });
 
