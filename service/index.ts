@@ -14,8 +14,9 @@ import type { EndpointRow } from "./resources/endpoints";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase, type StoreFaults, unreadable } from "./store/database";
-import { handlerFileOf, watchHandlerFiles } from "./workers/handler-files";
+import { sourceFileOf } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
+import { watchSources } from "./workers/source-watch";
 
 export { StartError } from "./errors";
 export type { ServiceOptions } from "./settings";
@@ -106,17 +107,19 @@ async function startService(settings: ServiceSettings, database: Database, fault
 
   const { images } = settings;
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
-  const restartFor = (file: string): void => {
-    const why = `${file} was saved: its workers restart after their jobs`;
-    const affected = resources.endpoints.list().filter((one) => handlerFileOf(images, imageOf(one)) === file);
-    for (const { id } of affected) engine.restartWorkers(id, why);
+  const saved = (changed: string, sources: string[]): void => {
+    const why = `${changed} was saved: its workers restart after their jobs`;
+    for (const endpoint of resources.endpoints.list()) {
+      const source = sourceFileOf(images, imageOf(endpoint));
+      if (source !== undefined && sources.includes(source)) engine.restartWorkers(endpoint.id, why);
+    }
   };
-  const handlerFiles = settings.watch ? watchHandlerFiles(images, restartFor) : undefined;
+  const sourceWatch = settings.watch ? watchSources({ images, saved, onNotice: settings.onNotice }) : undefined;
 
   const stop = async (deadline: number): Promise<void> => {
     server.refuseUsers();
     forgetServiceAddress(dataFolder);
-    handlerFiles?.close();
+    sourceWatch?.close();
     console?.close();
     try {
       // Workers hand in their last results over HTTP, so the server closes after them.

@@ -50,7 +50,7 @@ export interface ServiceOptions {
   pageSize?: number;
   /** Whether the service has its web page, the console. Default true. */
   console?: boolean;
-  /** Whether a handler file of `images` that is saved restarts its workers, after their jobs. Default false. */
+  /** Whether a saved source file in the folder of a handler of `images` restarts its workers, after their jobs. Default false. */
   watch?: boolean;
   /** Waits of the job path that are to be other than the defaults; docs/service.md, Waits, lists them. */
   timings?: Partial<JobTimings>;

@@ -99,7 +99,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     )
     .option("--delete-needs-scale-down", "refuse to delete an endpoint that still allows workers", false)
     .option("--no-console", "without the web page at the service's root")
-    .option("--watch", "a handler file that is saved restarts its workers after their jobs", false)
+    .option("--watch", "a saved source file in a handler's folder restarts its workers after their jobs", false)
     .option(
       "--json",
       "first line on stdout: the addresses, the console's link, the key file and the pid as JSON",

@@ -64,6 +64,7 @@ export function createWorkerStarter(deps: StarterDeps) {
     const log = deps.log(endpointId);
     const onLine = (line: string): void => log.write(`${new Date(clock.now()).toISOString()} ${id} ${redact(line)}`);
     const connection = (serverlessUrl: string): Record<string, string> => ({
+      ...readableOutput,
       ...found.env,
       ...connectionOf({ workerId: id, endpointId, token, serverlessUrl, pingInterval: timings.pingInterval }),
     });
@@ -136,6 +137,12 @@ const machineEnvironment = (home: string): Record<string, string> => ({
   TMPDIR: tmpdir(),
   LANG: "C.UTF-8",
 });
+
+/**
+ * Readable output of Python workers, unless the template sets these variables: prints appear at once, and the public SDK does not
+ * log each request and heartbeat, as its default level DEBUG does.
+ */
+const readableOutput = { PYTHONUNBUFFERED: "1", RUNPOD_DEBUG_LEVEL: "INFO" };
 
 /** The variables that connect a worker to the service, which nothing may replace. */
 function connectionOf(identity: WorkerIdentity): Record<string, string> {

@@ -45,7 +45,7 @@ test("a container has no variable, no file and no socket of this machine, and ga
   const id = await rig.endpoint({ env: { MINE: "1" } });
   const env = variables.parse(await rig.output(id, { do: "env" }));
   const own = Object.keys(env).filter((name) => !name.startsWith("RUNPOD_"));
-  expect(own.sort()).toEqual(["HOME", "HOSTNAME", "MINE", "PATH"]);
+  expect(own.sort()).toEqual(["HOME", "HOSTNAME", "MINE", "PATH", "PYTHONUNBUFFERED"]);
   expect(await rig.output(id, { do: "files", path: "/" })).not.toContain("root");
   const mounts = z.string().parse(await rig.output(id, { do: "read", path: "/proc/self/mountinfo" }));
   expect(mounts).not.toContain(rig.dataFolder);

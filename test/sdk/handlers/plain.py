@@ -12,6 +12,8 @@ def handler(job):
         import time
 
         time.sleep(job["input"]["seconds"])
+    if wanted == "print":
+        print("printed by the handler")
     return {"echo": job["input"], "id": job["id"]}
 
 

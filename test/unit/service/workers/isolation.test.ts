@@ -15,24 +15,23 @@ afterAll(() => {
 
 test("a worker has its own environment and nothing else of this machine's", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
-  const jobs = await rig.endpoint("tool", {}, { env: { MODEL: "m", RUNPOD_POD_ID: "forged" } });
+  const jobs = await rig.endpoint(
+    "tool",
+    {},
+    {
+      env: { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" },
+    },
+  );
   const job = await jobs.reaches(await jobs.run({ do: "env" }));
   const seen = env.parse(job["output"]);
   expect(Object.keys(seen).sort()).toEqual([
-    ...[
-      "HOME",
-      "LANG",
-      "MODEL",
-      "PATH",
-      "RUNPOD_AI_API_KEY",
-      "RUNPOD_ENDPOINT_ID",
-      "RUNPOD_PING_INTERVAL",
-      "RUNPOD_POD_ID",
-    ],
+    ...["HOME", "LANG", "MODEL", "PATH", "PYTHONUNBUFFERED", "RUNPOD_AI_API_KEY", "RUNPOD_DEBUG_LEVEL"],
+    ...["RUNPOD_ENDPOINT_ID", "RUNPOD_PING_INTERVAL", "RUNPOD_POD_ID"],
     ...["RUNPOD_SKIP_AUTO_SYSTEM_CHECKS", "RUNPOD_SKIP_GPU_CHECK", "RUNPOD_WEBHOOK_GET_JOB", "RUNPOD_WEBHOOK_PING"],
     ...["RUNPOD_WEBHOOK_POST_OUTPUT", "RUNPOD_WEBHOOK_POST_STREAM", "TMPDIR"],
   ]);
   expect(seen).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
+  expect(seen, "the template's own").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
   expect(seen["HOME"]).toContain(rig.dataFolder);
 });
 
