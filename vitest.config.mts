@@ -35,7 +35,7 @@ const waysInV1 = [
     ? [
         ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
         ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke", "faults", "kept-names"],
-        ...["key-rotation", "proxies", "template-replacement", "rollouts", "verify"],
+        ...["key-rotation", "other-account", "proxies", "template-replacement", "rollouts", "verify"],
       ]
     : []),
 ];
@@ -44,7 +44,8 @@ const ofPluginInV1 = [
   ...["import", "upgrade"],
   ...(isFull
     ? [
-        ...["accounts", "attach", "detailed-diffs", "examples", "move", "move-accounts", "options", "private-ca"],
+        ...["accounts", "attach", "detailed-diffs", "examples", "move", "move-accounts", "options", "other-service"],
+        ...["private-ca"],
         ...["settings", "yaml", "yaml-accounts", "yaml-previews", "sdk-python", "sdk-typescript"],
       ]
     : []),
@@ -79,6 +80,8 @@ const onExecutable = [
           "lifecycle",
           "look-ups",
           "options",
+          "other-account",
+          "other-service",
         ],
         ...["parallel", "preview-outputs", "replacements", "secrecy", "settings"],
         ...["template-replacement", "two-projects", "unfinished", "yaml", "yaml-accounts", "yaml-previews"],

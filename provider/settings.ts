@@ -95,6 +95,23 @@ function placeOf(config: ConfigLookup, environment: Environment) {
 
 const placeSettings: readonly SettingName[] = ["target", "dialect", "url", "baseUrl"];
 
+/** The settings by which {@link resolveService} tells services apart. */
+export const serviceSettings = ["target", "url", "baseUrl"] as const satisfies readonly SettingName[];
+
+const hostedHosts: readonly string[] = Object.values(targets.hosted.baseUrl).map((url) => new URL(url).hostname);
+
+/**
+ * Name of the service that the settings lead to: `local` for every loopback address, `hosted` for the hosted service's own hosts,
+ * else the host of `baseUrl`. Ports, paths, and REST versions do not count. Undefined if the address is not usable.
+ */
+export function resolveService(config: ConfigLookup, environment: Environment = process.env): string | undefined {
+  const { baseUrl } = placeOf(config, environment);
+  if (!URL.canParse(baseUrl)) return undefined;
+  const { hostname } = new URL(baseUrl);
+  if (isLoopback(baseUrl)) return "local";
+  return hostedHosts.includes(hostname) ? "hosted" : hostname;
+}
+
 /** The dialect that the settings choose; needs no key. Throws a sentence when what they say of it does not do. */
 export function resolveDialect(config: ConfigLookup, environment: Environment = process.env): Dialect {
   const mistake = settingMistakes(config, environment).find(({ name }) => placeSettings.includes(name));

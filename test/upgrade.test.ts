@@ -81,8 +81,9 @@ const host = {
   dialect: (): "v1" => "v1",
   serverlessUrl: () => undefined,
   clock: systemClock,
-  log: { progress: () => {}, warning: () => {} },
+  log: { progress: () => {}, warning: async () => {} },
   cancellation: createCancellation(),
+  sighted: () => {},
 };
 
 test("the fixture has every kind", () => {

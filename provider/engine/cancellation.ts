@@ -15,7 +15,8 @@ export interface Cancellation {
   idle(): Promise<boolean>;
 }
 
-export function createCancellation(): Cancellation {
+/** `atEnd` runs once when the engine ends a command in which nothing is running any more, so not after a Ctrl-C. */
+export function createCancellation(atEnd: () => Promise<void> = async () => {}): Cancellation {
   const running = new Map<Promise<unknown>, AbortController>();
   let cancelled = false;
   const stop = (controller: AbortController): void => controller.abort(new Error("the deployment was cancelled"));
@@ -33,7 +34,12 @@ export function createCancellation(): Cancellation {
       }
     },
     cancel: () => {
+      const isEnd = !cancelled && running.size === 0;
       cancelled = true;
+      if (isEnd) {
+        const ending = atEnd().finally(() => running.delete(ending));
+        running.set(ending, new AbortController());
+      }
       for (const controller of running.values()) stop(controller);
     },
     renew: () => {

@@ -6,8 +6,8 @@ import { count, flag, message, text } from "./protobuf";
 export interface EngineLog {
   /** What goes on at this moment; the next text takes its place, and it is gone at the end. */
   progress(urn: string, text: string): void;
-  /** Stays, and is listed under Diagnostics. */
-  warning(urn: string, text: string): void;
+  /** Stays, and is listed under Diagnostics; resolves once it was sent. */
+  warning(urn: string, text: string): Promise<void>;
 }
 
 const severities = { info: 1, warning: 2 } as const;
@@ -23,7 +23,7 @@ export function createEngineLog(address: string): EngineLog {
     opened.unref();
     return opened;
   };
-  const send = (request: Parameters<typeof logRequest.encode>[0]): void => {
+  const send = async (request: Parameters<typeof logRequest.encode>[0]): Promise<void> => {
     try {
       if (session === undefined || session.closed || session.destroyed) session = open();
       const stream = session.request({
@@ -35,12 +35,13 @@ export function createEngineLog(address: string): EngineLog {
       stream.on("error", () => {});
       stream.resume();
       stream.end(framed(logRequest.encode(request)));
+      await new Promise((resolve) => stream.once("close", resolve));
     } catch {
       // An address that is none, or a connection that ended at this moment.
     }
   };
   return {
-    progress: (urn, message) => send({ urn, message, severity: severities.info, ephemeral: true }),
+    progress: (urn, message) => void send({ urn, message, severity: severities.info, ephemeral: true }),
     warning: (urn, message) => send({ urn, message, severity: severities.warning }),
   };
 }

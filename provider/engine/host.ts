@@ -1,5 +1,6 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
 import type { LifecycleSettings } from "../lifecycle/contract";
+import { noneFound } from "../lifecycle/messages";
 import { type ConfigLookup, keyExposures, resolveDialect, resolveServerlessUrl, resolveSettings } from "../settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
@@ -22,6 +23,8 @@ export interface Host {
   clock: Clock;
   log: EngineLog;
   cancellation: Cancellation;
+  /** Counts an object of the state that the service has or does not have; the end of a command that found none warns. */
+  sighted(exists: boolean): void;
 }
 
 /**
@@ -29,17 +32,21 @@ export interface Host {
  * Clients are made at the first verb that needs them: a deployment that changes nothing opens no connection.
  */
 export function createHost(engineAddress: () => string | undefined): Host {
-  const cancellation = createCancellation();
+  const cancellation = createCancellation(async () => {
+    if (connection && sightings.missing > 0 && sightings.found === 0)
+      await show("warning", "", noneFound(sightings.missing, connection.clients.baseUrl));
+  });
   let config: ConfigLookup = () => undefined;
   let dialect: Dialect | undefined;
   let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
+  let sightings = { found: 0, missing: 0 };
   let log: { address: string; show: EngineLog } | undefined;
-  const show = (way: keyof EngineLog, urn: string, text: string): void => {
+  const show = async (way: keyof EngineLog, urn: string, text: string): Promise<void> => {
     const address = engineAddress();
     if (address === undefined) return;
     if (log?.address !== address) log = { address, show: createEngineLog(address) };
-    log.show[way](urn, text);
+    await log.show[way](urn, text);
   };
   return {
     keepConfiguration: (get) => {
@@ -52,13 +59,14 @@ export function createHost(engineAddress: () => string | undefined): Host {
       dialect = undefined;
       serverlessUrl = undefined;
       connection = undefined;
+      sightings = { found: 0, missing: 0 };
       cancellation.renew();
     },
     connect: () => {
       if (!connection) {
         const settings = resolveSettings(config);
         // About no resource in particular, so under the stack.
-        for (const warning of keyExposures(settings.clients)) show("warning", "", warning);
+        for (const warning of keyExposures(settings.clients)) void show("warning", "", warning);
         connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
       return connection;
@@ -72,7 +80,13 @@ export function createHost(engineAddress: () => string | undefined): Host {
       return serverlessUrl.text;
     },
     clock: systemClock,
-    log: { progress: (urn, text) => show("progress", urn, text), warning: (urn, text) => show("warning", urn, text) },
+    log: {
+      progress: (urn, text) => void show("progress", urn, text),
+      warning: (urn, text) => show("warning", urn, text),
+    },
     cancellation,
+    sighted: (exists) => {
+      sightings[exists ? "found" : "missing"]++;
+    },
   };
 }

@@ -91,12 +91,12 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   ): Promise<Answer> =>
     guarded(sets, (secrets, clean) => {
       const show = (way: "progress" | "warning") => (text: string) => {
-        if (urn !== "") host.log[way](urn, clean(text));
+        if (urn !== "") void host.log[way](urn, clean(text));
       };
       const context = {
         ...host.connect(),
         ...{ clock: host.clock, defaultName: defaultName(urn), inState: deployed, staying, secrets, timeout },
-        ...{ progress: show("progress"), warn: show("warning") },
+        ...{ progress: show("progress"), warn: show("warning"), sighted: host.sighted },
       };
       return host.cancellation.run((signal) => act({ ...context, signal }));
     });
@@ -142,7 +142,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         const found = lifecycle.diff(olds.properties, news.properties, dialect);
         const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
         // Twice in a preview would be once too often, and a refresh changes nothing at the service.
-        if (!isRefresh) for (const warning of lifecycle.warnings(changes, dialect)) host.log.warning(urn, warning);
+        if (!isRefresh) for (const warning of lifecycle.warnings(changes, dialect)) void host.log.warning(urn, warning);
         // Said whatever differs, for a resource option such as `replaceOnChanges` may make a replacement of any change.
         const deleteBeforeReplace = Object.entries(traits).some(
           ([key, { unique }]) => unique && olds.properties[key] === news.properties[key],
@@ -170,7 +170,9 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     read: (call: ResourceCall, id: string, olds: PropertySet, inputs: PropertySet) =>
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
-        const reading = await lifecycle.read(id, olds.properties, context);
+        // Without a state it is an import or a program's look-up.
+        const sighted = Object.keys(olds.properties).length > 0 ? context.sighted : undefined;
+        const reading = await lifecycle.read(id, olds.properties, { ...context, sighted });
         return (
           reading && {
             id: known(reading.id),

@@ -64,6 +64,8 @@ export interface Context {
   inState?: ReadonlySet<string> | undefined;
   /** Ids of deployed objects that this deployment compared and does not replace. */
   staying?: ReadonlySet<string> | undefined;
+  /** Reports whether the service has an object of the state that a read or a delete looked for. */
+  sighted?: ((exists: boolean) => void) | undefined;
   /** What no message may show; nothing where absent. */
   secrets?: Secrets | undefined;
   /** Tests and impatient users shorten waits here. */

@@ -99,6 +99,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
     },
     async read(id, olds, context) {
       const record = await reads(context).one(id, context);
+      context.sighted?.(record !== undefined);
       const whole = record && complete ? await complete(record, olds, context) : record;
       return whole && fromRecord(whole, olds, context);
     },

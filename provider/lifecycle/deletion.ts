@@ -16,7 +16,7 @@ export async function foundInList<Found extends { id: string }>(
   return oneOf(id, await listAll(list, options));
 }
 
-/** Deletes an object; that it is gone already is success. */
+/** Deletes an object; succeeds if the service no longer has it. */
 export async function deleteIfPresent<Found extends { id: string }>(
   id: string,
   calls: { remove(id: string, options: CallOptions): Promise<void>; list: List<Found> },
@@ -24,8 +24,10 @@ export async function deleteIfPresent<Found extends { id: string }>(
 ): Promise<void> {
   try {
     await calls.remove(id, callOptions(context));
+    context.sighted?.(true);
   } catch (error) {
     if (!isApiError(error, "missing")) throw error;
     if (await foundInList(id, calls.list, callOptions(context))) throw error;
+    context.sighted?.(false);
   }
 }

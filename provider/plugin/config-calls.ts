@@ -6,7 +6,7 @@ import { type Properties, Unknown, type Value } from "../lifecycle/contract";
 import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import { closest } from "../lifecycle/properties/spelling";
 import { isSettingName, settingNames, settingTable } from "../setting-table";
-import { type ConfigLookup, settingMistakes } from "../settings";
+import { type ConfigLookup, resolveService, serviceSettings, settingMistakes } from "../settings";
 import {
   type checkRequest,
   type checkResponse,
@@ -63,12 +63,22 @@ export function configCalls(host: Host) {
       };
     },
 
-    /** A new key or address is the same provider: nothing is replaced for it. */
+    /**
+     * Another service replaces the provider, and so its resources. A new key does not: nothing here says whose account it is
+     * for. Neither does an address that a preview does not know yet.
+     */
     diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
-      const differs = settingNames.some(
+      const differing = settingNames.filter(
         (name) => settingText(olds.properties[name]) !== settingText(news.properties[name]),
       );
-      return { changes: differs ? diffChanges.some : diffChanges.none };
+      const isKnown = !serviceSettings.some((name) => news.properties[name] instanceof Unknown);
+      const [was, is] = [olds, news].map(({ properties }) => resolveService(lookupIn(properties)));
+      const moves = isKnown && was !== undefined && is !== undefined && was !== is;
+      return {
+        changes: differing.length > 0 ? diffChanges.some : diffChanges.none,
+        diffs: differing,
+        replaces: moves ? differing.filter((name) => serviceSettings.some((one) => one === name)) : [],
+      };
     },
 
     configure: ({ args }: Request<typeof configureRequest>): Response<typeof configureResponse> => {

@@ -13,7 +13,7 @@ import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0, images: { "acme/echo:1": handlerFile("echo") } });
 const { cases, bases } = await inputTable(bench);
-const silent = { progress: () => {}, warning: () => {} };
+const silent = { progress: () => {}, warning: async () => {} };
 
 /** The plugin's calls, over clients of their own. */
 function calls() {
@@ -25,7 +25,7 @@ function calls() {
       connect: () => ({ clients, settings }),
       dialect: () => "v1",
       serverlessUrl: () => bench.addresses.serverlessUrl,
-      ...{ clock, log: silent, cancellation: createCancellation() },
+      ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {} },
     },
     kinds,
   );

@@ -49,6 +49,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
 async function unlessDeleted(id: string, context: Context): Promise<TemplateRecord | undefined> {
   for (let tried = 1; ; tried++) {
     const template = await find(id, context);
+    context.sighted?.(template !== undefined);
     if (template === undefined) return undefined;
     try {
       await context.clients.management.deleteTemplate(template, callOptions(context));

@@ -67,10 +67,11 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     serverlessUrl: () => undefined,
     clock: systemClock,
     log: {
-      progress: (urn, text) => shown.push(`progress ${urn} ${text}`),
-      warning: (urn, text) => shown.push(`warning ${urn} ${text}`),
+      progress: (urn, text) => void shown.push(`progress ${urn} ${text}`),
+      warning: async (urn, text) => void shown.push(`warning ${urn} ${text}`),
     },
     cancellation,
+    sighted: () => {},
     ...host,
   });
   const { check, diff, create, read, update, configure, delete: remove } = provider;

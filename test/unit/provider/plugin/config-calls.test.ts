@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createHost } from "../../../../provider/engine/host";
 import { configCalls } from "../../../../provider/plugin/config-calls";
 import { diffChanges } from "../../../../provider/plugin/messages";
@@ -71,4 +71,39 @@ test("what the engine adds and what is not known yet is no mistake", () => {
 test("a setting is the same as a number and as a text, and differs in its value only", () => {
   expect(differ({ callLimit: "30" }, { callLimit: 30 })).toBe(false);
   expect(differ({ callLimit: 30 }, { callLimit: 31 })).toBe(true);
+});
+
+describe("a provider with other settings", () => {
+  const replaces = (olds: object, news: object): readonly string[] =>
+    calls.diffConfig({ id: "", urn: "", olds: sent(olds), news: sent(news) }).replaces ?? [];
+  const [local, other] = ["http://127.0.0.1:7337", "https://compute.example"];
+
+  test.each<[string, object, object, string[]]>([
+    ["the hosted service instead of a local one", { target: "local" }, { target: "hosted" }, ["target"]],
+    ["the hosted service instead of the default", {}, { target: "hosted" }, ["target"]],
+    ["a local service again", { target: "hosted" }, {}, ["target"]],
+    ["another host", { url: local }, { url: other }, ["url"]],
+    ["another host of the REST API", { baseUrl: `${local}/v2` }, { baseUrl: `${other}/v2` }, ["baseUrl"]],
+  ])("%s replaces its resources", (_, olds, news, keys) => {
+    expect(replaces(olds, news)).toEqual(keys);
+    expect(differ(olds, news)).toBe(true);
+  });
+
+  test.each<[string, object, object]>([
+    ["another key", { apiKey: "k-1" }, { apiKey: "k-2" }],
+    ["another port", { url: local }, { url: "http://127.0.0.1:7400" }],
+    ["another spelling of this machine", { url: local }, { url: "http://localhost:7337" }],
+    ["the default's address written out", {}, { url: local }],
+    ["another port of another host", { url: other }, { url: `${other}:8443` }],
+    ["another API version", { dialect: "v1" }, { dialect: "v2" }],
+    ["another API version of the hosted service", { target: "hosted", dialect: "v1" }, { target: "hosted" }],
+    ["the hosted service's address", { target: "hosted" }, { baseUrl: "https://api.runpod.io/v2" }],
+    ["another API version by its address", { baseUrl: `${other}/v1` }, { baseUrl: `${other}/v2` }],
+    ["another address of the job API", { url: other }, { url: other, serverlessUrl: "https://jobs.example" }],
+    ["an address that is not known yet", { url: local }, { url: "04da6b54-80e4-46f7-96ec-b56ff0331ba9" }],
+    ["limits", { callLimit: 30 }, { callLimit: 60 }],
+  ])("%s replaces nothing", (_, olds, news) => {
+    expect(replaces(olds, news)).toEqual([]);
+    expect(differ(olds, news)).toBe(true);
+  });
 });

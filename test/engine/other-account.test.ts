@@ -1,0 +1,4 @@
+import { otherAccountThrough } from "../ways/other-account";
+import { dynamicWay } from "./way";
+
+otherAccountThrough(dynamicWay);

@@ -1,0 +1,4 @@
+import { otherAccountThrough } from "../ways/other-account";
+import { pluginWay } from "./support/way";
+
+otherAccountThrough(pluginWay);
