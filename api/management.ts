@@ -86,6 +86,8 @@ export interface Management {
     changes: EndpointChanges,
     options?: CallOptions & { settings?: EndpointSettings },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
+  /** The address and the body of the PATCH that gives an endpoint another template, for a person who sends it by hand. */
+  templateChange(id: string, templateId: string): { url: string; body: object };
   /** The workers of an endpoint and the versions they run. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;

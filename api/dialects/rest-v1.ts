@@ -123,6 +123,7 @@ export function createRestV1Management(
       const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, settling };
       return endpointFrom(await ask(serverlessEndpointRecord, request, options));
     },
+    templateChange: (id, templateId) => ({ url: endpointUrl("PATCH", id), body: { templateId } }),
     async readWorkers(id, options) {
       const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
       const { version, workers } = await ask(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);

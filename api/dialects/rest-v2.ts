@@ -19,7 +19,7 @@ import { choosePools, type Pools, poolsOf } from "./gpu-pools";
 import { createRestCalls } from "./rest-calls";
 import { endpointBody, endpointPatch, templateBody, volumeBody } from "./rest-v2-bodies";
 import { endpointFrom, gpuTypeFrom, templateFrom, volumeFrom } from "./rest-v2-records";
-import { markedCopy, runsTheSame } from "./template-mark";
+import { markedCopy, markOf, runsTheSame } from "./template-mark";
 
 /** How a call is made that others wait for, too: neither the deadline nor the cancellation of one may fail theirs. */
 function shared(options: CallOptions | undefined): CallOptions {
@@ -176,6 +176,11 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const request = patch(url, endpointPatch(changes, settings, container, chosen), hiddenIn(container?.env ?? {}));
       return endpointFrom(await ask(v2EndpointRecord, request, options), undefined);
     },
+    templateChange: (id, templateId) => ({
+      url: endpoints.of("PATCH", id),
+      // The service merges the variables of a request with those of the template.
+      body: { templateId, env: markOf(templateId) },
+    }),
     async readWorkers(id, options) {
       const url = `${endpoints.of("GET", id)}/workers`;
       const { endpointVersion, workers } = await ask(v2Workers, { method: "GET", url, idempotent: true }, options);

@@ -7,10 +7,13 @@ import type { ContainerSettings, TemplateRecord } from "../objects";
  */
 const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
 
+/** The variable that names a template. */
+export const markOf = (templateId: string): Record<string, string> => ({ [markVariable]: templateId });
+
 /** A template's settings as its copy: what workers run, the mark among its variables. */
 export const markedCopy = (template: TemplateRecord): ContainerSettings => ({
   ...containerOf(template),
-  env: { ...template.env, [markVariable]: template.id },
+  env: { ...template.env, ...markOf(template.id) },
 });
 
 /** What workers run of a template. */

@@ -2,8 +2,9 @@ import { type Dialect, systemClock } from "serverless-compute-api";
 import { beforeEach, describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
+import { run } from "../../scripts/child.mjs";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
-import { stringAt } from "../support/raw-http";
+import { at, stringAt } from "../support/raw-http";
 import { rushedClock } from "../support/rushed-clock";
 
 const images = { "acme/echo:1": handlerFile("echo"), "acme/fail:1": handlerFile("fail") };
@@ -64,12 +65,34 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(stuck.message).toContain(`The endpoint runs template "${broken}", unverified.`);
     expect(stuck.message).toContain(`(${id}) back by hand, give it templateId "${good}"`);
     expect(stuck.message).toContain(`curl -X PATCH ${bench.proxy.origin}/${path}/${id} `);
-    expect(stuck.message).toContain(`-d '{"templateId":"${good}"}'`);
+    expect(stuck.message).toContain(`-d '{"templateId":"${good}"`);
     expect(stuck.outputs).toMatchObject({ templateId: broken, unverified: { before: { templateId: good } } });
     const failure = await fail(stuck.outputs);
     expect(failure.message).toContain("is back");
     expect(failure.outputs).toMatchObject({ templateId: good });
     expect(await templateNow()).toBe(good);
+  });
+
+  test("the command that mends it by hand keeps the endpoint among those that updates of the template reach", async () => {
+    const { Template } = kinds;
+    const made = Template.check({}, { imageName: "acme/echo:1" }, `by-hand-${spoken}`, [], spoken).inputs;
+    const { id: templateId, outputs: olds } = await Template.create(made, context());
+    ({ id, outputs: deployed } = await ServerlessEndpoint.create(
+      { ...inputsOf(templateId), name: `by-hand-${spoken}` },
+      context(),
+    ));
+    bench.proxy.inject({ method: "PATCH", body: new RegExp(templateId) }, { kind: "status", status: 403 }, 1);
+    const stuck = await fail(deployed);
+    const command = /^ {2}(curl .*)$/m.exec(stuck.message)?.[1] ?? "";
+    const env = { ...process.env, SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey };
+    const { code, stdout } = await run("sh", ["-c", `${command} --silent --fail --noproxy '*'`], { env });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
+    const reading = await ServerlessEndpoint.read(id, deployed, context());
+    expect(reading?.inputs).toMatchObject({ templateId });
+    await Template.update(templateId, olds, { ...made, env: { MODE: "second" } }, context());
+    const { json } = await bench.rest("GET", `/endpoints/${id}?includeTemplate=true`);
+    expect(at(json, "template", "env")).toMatchObject({ MODE: "second" });
+    expect((await ServerlessEndpoint.read(id, deployed, context()))?.inputs).toMatchObject({ templateId });
   });
 
   /** The change that names the new template: the one that switches. */

@@ -87,7 +87,7 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
 const versionOf = (workers: EndpointWorkers | undefined): Properties =>
   workers?.version === undefined ? {} : { version: workers.version };
 
-/** Where going back failed, too: what runs now, and how a person puts it right. */
+/** The failure of an update that could not be set back: what the endpoint runs now, and how to set it back by hand. */
 function stuck(
   { id, update, left, said }: FailedUpdate,
   way: { error: unknown; found: EndpointRecord | undefined; goal: Inputs; keys: string[]; now: string },
@@ -99,10 +99,10 @@ function stuck(
   const runs = found
     ? `The endpoint runs template "${found.templateId ?? "?"}", unverified.`
     : `What the endpoint runs could not be read; the update set ${settingsText(update.news, keys)}.`;
-  const path = clients.dialect === "v2" ? "serverless" : "endpoints";
+  const { url, body } = clients.management.templateChange(id, goal.templateId);
   const command =
-    `curl -X PATCH ${clients.baseUrl}/${path}/${id} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
-    `-H "Content-Type: application/json" -d '${JSON.stringify({ templateId: goal.templateId })}'`;
+    `curl -X PATCH ${url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
+    `-H "Content-Type: application/json" -d '${JSON.stringify(body)}'`;
   return new PartialFailure(
     [
       `${now} failed its verification, and setting it back failed, too: ${why instanceof Error ? why.message : String(why)}`,
