@@ -14,6 +14,7 @@ import type { EndpointRow } from "./resources/endpoints";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase, type StoreFaults, unreadable } from "./store/database";
+import { diskFault } from "./store/disk-faults";
 import { sourceFileOf } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
 import { watchSources } from "./workers/source-watch";
@@ -45,12 +46,20 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   const settings = resolveSettings(options);
   // Its members are replaced once there is a log, which is opened after the store.
   const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
-  const database = openDatabase(settings.dataFolder, faults);
+  const database = openStore(settings.dataFolder, faults);
   try {
     return await startService(settings, database, faults);
   } catch (error) {
     database.close();
     throw unreadable(settings.dataFolder, error);
+  }
+}
+
+function openStore(dataFolder: string, faults: StoreFaults): Database {
+  try {
+    return openDatabase(dataFolder, faults);
+  } catch (error) {
+    throw diskFault(error, dataFolder) ?? error;
   }
 }
 
