@@ -19,7 +19,7 @@ await runScript(async () => {
   // JSON is a subset of YAML.
   const document = parse(readFileSync(file, "utf8"));
   if (fields(document)["openapi"] === undefined)
-    throw new Error(`${file}: is no OpenAPI 3.x file; name one that has \`openapi\``);
+    throw new Error(`${file}: is not an OpenAPI 3.x file; pass a file with the property \`openapi\``);
   const found = differences(contractOperations(contract), openApiOperations(document));
   console.log(`Contract: ${contract.revision}`);
   for (const [route, lines] of found) console.log(`\n${route}\n${lines.map((line) => `  ${line}`).join("\n")}`);

@@ -12,7 +12,7 @@ await runScript(async () => {
   await makePlaces();
   const service = await findService(places.addresses);
   if (service === undefined) {
-    progress.say("The local service is not running, so nothing can be deployed. `npm run quickstart` opens it.");
+    progress.say("The local service is not running; start it with `npm run quickstart`.");
   }
   return handOver(cli.command, process.argv.slice(2), { cwd: root, env: quickstartEnvironment(cli, service) });
 });

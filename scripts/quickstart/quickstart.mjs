@@ -23,7 +23,7 @@ await runScript(async () => {
   const args = process.argv.slice(2);
   const unknown = args.find((arg) => !["--once", "--clean"].includes(arg));
   if (unknown !== undefined) {
-    say(`The quickstart knows --once and --clean, not ${unknown}.`);
+    say(`${unknown}: unknown option; use --once or --clean`);
     return 2;
   }
   try {
@@ -74,7 +74,7 @@ async function open(once) {
  */
 async function deployAndStay(stack, service, interrupt) {
   if (!(await stack.up({ refresh: service.moved }))) {
-    say("\nThe deployment did not succeed; what it made is kept, and the next one goes on from there.");
+    say("\nThe deployment failed; its objects are kept, and the next run continues from there.");
     return interrupt.aborted ? 130 : 1;
   }
   const outputs = await stack.outputs();
@@ -93,15 +93,15 @@ async function deployAndStay(stack, service, interrupt) {
 async function deployAndDestroy(stack, service, interrupt) {
   const deployed = (await stack.up({ refresh: service.moved })) && (await check(stack, await stack.outputs()));
   interrupt.throwIfAborted();
-  say("\nDestroying it again:\n");
+  say("\nDestroying the stack:\n");
   const destroyed = await stack.destroy();
   interrupt.throwIfAborted();
   const left = await holdings(service);
   if (left.length > 0) say(`The service still has: ${left.join(", ")}`);
   const done = deployed && destroyed && left.length === 0;
-  if (done) say("\nDone: deployed, answered, destroyed; nothing is left on the service.");
+  if (done) say("\nDone: deployed, job completed, destroyed; the service is empty.");
   else
-    say(`\nFailed: ${deployed ? "what was deployed could not all be destroyed" : "the deployment did not succeed"}.`);
+    say(`\nFailed: ${deployed ? "some objects could not be destroyed" : "the deployment did not succeed"}.`);
   return done ? 0 : 1;
 }
 
@@ -117,7 +117,7 @@ async function check(stack, outputs) {
 
 function showAfter() {
   say(`\nThe service is stopped. The stack and its data stay in ${relative(root, places.folder)}.`);
-  say("  npm run quickstart              continues where this one was");
+  say("  npm run quickstart              continues with this stack");
   say("  npm run quickstart -- --clean   removes everything");
 }
 

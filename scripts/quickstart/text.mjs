@@ -52,9 +52,9 @@ export function showNext(addresses, outputs) {
   const width = Math.max(...rows.map(([command = ""]) => command.length));
   say("\nThe service stays open until Ctrl-C. Try next, in another terminal:");
   for (const [command = "", what] of rows) say(`  ${command.padEnd(width)}   ${what}`);
-  say("\nSee it in the console; this prints another link to it:");
+  say("\nTo open the console, print another link:");
   say(`  node service/bin/serverless-compute-local.js open --data ${data}`);
-  say("\nOr ask the endpoint yourself:");
+  say("\nOr send a request to the endpoint:");
   say(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);
   say(`  curl ${outputs["url"] ?? addresses.serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);
   say(`    -H "content-type: application/json" -d '{"input": {"name": "you"}}'`);
