@@ -6,20 +6,16 @@ import { readPages } from "../scripts/docs/pages.mjs";
 
 const pages = readPages(fileURLToPath(new URL("..", import.meta.url)));
 
-/** What strangers ask first, and the heading that answers. */
+/** Frequent first questions and the headings of the answers. */
 const questions: [question: string, page: string, heading: string][] = [
   ["how do I smoke-test", "docs/guides/smoke-tests.md", "smoke-test-an-endpoint-after-each-deployment"],
-  [
-    "what happens when I destroy a used template",
-    "docs/guides/templates-in-use.md",
-    "delete-a-template-that-something-still-uses",
-  ],
+  ["what happens when I destroy a used template", "docs/guides/templates-in-use.md", "delete"],
   ["how do I preview in a pull request", "docs/guides/pull-requests.md", "the-preview-as-a-comment"],
   ["how do I use my own image locally", "docs/guides/local-development.md", "use-your-own-image"],
-  ["what does it cost to leave this running", "docs/guides/costs.md", "what-it-costs-to-leave-this-running"],
+  ["what does it cost to leave this running", "docs/guides/costs.md", "what-a-running-stack-costs"],
 ];
 
-/** The pages that one click leads to. */
+/** Pages linked from a page. */
 function linkedFrom(path: string): string[] {
   const links = pages.find((page) => page.path === path)?.links ?? [];
   return links
@@ -29,7 +25,7 @@ function linkedFrom(path: string): string[] {
 }
 
 describe.each(["README.md", "docs/guides/README.md"])("from %s", (start) => {
-  test.each(questions)("two clicks answer: %s", (_question, page, heading) => {
+  test.each(questions)("two clicks lead to the answer: %s", (_question, page, heading) => {
     const once = linkedFrom(start);
     const twice = once.flatMap(linkedFrom);
     expect([...once, ...twice]).toContain(page);
