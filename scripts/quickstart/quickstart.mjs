@@ -100,8 +100,7 @@ async function deployAndDestroy(stack, service, interrupt) {
   if (left.length > 0) say(`The service still has: ${left.join(", ")}`);
   const done = deployed && destroyed && left.length === 0;
   if (done) say("\nDone: deployed, job completed, destroyed; the service is empty.");
-  else
-    say(`\nFailed: ${deployed ? "some objects could not be destroyed" : "the deployment did not succeed"}.`);
+  else say(`\nFailed: ${deployed ? "some objects could not be destroyed" : "the deployment did not succeed"}.`);
   return done ? 0 : 1;
 }
 
