@@ -56,6 +56,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
   const reads = createReads(definition.objects);
   const lifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
+    recordsDefaults: true,
     async create(inputs, context) {
       const objects = definition.objects(context.clients.management);
       const { listNamed = (_name: string, options: CallOptions) => objects.list(options) } = objects;

@@ -13,12 +13,13 @@ import type { Update } from "./create/creation";
 import { ledgerOf } from "./create/ledger";
 import { ExplainedError, explained, type Subject } from "./messages";
 import { checkInputs } from "./properties/check";
+import { defaultsOf, recordedDefaults } from "./properties/defaults";
 import { uncarried } from "./properties/dialect";
-import { type DiffRules, diffProperties, diffProperty } from "./properties/diff";
+import { type DiffRules, diffProperties } from "./properties/diff";
 import { type Derived, previewOutputs } from "./properties/preview-outputs";
-import { isLeftToService, propertyOf } from "./properties/schema";
 import { type Traits, traitsOf } from "./properties/traits";
-import { textOf, toProperties, toValue } from "./properties/values";
+import { textOf, toProperties } from "./properties/values";
+import { readingOf } from "./reading";
 import { forgetReads } from "./reads";
 import { withinLimit } from "./verb-limit";
 
@@ -45,6 +46,8 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   kind: string;
   /** Inputs as the verbs get them: checked, the name filled in. */
   resolved: z.ZodType<Inputs>;
+  /** Records in state which defaults the program leaves in force: the service may have other values for these. */
+  recordsDefaults?: true;
   /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
   alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
   /** Outputs that are known before the service computes them. */
@@ -81,7 +84,6 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   definition: Definition<Inputs, Outputs>,
 ): ResourceLifecycle {
   const { kind, description, inputs: shape, outputs, resolved } = definition;
-  const keys = Object.keys(shape.shape);
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
     const found = diffProperties(shape, olds, news, { ...definition, dialect });
     const changes = definition.replacing?.(found, news, dialect) ?? found;
@@ -102,6 +104,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       const { inputs, failures } = checkInputs(shape, olds, news, defaultName, secrets);
       const name = definition.rename?.(inputs, olds, news["name"], defaultName);
       if (name !== undefined) inputs["name"] = name;
+      if (definition.recordsDefaults) Object.assign(inputs, recordedDefaults(shape, news));
       if (dialect === undefined) return { inputs, failures };
       const ruled = definition.dialectRules?.(inputs, dialect, olds) ?? [];
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
@@ -117,7 +120,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         writing(context, async () => {
           const inputs = resolved.parse(properties);
           const made = await definition.create(inputs, context);
-          return { id: made.id, outputs: merged(inputs, made.outputs) };
+          return { id: made.id, outputs: merged({ ...defaultsOf(properties), ...inputs }, made.outputs) };
         }),
       ),
     read: (id, olds, whole) =>
@@ -125,24 +128,23 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         ledgerOf(context.clients).inState.add(id);
         const actual = await definition.read(id, olds, context);
         if (!actual) return undefined;
-        const inputs = mergeRead(shape, olds, knownProperties(actual.inputs, keys), definition);
-        const kept = [...duplicateKeys, ...(definition.keeps ?? []), ...Object.keys(outputs.shape)];
-        return {
-          id,
-          inputs,
-          outputs: merged({ ...Object.fromEntries(kept.map((key) => [key, olds[key]])), ...inputs }, actual.outputs),
-        };
+        return readingOf(id, olds, actual, definition, [...duplicateKeys, ...(definition.keeps ?? [])]);
       }),
     update: (id, olds, news, whole) =>
-      attempt({ label: labelOf(news, id), verb: "update" }, news, whole, (context) =>
-        writing(context, async () => {
-          ledgerOf(context.clients).inState.add(id);
-          const inputs = resolved.parse(news);
-          const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
-          await deleteDuplicates(definition, olds, context);
-          const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
-          return merged(inputs, await definition.update(id, update, context));
-        }),
+      attempt(
+        { label: labelOf(news, id), verb: "update" },
+        news,
+        whole,
+        (context) =>
+          writing(context, async () => {
+            ledgerOf(context.clients).inState.add(id);
+            const inputs = resolved.parse(news);
+            const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
+            await deleteDuplicates(definition, olds, context);
+            const update = { olds, news: inputs, changed: (key: string) => changed.has(key) };
+            return merged({ ...defaultsOf(news), ...inputs }, await definition.update(id, update, context));
+          }),
+        olds,
       ),
     delete: (id, olds, whole) =>
       attempt({ label: labelOf(olds, id), verb: "delete" }, olds, whole, (context) =>
@@ -189,12 +191,17 @@ async function writing<Answer>(context: Context, work: () => Promise<Answer>): P
 }
 
 /** Runs a verb; a failed call leaves with the text a person needs. What is unfinished keeps its inputs. */
-async function explaining<Answer>(subject: Subject, inputs: Properties, work: () => Promise<Answer>): Promise<Answer> {
+async function explaining<Answer>(
+  subject: Subject,
+  inputs: Properties,
+  olds: Properties,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof PartialFailure)) throw explained(error, subject);
-    const outputs = { ...(error.inputs ?? inputs), ...error.outputs };
+    const outputs = { ...(error.inputs ? { ...defaultsOf(olds), ...error.inputs } : inputs), ...error.outputs };
     const cause = explained(error.cause, subject);
     const message = cause instanceof ExplainedError ? `${error.message}\n${cause.message}` : error.message;
     throw new PartialFailure(message, error.id, outputs, { cause });
@@ -207,34 +214,9 @@ const attempt = <Answer>(
   inputs: Properties,
   context: Context,
   work: (context: Context) => Promise<Answer>,
-): Promise<Answer> => withinLimit(subject, context, (bounded) => explaining(subject, inputs, () => work(bounded)));
-
-function knownProperties(actual: object, keys: string[]): Map<string, unknown> {
-  return new Map(Object.entries(actual).filter(([key]) => keys.includes(key)));
-}
-
-/**
- * The inputs after a read. A property keeps its old value if the service does not show it, or shows an equivalent one. An
- * optional property without a default stays absent: the program leaves it to the service, so no value of it is drift. An import
- * (no olds) takes everything that the service shows but defaults.
- */
-function mergeRead(shape: z.ZodObject, olds: Properties, actual: Map<string, unknown>, rules: DiffRules): Properties {
-  const known = Object.keys(olds).length > 0;
-  const inputs: Properties = {};
-  for (const [key, schema] of Object.entries(shape.shape)) {
-    const is = toValue(actual.get(key));
-    const was = olds[key];
-    const { fallback } = propertyOf(schema);
-    const same =
-      (known && isLeftToService(schema, was)) ||
-      !actual.has(key) ||
-      diffProperty(shape, key, was, is, rules).length === 0;
-    const kept = same && (known || fallback === undefined);
-    const value = kept ? was : is;
-    if (value !== undefined) inputs[key] = value;
-  }
-  return inputs;
-}
+  olds: Properties = inputs,
+): Promise<Answer> =>
+  withinLimit(subject, context, (bounded) => explaining(subject, inputs, olds, () => work(bounded)));
 
 function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   const traits: Record<string, Traits> = {};

@@ -10,6 +10,9 @@ const bench = await useLifecycleBench({ templateRelease: 0 });
 interface Deployed {
   kind: keyof typeof kinds;
   id: string;
+  /** What the program says. */
+  program: Properties;
+  /** That with its defaults. */
   wanted: Properties;
   outputs: Properties;
 }
@@ -19,10 +22,10 @@ let count = 0;
 /** A stack as it is in state: one template with two endpoints, a volume, and an endpoint on CPUs. */
 async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "second" | "cpu" | "volume", Deployed>> {
   const run = count++;
-  const make = async (kind: keyof typeof kinds, inputs: Properties): Promise<Deployed> => {
-    const { inputs: wanted, failures } = kinds[kind].check({}, inputs, `${kind}-${run}-${count++}`, [], dialect);
+  const make = async (kind: keyof typeof kinds, program: Properties): Promise<Deployed> => {
+    const { inputs: wanted, failures } = kinds[kind].check({}, program, `${kind}-${run}-${count++}`, [], dialect);
     expect(failures).toEqual([]);
-    return { kind, wanted, ...(await kinds[kind].create(wanted, bench.context({}, dialect))) };
+    return { kind, program, wanted, ...(await kinds[kind].create(wanted, bench.context({}, dialect))) };
   };
   const template = await make("Template", { imageName: "a:1", env: { A: "1" }, ports: "80/http", dockerArgs: "--a b" });
   const volume = await make("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });
@@ -51,8 +54,8 @@ async function drift(stack: Record<string, Deployed>, dialect: Dialect): Promise
 /** A deployment of the same program in a dialect: what it would change, without a request. */
 function changes(stack: Record<string, Deployed>, dialect: Dialect): unknown[] {
   bench.asked();
-  const found = Object.values(stack).flatMap(({ kind, wanted, outputs }) => {
-    const { inputs, failures } = kinds[kind].check(outputs, wanted, undefined, [], dialect);
+  const found = Object.values(stack).flatMap(({ kind, program, outputs }) => {
+    const { inputs, failures } = kinds[kind].check(outputs, program, undefined, [], dialect);
     return [...failures, ...kinds[kind].diff(outputs, inputs, dialect)];
   });
   expect(bench.asked()).toEqual([]);
@@ -61,6 +64,7 @@ function changes(stack: Record<string, Deployed>, dialect: Dialect): unknown[] {
 
 /** Changes inputs of the template, as a deployment in a dialect. */
 async function change(template: Deployed, inputs: Properties, dialect: Dialect): Promise<void> {
+  template.program = { ...template.program, ...inputs };
   template.wanted = { ...template.wanted, ...inputs };
   template.outputs = await kinds.Template.update(
     template.id,

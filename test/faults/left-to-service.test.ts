@@ -1,139 +1,199 @@
-import { createClients } from "serverless-compute-api";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { Properties } from "../../provider/lifecycle/contract";
+import type { Dialect } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
+import type { Properties, Value } from "../../provider/lifecycle/contract";
+import { propertyOf } from "../../provider/lifecycle/properties/schema";
+import { traitsOf } from "../../provider/lifecycle/properties/traits";
 import { kinds } from "../../provider/resources";
-import { json, startFaultyServer } from "../support/faulty-server";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import type { ObjectKind } from "./support/kinds";
+import { clientsShowing, records } from "./support/record-server";
 
 const bench = await useLifecycleBench();
 
-const container = {
-  image: "acme/echo:1",
-  args: "",
-  entrypoint: [],
-  cmd: [],
-  disk: 50,
-  env: {},
-  ports: [],
-  registry: null,
-};
-const template = {
-  ...{ id: "t1", name: "chat-dev", ...container, mounts: {}, serverless: true, public: false, category: "NVIDIA" },
-  ...{ startSsh: true, startJupyter: true, allowedCudaVersions: [] },
-};
-const endpoint = {
-  ...{ id: "e1", name: "chat-dev", type: "QUEUE", ...container, env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t1" } },
-  gpu: { pools: ["ADA_24"], excludedTypes: [], count: 1, allowedCudaVersions: [], minCudaVersion: null },
-  ...{ workers: { min: 0, max: 3, idleTimeout: 5 }, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
-  ...{ dataCenterIds: [], networkVolumes: [], timeout: 600_000, flashboot: "OFF", createdAt: "2026-11-01T00:00:00Z" },
-};
-const { gpu: _gpu, ...cpuEndpoint } = { ...endpoint, cpu: [{ id: "cpu3c", vcpuCount: 2, memory: 4 }] };
-const volume = { id: "v1", name: "models-dev", size: 10, dataCenter: "EU-RO-1", type: "STANDARD" };
-const gpus = [
-  { id: "NVIDIA L4", name: "L4", pool: "ADA_24" },
-  { id: "NVIDIA A40", name: "A40", pool: "AMPERE_48" },
-];
-const price = { secure: 1, community: 1 };
-const catalog = gpus.map((one) => ({
-  ...{ ...one, manufacturer: "NVIDIA", memory: 24, secure: true, community: true, price },
-  maxCount: { secure: 8, community: 8 },
-}));
-
-/** A property, its kind, and the records of the service with each legal value. */
-type Row = [property: string, kind: "Template" | "ServerlessEndpoint" | "NetworkVolume", values: object[]];
-
-const declared: Record<Row[1], Properties> = {
+/** Required properties of each kind. */
+const required: Record<ObjectKind, Properties> = {
   Template: { name: "chat-dev", imageName: "acme/echo:1" },
   ServerlessEndpoint: { name: "chat-dev", templateId: "t1" },
-  NetworkVolume: { name: "models-dev", size: 10, dataCenterId: "EU-RO-1" },
+  NetworkVolume: { name: "chat-dev", size: 10, dataCenterId: "EU-RO-1" },
+  Secret: { name: "chat-dev", value: "value-of-the-test" },
+  ContainerRegistryAuth: { name: "chat-dev", username: "someone", password: "password-of-the-test" },
 };
 
-const gpuValues = (values: object[]): object[] =>
-  values.map((one) => ({ ...endpoint, gpu: { ...endpoint.gpu, ...one } }));
-
-const rows: Row[] = [
-  ["startSsh", "Template", [true, false].map((startSsh) => ({ ...template, startSsh }))],
-  ["startJupyter", "Template", [true, false].map((startJupyter) => ({ ...template, startJupyter }))],
-  ["isPublic", "Template", [true, false].map((isPublic) => ({ ...template, public: isPublic }))],
-  ["category", "Template", ["CPU", "NVIDIA", "AMD"].map((category) => ({ ...template, category }))],
-  [
-    "allowedCudaVersions",
-    "Template",
-    [[], ["12.4"]].map((allowedCudaVersions) => ({ ...template, allowedCudaVersions })),
-  ],
-  ["containerRegistryAuthId", "Template", [null, "r1"].map((registry) => ({ ...template, registry }))],
-  [
-    "volumeInGb",
-    "Template",
-    [{}, { persistent: { size: 20, path: "/workspace" } }].map((mounts) => ({ ...template, mounts })),
-  ],
-  [
-    "gpuTypeIds",
-    "ServerlessEndpoint",
-    gpuValues([{ pools: ["ADA_24"] }, { pools: ["AMPERE_48"] }, { pools: ["ADA_24", "NEW_POOL"] }]),
-  ],
-  [
-    "excludedGpuTypeIds",
-    "ServerlessEndpoint",
-    gpuValues([{ excludedTypes: [] }, { pools: ["ADA_24", "AMPERE_48"], excludedTypes: ["NVIDIA A40"] }]),
-  ],
-  ["minCudaVersion", "ServerlessEndpoint", gpuValues([{ minCudaVersion: null }, { minCudaVersion: "12.4" }])],
-  ["executionTimeoutMs", "ServerlessEndpoint", [0, 300_000, 600_000].map((timeout) => ({ ...endpoint, timeout }))],
-  ["networkVolumeId", "ServerlessEndpoint", [[], ["v1"]].map((networkVolumes) => ({ ...endpoint, networkVolumes }))],
-  ["type", "ServerlessEndpoint", [{ ...endpoint }, { ...endpoint, type: undefined }]],
-  ["type", "NetworkVolume", ["STANDARD", "HIGH_PERFORMANCE"].map((type) => ({ ...volume, type }))],
-];
-const cpuRows: Row[] = [
-  [
-    "cpuFlavorIds",
-    "ServerlessEndpoint",
-    ["cpu3c", "cpu5g"].map((id) => ({ ...cpuEndpoint, cpu: [{ id, vcpuCount: 2, memory: 4 }] })),
-  ],
-  [
-    "vcpuCount",
-    "ServerlessEndpoint",
-    [2, 4, 8].map((vcpuCount) => ({ ...cpuEndpoint, cpu: [{ id: "cpu3c", vcpuCount, memory: 4 }] })),
-  ],
-];
-
-/** Properties that differ after a refresh of a deployed object whose record is `record` now. */
-async function changesAfterRefresh(kind: Row[1], news: Properties, record: object): Promise<string[]> {
-  const pagination = { nextCursor: null, hasNextPage: false };
-  const server = await startFaultyServer(({ url }) => {
-    if (url.includes("/catalog/gpus")) return json({ gpus: catalog });
-    if (url.includes("/templates/")) return json(template);
-    if (url.includes("/serverless/e1/releases"))
-      return json({
-        releases: [],
-        rollout: { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 0 },
-        endpointVersion: 1,
-        pagination,
-      });
-    const key = url.includes("/serverless") ? "endpoints" : url.includes("/templates") ? "templates" : "networkVolumes";
-    return json({ [key]: [key === "templates" && kind !== "Template" ? template : record], pagination });
-  });
-  const { origin } = server;
-  const addresses = { baseUrl: `${origin}/v2`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
-  const clients = createClients({ apiKey: "sck-key-of-the-test", ...addresses });
-  onTestFinished(async () => {
-    await clients.close();
-    await server.close();
-  });
-  const lifecycle = kinds[kind];
-  const { inputs, failures } = lifecycle.check({}, news, undefined, [], "v2");
-  expect(failures).toEqual([]);
-  const id = { Template: "t1", ServerlessEndpoint: "e1", NetworkVolume: "v1" }[kind];
-  const reading = await lifecycle.read(id, { ...inputs, version: 1 }, bench.context({ clients }, "v2"));
-  return lifecycle.diff(reading?.outputs ?? {}, inputs, "v2").map(({ path }) => path.join("."));
+/** An optional property, and the values that the service may have; the last one is not the default. */
+interface Row {
+  kind: ObjectKind;
+  property: string;
+  values: readonly Value[];
+  /** Fields of a record that show a value; the property itself if absent, null if the dialect does not show it. */
+  v1?: ((value: Value) => object) | null;
+  v2?: ((value: Value) => object) | null;
+  /** Whether only records of CPU workers show it. */
+  onCpu?: true;
 }
 
-describe("a property that the program leaves to the service accepts every legal value", () => {
-  test.each(rows)("%s (%s)", async (_property, kind, values) => {
-    for (const record of values) expect(await changesAfterRefresh(kind, declared[kind], record)).toEqual([]);
+const rowsOf = (kind: ObjectKind, rows: Record<string, Omit<Row, "kind" | "property">>): Row[] =>
+  Object.entries(rows).map(([property, row]) => ({ kind, property, ...row }));
+
+const gpu = (more: object) => ({ gpu: { ...records.v2.ServerlessEndpoint.gpu, ...more } });
+const workers = (more: object) => ({ workers: { ...records.v2.ServerlessEndpoint.workers, ...more } });
+const cpu = (id: Value, vcpuCount: Value) => ({ gpu: undefined, cpu: [{ id, vcpuCount, memory: 8 }] });
+const mount = (size: Value, path: Value) => ({ mounts: size === 0 ? {} : { persistent: { size, path } } });
+const words = (value: Value): Value[] => (Array.isArray(value) ? value : []);
+const asJson = (lists: object) => JSON.stringify(lists);
+const scaling = {
+  QUEUE_DELAY: { scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
+  REQUEST_COUNT: { scaling: { type: "REQUEST_COUNT", requestCount: 4 }, workers: { min: 0, max: 3 } },
+};
+const flags = { values: [true, false] };
+
+const rows: Row[] = [
+  ...rowsOf("Template", {
+    containerDiskInGb: { values: [50, 1, 20, 500], v2: (disk) => ({ disk }) },
+    volumeInGb: { values: [0, 20, 4000], v2: (size) => mount(size, "/workspace") },
+    dockerArgs: { values: ["", "python main.py"], v2: (args) => ({ args }) },
+    dockerEntrypoint: {
+      values: [[], ["sh", "-c"]],
+      v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: list, cmd: [] }) }),
+      v2: (entrypoint) => ({ entrypoint }),
+    },
+    dockerStartCmd: {
+      values: [[], ["python", "a b.py"]],
+      v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: [], cmd: list }) }),
+      v2: (cmd) => ({ cmd }),
+    },
+    env: { values: [{}, { MODEL: "mistral-7b" }] },
+    ports: { values: ["", "80/http", "80/http,22/tcp"], v2: (ports) => ({ ports: String(ports).split(",") }) },
+    readme: { values: ["", "text"], v2: null },
+    volumeMountPath: { values: ["/workspace", "/data"], v2: (path) => mount(20, path) },
+    isServerless: { ...flags, v2: (serverless) => ({ serverless }) },
+    containerRegistryAuthId: { values: ["", "r1"], v2: (registry) => ({ registry: registry || null }) },
+    startSsh: { ...flags, v1: null },
+    startJupyter: { ...flags, v1: null },
+    isPublic: { ...flags, v1: null, v2: (isPublic) => ({ public: isPublic }) },
+    category: { values: ["CPU", "NVIDIA", "AMD"], v1: null },
+    allowedCudaVersions: { values: [[], ["12.4"], ["12.4", "12.5"]] },
+  }),
+  ...rowsOf("ServerlessEndpoint", {
+    computeType: { values: ["GPU", "CPU"], v2: (type) => (type === "CPU" ? cpu("cpu3c", 2) : {}) },
+    gpuTypeIds: {
+      values: [[], ["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], ["NVIDIA A40"]],
+      v2: (types) =>
+        gpu({
+          pools: words(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
+        }),
+    },
+    excludedGpuTypeIds: {
+      values: [[], ["NVIDIA A40"]],
+      v2: (excludedTypes) => gpu({ pools: ["ADA_24", "AMPERE_48"], excludedTypes }),
+    },
+    gpuCount: { values: [1, 2, 8], v2: (count) => gpu({ count }) },
+    cpuFlavorIds: {
+      values: [["cpu3c"], ["cpu5g"]],
+      v1: (cpuFlavorIds) => ({ computeType: "CPU", cpuFlavorIds }),
+      v2: (ids) => cpu(words(ids)[0] ?? "", 2),
+      onCpu: true,
+    },
+    vcpuCount: {
+      values: [2, 4, 32],
+      v1: (vcpuCount) => ({ computeType: "CPU", vcpuCount }),
+      v2: (count) => cpu("cpu3c", count),
+      onCpu: true,
+    },
+    dataCenterIds: { values: [[], ["EU-RO-1"], ["EU-RO-1", "US-KS-2"]] },
+    allowedCudaVersions: { values: [[], ["12.4"]], v2: (list) => gpu({ allowedCudaVersions: list }) },
+    minCudaVersion: { values: ["", "12.4"], v2: (version) => gpu({ minCudaVersion: version || null }) },
+    networkVolumeId: { values: ["", "v1"], v2: (id) => ({ networkVolumes: id === "" ? [] : [id] }) },
+    networkVolumeIds: { values: [[], ["v1", "v2"]], v2: (ids) => ({ networkVolumes: ids }) },
+    idleTimeout: { values: [1, 5, 60, 3600], v2: (idleTimeout) => workers({ idleTimeout }) },
+    executionTimeoutMs: { values: [600_000, 5000, 300_000], v2: (timeout) => ({ timeout }) },
+    flashboot: { values: [false, true], v2: (on) => ({ flashboot: on === true ? "FLASHBOOT" : "OFF" }) },
+    flashbootType: {
+      values: ["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"],
+      v2: (flashboot) => ({ flashboot }),
+    },
+    scalerType: {
+      values: ["QUEUE_DELAY", "REQUEST_COUNT"],
+      v2: (type) => (type === "REQUEST_COUNT" ? scaling.REQUEST_COUNT : scaling.QUEUE_DELAY),
+    },
+    scalerValue: { values: [4, 1, 60], v2: (queueDelay) => ({ scaling: { type: "QUEUE_DELAY", queueDelay } }) },
+    workersMin: { values: [0, 1, 3], v2: (min) => workers({ min }) },
+    workersMax: { values: [3, 0, 7], v2: (max) => workers({ max }) },
+    type: { values: ["QUEUE", "LOAD_BALANCER"] },
+  }),
+  ...rowsOf("NetworkVolume", { type: { values: ["STANDARD", "HIGH_PERFORMANCE"] } }),
+  ...rowsOf("Secret", { description: { values: ["", "of the model hub"] } }),
+];
+
+/** Properties that no response shows. */
+const unshown = ["name", "adoptExisting", "verify", "replaceOnChange"];
+const optional = (dialect: Dialect): string[] =>
+  Object.values(kinds).flatMap(({ kind, inputs }) =>
+    Object.entries(inputs.shape).flatMap(([key, schema]) => {
+      const { dialect: carrier = dialect } = traitsOf(schema);
+      const isRow = propertyOf(schema).optional && !unshown.includes(key) && carrier === dialect;
+      return isRow && kind !== "JobInvoke" ? [`${kind} ${key}`] : [];
+    }),
+  );
+
+/** How a dialect shows a property's value; undefined if it does not. */
+function shownBy({ kind, property, ...row }: Row, dialect: Dialect): ((value: Value) => object) | undefined {
+  const schema = kinds[kind].inputs.shape[property];
+  const { dialect: carrier = dialect } = schema ? traitsOf(schema) : {};
+  const own = row[dialect];
+  if (carrier !== dialect || own === null) return undefined;
+  return own ?? ((value) => ({ [property]: value }));
+}
+
+describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
+  /** State and inputs of a program, and the differences after a refresh that finds `fields` in the record. */
+  async function deployed(kind: ObjectKind, news: Properties) {
+    const lifecycle = kinds[kind];
+    const { inputs, failures } = lifecycle.check({}, news, undefined, [], dialect);
+    expect(failures).toEqual([]);
+    const refreshed = async (olds: Properties, fields: object) => {
+      const record = { ...records[dialect][kind], ...fields };
+      const clients = await clientsShowing(dialect, kind, record);
+      const reading = await lifecycle.read(record.id, olds, bench.context({ clients }, dialect));
+      return reading?.outputs ?? {};
+    };
+    const changes = (olds: Properties) => lifecycle.diff(olds, inputs, dialect).map(({ path: [key] }) => key);
+    const first = news["computeType"] === "CPU" ? { computeType: "CPU", ...cpu("cpu3c", 2) } : {};
+    return { changes, refreshed, state: await refreshed({ ...inputs, version: 1 }, first) };
+  }
+
+  const shown = rows.flatMap((row) => {
+    const fields = shownBy(row, dialect);
+    return fields ? [{ ...row, fields }] : [];
+  });
+  const newsOf = ({ kind, onCpu }: Row): Properties => ({
+    ...required[kind],
+    ...(onCpu ? { computeType: "CPU" } : {}),
   });
 
-  test.each(cpuRows)("%s of CPU workers (%s)", async (_property, kind, values) => {
-    const news = { ...declared[kind], computeType: "CPU" };
-    for (const record of values) expect(await changesAfterRefresh(kind, news, record)).toEqual([]);
+  test("the table has every optional property", () => {
+    const named = rows.filter(({ kind, property }) => optional(dialect).includes(`${kind} ${property}`));
+    expect(named.map(({ kind, property }) => `${kind} ${property}`).sort()).toEqual(optional(dialect).sort());
+  });
+
+  test.each(shown)("$kind: $property left out accepts every value", async ({ kind, values, fields, ...row }) => {
+    const { changes, refreshed, state } = await deployed(kind, newsOf({ kind, values, ...row }));
+    for (const value of values) {
+      const after = await refreshed(state, fields(value));
+      expect(after).toEqual(state);
+      expect(changes(after)).toEqual([]);
+    }
+  });
+
+  const withDefault = shown.flatMap((row) => {
+    const schema = kinds[row.kind].inputs.shape[row.property];
+    const fallback = schema && propertyOf(schema).fallback;
+    // In REST v2 an empty list of GPU types accepts any, even if the program sets it.
+    const acceptsAny = dialect === "v2" && row.property === "gpuTypeIds";
+    return fallback === undefined || acceptsAny ? [] : [{ ...row, fallback }];
+  });
+  test.each(withDefault)("$kind: $property set to its default is drift if it differs", async ({ fallback, ...row }) => {
+    const { changes, refreshed, state } = await deployed(row.kind, { ...newsOf(row), [row.property]: fallback });
+    const after = await refreshed(state, row.fields(row.values.at(-1) ?? ""));
+    expect(changes(after)).toEqual([row.property]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
+import { isDefaulted } from "./defaults";
 import { childOf, present, propertyOf } from "./schema";
 import { traitsOf } from "./traits";
 import { hasUnknown, isProperties, toProperties } from "./values";
@@ -25,7 +26,18 @@ export function diffProperties(
   news: Properties,
   rules: DiffRules = {},
 ): Change[] {
-  return Object.keys(shape.shape).flatMap((key) => diffProperty(shape, key, olds[key], news[key], rules));
+  return Object.entries(shape.shape).flatMap(([key, schema]) => {
+    const changes = diffProperty(shape, key, olds[key], news[key], rules);
+    if (changes.length > 0 || !isDefaulted(olds, key) || isDefaulted(news, key) !== false) return changes;
+    // The service may have had another value, so the program's own is sent even if it is the default.
+    return isReplaced(schema, rules) ? [] : [{ path: [key], kind: "update", replace: false }];
+  });
+}
+
+/** Whether a change of the property replaces the object in the dialect of the rules. */
+function isReplaced(schema: z.core.$ZodType, { dialect }: DiffRules): boolean {
+  const { replaces } = traitsOf(schema);
+  return replaces === true || (replaces !== undefined && replaces === dialect);
 }
 
 /** True if the properties that the service shows agree with `inputs`. Properties that it does not show are ignored. */
@@ -52,7 +64,7 @@ export function diffProperty(
   if (traits.keptWhenRemoved && present(propertyOf(schema).inner, wanted) === undefined) return [];
   if (was !== undefined && is !== undefined && !hasUnknown(is) && rules.same?.[key]?.(was, is)) return [];
   const changes = compare(propertyOf(schema).inner, was, is, [key], traits.unordered === true);
-  const replace = traits.replaces === true || (traits.replaces !== undefined && traits.replaces === rules.dialect);
+  const replace = isReplaced(schema, rules);
   return changes.map((change) => ({ ...change, replace }));
 }
 

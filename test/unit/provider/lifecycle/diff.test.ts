@@ -16,6 +16,37 @@ const { Template, ServerlessEndpoint, NetworkVolume, Secret, JobInvoke } = kinds
 const told = (changes: Change[]): string[] =>
   changes.map(({ path, kind, replace }) => `${kind} ${path.join(".")}${replace ? ", replace" : ""}`);
 
+/** Inputs that `check` returns for a program. */
+const checkedBy = (kind: typeof ServerlessEndpoint, news: Properties): Properties =>
+  kind.check({}, news, "chat-dev").inputs;
+
+describe("a property that the program left at its default", () => {
+  const left = checkedBy(ServerlessEndpoint, { templateId: "t1" });
+
+  test("is sent once the program sets the default, because the service may have another value", () => {
+    const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
+    expect(told(ServerlessEndpoint.diff(left, set))).toEqual(["update workersMax"]);
+    expect(told(ServerlessEndpoint.diff(set, left))).toEqual([]);
+  });
+
+  test("never replaces the object when the program sets the default", () => {
+    const set = checkedBy(ServerlessEndpoint, { templateId: "t1", computeType: "GPU" });
+    expect(ServerlessEndpoint.diff(left, set)).toEqual([]);
+  });
+
+  test("is reset when the program had another value", () => {
+    const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 7 });
+    expect(told(ServerlessEndpoint.diff(set, left))).toEqual(["update workersMax"]);
+  });
+
+  test("is no change in state that does not record defaults", () => {
+    const { __defaults: _none, ...older } = left;
+    const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
+    expect(ServerlessEndpoint.diff(older, left)).toEqual([]);
+    expect(ServerlessEndpoint.diff(older, set)).toEqual([]);
+  });
+});
+
 /** Inputs with every default, as check leaves them. */
 const checked = (shape: z.ZodObject, news: Properties): Properties => checkInputs(shape, {}, news, "chat-dev").inputs;
 

@@ -33,7 +33,8 @@ describe("a secret that cannot be made or changed", () => {
 
 test("it is made with its description and tells the text that templates use", async () => {
   const { id, outputs } = await Secret.create(inputsOf("made", { description: "for the hub" }), bench.context());
-  expect(outputs).toEqual({ name: "made", value, description: "for the hub", reference: "{{ RUNPOD_SECRET_made }}" });
+  const reference = "{{ RUNPOD_SECRET_made }}";
+  expect(outputs).toEqual({ name: "made", value, description: "for the hub", reference, __defaults: [] });
   expect(await heldSecret(id)).toMatchObject({ name: "made", description: "for the hub" });
 });
 
@@ -57,10 +58,10 @@ test("value and description change in place, each with a call of its own and onl
 
 describe("a refresh", () => {
   test("keeps the value, which nobody can read, and finds a changed description", async () => {
-    const { id, outputs } = await Secret.create(inputsOf("drift"), bench.context());
+    const { id, outputs } = await Secret.create(inputsOf("drift", { description: "" }), bench.context());
     expect(await Secret.read(id, outputs, bench.context())).toEqual({
       id,
-      inputs: { name: "drift", value, description: "" },
+      inputs: { name: "drift", value, description: "", __defaults: [] },
       outputs,
     });
     await bench.graphql(
@@ -70,7 +71,7 @@ describe("a refresh", () => {
       },
     );
     const reading = await Secret.read(id, outputs, bench.context());
-    expect(reading?.inputs).toEqual({ name: "drift", value, description: "by hand" });
+    expect(reading?.inputs).toEqual({ name: "drift", value, description: "by hand", __defaults: [] });
   });
 
   test("of one that is gone answers nothing", async () => {
