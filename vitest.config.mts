@@ -35,7 +35,7 @@ const waysInV1 = [
     ? [
         ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
         ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke", "faults", "kept-names"],
-        ...["key-rotation", "other-account", "proxies", "template-replacement", "rollouts", "verify"],
+        ...["key-rotation", "other-account", "proxies", "recover", "template-replacement", "rollouts", "verify"],
       ]
     : []),
 ];

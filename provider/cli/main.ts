@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
+import type { RecoverFlags } from "./recover/recover";
 import { exitCodes, type Terminal } from "./terminal";
 
 const name = "serverless-compute";
@@ -15,8 +16,12 @@ const terminal: Terminal = {
 /** Runs one command line, given without the executable and its file. Returns the exit code. */
 export async function main(args: readonly string[], io: Terminal = terminal): Promise<number> {
   try {
-    await commandLine(io).parseAsync(args, { from: "user" });
-    return 0;
+    let code = 0;
+    const finish = (result: number): void => {
+      code = result;
+    };
+    await commandLine(io, finish).parseAsync(args, { from: "user" });
+    return code;
   } catch (error) {
     // Commander has reported its own errors already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
@@ -29,8 +34,11 @@ export async function main(args: readonly string[], io: Terminal = terminal): Pr
 const readInput = (file: string | undefined, io: Terminal): Promise<string> =>
   file === undefined ? io.input() : readFile(file, "utf8");
 
-/** The commands. Each is loaded when it runs. */
-function commandLine(io: Terminal): Command {
+/** Adds a value of an option that may be repeated. */
+const collect = (value: string, previous: string[]): string[] => [...previous, value];
+
+/** The commands. Each is loaded when it runs; `finish` receives the exit code of those that have several. */
+function commandLine(io: Terminal, finish: (code: number) => void): Command {
   const { version }: { version: string } = createRequire(__filename)("pulumi-serverless-compute/package.json");
   const program = new Command(name)
     .description("Tools for stacks with resources of pulumi-serverless-compute")
@@ -52,6 +60,24 @@ function commandLine(io: Terminal): Command {
       io.out(state.trimEnd());
       io.err(`${moved} resources now belong to the plugin.`);
     });
+
+  program
+    .command("recover")
+    .description("find the objects of creates that a killed engine left pending, and leftovers; deletes nothing")
+    .option("--stack <name>", "stack to read; the selected one by default")
+    .option("--cwd <dir>", "folder of the program")
+    .addOption(
+      new Option("--file <file>", "output of `pulumi stack export`; read instead of a stack").conflicts([
+        "stack",
+        "cwd",
+        "yes",
+      ]),
+    )
+    .option("--import <id>", "import this object although its name is not unique to the stack; repeatable", collect, [])
+    .option("--ignore <id>", "leave this object alone, because this stack did not create it; repeatable", collect, [])
+    .option("--yes", "import what was found into the state, clear all other pending creates, and refresh")
+    .option("--json", "print the report as JSON")
+    .action(async (flags: RecoverFlags) => finish(await (await import("./recover/recover.js")).recover(flags, io)));
 
   return program;
 }

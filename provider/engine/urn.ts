@@ -28,7 +28,18 @@ export function defaultName(urn: string): string | undefined {
   const { name, stack } = readUrn(urn);
   if (!name || !stack) return undefined;
   const fingerprint = createHash("sha256").update(urn).digest("hex").slice(0, fingerprintLength);
+  return `${readablePart({ name, stack })}-${fingerprint}`;
+}
+
+/** The part of a default name before its last hyphen, cut to the service's limit. */
+function readablePart({ name, stack }: Pick<UrnParts, "name" | "stack">): string {
   const readable = `${name}-${stack}`.slice(0, limits.nameLength - fingerprintLength - 1);
-  // Half of a character that takes two units would be no text any more.
-  return `${readable.replace(/[\uD800-\uDBFF]$/, "")}-${fingerprint}`;
+  // Half of a character of two units is not text.
+  return readable.replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** Whether the resource of a URN may have got this name by default, in this deployment or another one. */
+export function isDefaultName(objectName: string, urn: string): boolean {
+  const prefix = `${readablePart(readUrn(urn))}-`;
+  return objectName.startsWith(prefix) && /^[0-9a-f]{7}$/.test(objectName.slice(prefix.length));
 }

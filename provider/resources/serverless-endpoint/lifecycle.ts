@@ -27,7 +27,7 @@ const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Suffixes that the service may add to the name of an endpoint that starts from a saved state. */
-const suffixes = ["-fb", " -fb"];
+export const nameSuffixes = ["-fb", " -fb"];
 const bareName = (name: Value): Value => (typeof name === "string" ? name.replace(/ ?-fb$/, "") : name);
 
 /** What the service uses where nothing is said. */
@@ -228,7 +228,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   complete,
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // The suffix that the service may add is taken off, unless it is the user's own.
-  named: (one, { name }) => (suffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
+  named: (one, { name }) => (nameSuffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
   leftover: { onlyRecent: true, unused },
   sharesNames: true,
   change,

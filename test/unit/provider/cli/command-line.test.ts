@@ -35,7 +35,7 @@ describe("the command line", () => {
   it("lists its commands, and describes each", async () => {
     const help = await command(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
-    for (const name of ["move"]) {
+    for (const name of ["move", "recover"]) {
       expect(help.out).toContain(`  ${name} `);
       expect((await command([name, "--help"])).out).toContain(`Usage: serverless-compute ${name}`);
     }
@@ -48,7 +48,7 @@ describe("the command line", () => {
     });
   });
 
-  it.each([[["restore"]], [["move", "--force"]], [["move", "a", "b"]], [[]]])(
+  it.each([[["restore"]], [["move", "--force"]], [["recover", "--file", "a", "--yes"]], [["move", "a", "b"]], [[]]])(
     "exits with 2 for the wrong command line %j",
     async (args) => {
       const { code, out, err } = await command(args);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultName } from "../../../../provider/engine/urn";
+import { defaultName, isDefaultName } from "../../../../provider/engine/urn";
 
 const urnOf = ({
   stack = "dev",
@@ -42,5 +42,16 @@ describe("the name of a resource whose user gives none", () => {
 
   it("cannot be made without a URN", () => {
     expect(defaultName("")).toBeUndefined();
+  });
+});
+
+describe("a default name", () => {
+  it("is recognised by its resource and stack, whatever its suffix", () => {
+    const urn = urnOf({});
+    expect(["chat-dev-5d88f04", "chat-dev-0000000"].map((name) => isDefaultName(name, urn))).toEqual([true, true]);
+    const others = ["chat-dev", "chat-dev-5d88f0", "chat-dev-5d88f044", "chat-dev-5d88f0g", "chat-prod-5d88f04"];
+    for (const name of [...others, "my-chat-dev-5d88f04"]) expect(isDefaultName(name, urn), name).toBe(false);
+    const long = urnOf({ name: "x".repeat(200) });
+    expect(isDefaultName(defaultName(long) ?? "", long)).toBe(true);
   });
 });

@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+
+/** The stack that commands of the Pulumi CLI work on; undefined stands for the CLI's own choice. */
+export interface StackChoice {
+  stack?: string | undefined;
+  /** Folder of the program. */
+  cwd?: string | undefined;
+}
+
+/** The arguments that select the stack. */
+export const stackArguments = ({ stack, cwd }: StackChoice): string[] => [
+  ...(cwd === undefined ? [] : ["--cwd", cwd]),
+  ...(stack === undefined ? [] : ["--stack", stack]),
+];
+
+/** The Pulumi CLI of PATH. Its messages appear on stderr as they come. */
+export function pulumiCli(choice: StackChoice) {
+  const run = async (args: string[], { input, capture = false }: { input?: string; capture?: boolean } = {}) => {
+    const child = spawn("pulumi", [...args, "--non-interactive", ...stackArguments(choice)], {
+      stdio: ["pipe", capture ? "pipe" : 2, 2],
+    });
+    const ended = new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject).once("close", resolve);
+    });
+    // A command that ends early closes its input; its exit code has the reason.
+    child.stdin?.once("error", () => undefined).end(input ?? "");
+    const [code, output] = await Promise.all([ended, child.stdout ? text(child.stdout) : ""]).catch((cause) => {
+      throw new Error("the Pulumi CLI could not be started; install it, or add its folder to PATH", { cause });
+    });
+    if (code !== 0) throw new Error(`\`pulumi ${args.join(" ")}\` failed (exit code ${code})`);
+    return output;
+  };
+  return {
+    /** The stack's state; secrets as plain text, for this process only, or as ciphertext. */
+    exportState: ({ showSecrets }: { showSecrets: boolean }): Promise<string> =>
+      run(["stack", "export", ...(showSecrets ? ["--show-secrets"] : [])], { capture: true }),
+    /** Replaces the stack's state. The CLI removes all pending operations from it. */
+    importState: (state: string): Promise<string> => run(["stack", "import"], { input: state }),
+    refresh: (): Promise<string> => run(["refresh", "--yes", "--skip-preview", "--suppress-outputs"]),
+  };
+}

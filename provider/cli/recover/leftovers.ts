@@ -1,0 +1,43 @@
+import { isDefaultName } from "../../engine/urn";
+import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
+import type { Account, ObjectKind } from "./account";
+import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
+
+/** An object of the account that nothing in the state refers to. */
+export interface Leftover extends ObjectSummary {
+  kind: ObjectKind;
+  /** Root of the REST API of its account. */
+  baseUrl: string;
+}
+
+/** A resource of the stack whose interrupted creates may have left objects. */
+export type Suspect = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
+
+/** A name without the suffix that the service may add to it. */
+const bareName = (name: string): string => {
+  const suffix = nameSuffixes.findLast((one) => name.endsWith(one));
+  return suffix === undefined ? name : name.slice(0, -suffix.length);
+};
+
+/**
+ * Objects with a default name of one of the resources, or with the name of its superseded pending create, that are not among
+ * the known ids.
+ */
+export async function findLeftovers(
+  suspects: readonly Suspect[],
+  account: Account,
+  known: ReadonlySet<string>,
+): Promise<Leftover[]> {
+  const found = new Map<string, Leftover>();
+  for (const { urn, kind, name } of suspects) {
+    const { found: objects } = await account.list(kind);
+    for (const one of objects.filter(({ id }) => !known.has(id))) {
+      const isLeft =
+        isDefaultName(one.name, urn) ||
+        (kind === "ServerlessEndpoint" && isDefaultName(bareName(one.name), urn)) ||
+        (name !== undefined && hasName(kind, one, name));
+      if (isLeft) found.set(`${kind} ${one.id}`, { kind, baseUrl: account.baseUrl, ...summaryOf(one) });
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,106 @@
+import { isDefaultName, readUrn } from "../../engine/urn";
+import type { Findable } from "../../lifecycle/create/creation";
+import type { Listing } from "../../lifecycle/listing";
+import type { Kind } from "../../resources";
+import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
+import type { ExportedState, PendingOperation, StateResource } from "../state";
+import { type Account, isObjectKind, type ObjectKind } from "./account";
+
+/** An object of the account, as reports name it. */
+export interface ObjectSummary {
+  id: string;
+  name: string;
+  createdAt?: string | undefined;
+}
+
+/** The outcome of one pending create. */
+export type Outcome =
+  /** The object exists, and can only be the one that this create made. */
+  | { outcome: "found"; object: ObjectSummary }
+  /** Objects have the name, but may belong to others: the program sets the name, or several objects have it. */
+  | { outcome: "candidates"; objects: ObjectSummary[] }
+  /** No object has the name: the create did not reach the service. */
+  | { outcome: "absent" }
+  /** The state already has the resource: an object of this create is a leftover. */
+  | { outcome: "superseded" }
+  /** A JobInvoke is a run, and not an object. */
+  | { outcome: "run" }
+  /** The account does not show whether the object exists. */
+  | { outcome: "unclear"; reason: string };
+
+/** A pending create of one of our resources. */
+export interface PendingCreate {
+  urn: string;
+  kind: Kind;
+  /** Name of the resource in the program. */
+  resource: string;
+  /** Name of the object; undefined if it is encrypted in the state. */
+  name: string | undefined;
+}
+
+/** The answers of the user to `candidates`: ids to import, and ids of objects of others. */
+export interface Choices {
+  import: readonly string[];
+  ignore: readonly string[];
+}
+
+/** A pending operation as a create of ours. */
+export function pendingCreate({ resource }: PendingOperation, kind: Kind): PendingCreate {
+  const name = resource.inputs?.["name"];
+  const { urn } = resource;
+  return { urn, kind, resource: readUrn(urn).name, name: typeof name === "string" ? name : undefined };
+}
+
+/** Whether an object has the name that its create was sent with. */
+export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): boolean =>
+  object.name === name ||
+  (kind === "ServerlessEndpoint" && nameSuffixes.some((suffix) => object.name === `${name}${suffix}`));
+
+/** An object without what only its kind has. */
+export const summaryOf = ({ id, name, createdAt }: Findable): ObjectSummary => ({
+  ...{ id, name },
+  ...(createdAt === undefined ? {} : { createdAt }),
+});
+
+/** Whether the state holds a resource of the URN that is neither deleted nor about to be. */
+const isInState = (urn: string, state: ExportedState): boolean =>
+  (state.deployment.resources ?? []).some(
+    (one: StateResource) => one.urn === urn && !one.delete && !one.pendingReplacement,
+  );
+
+/** Ids of all objects that the state refers to. */
+export const idsIn = (state: ExportedState): ReadonlySet<string> =>
+  new Set((state.deployment.resources ?? []).flatMap(({ id }) => id ?? []));
+
+/** Finds out what became of a pending create. */
+export async function judge(
+  create: PendingCreate,
+  state: ExportedState,
+  account: () => Account,
+  choices: Choices,
+): Promise<Outcome> {
+  const { urn, kind, name } = create;
+  if (!isObjectKind(kind)) return { outcome: "run" };
+  if (isInState(urn, state)) return { outcome: "superseded" };
+  if (name === undefined) return { outcome: "unclear", reason: "its name is encrypted in the state" };
+  const listing = await account().list(kind);
+  const known = idsIn(state);
+  const objects = listing.found
+    .filter((one) => hasName(kind, one, name) && !known.has(one.id) && !choices.ignore.includes(one.id))
+    .map(summaryOf);
+  const chosen = objects.filter(({ id }) => choices.import.includes(id));
+  const [object, ...others] = chosen.length > 0 ? chosen : objects;
+  if (!object) {
+    const reason = doubtIn(listing, name);
+    return reason === undefined ? { outcome: "absent" } : { outcome: "unclear", reason };
+  }
+  const isCertain = chosen.length > 0 || isDefaultName(name, urn);
+  return isCertain && others.length === 0 ? { outcome: "found", object } : { outcome: "candidates", objects };
+}
+
+/** The reason why a list without an object does not prove that it does not exist; undefined if it does. */
+function doubtIn({ mayBeCapped, found, unreadable }: Listing<Findable>, name: string): string | undefined {
+  if (mayBeCapped) return `the service lists ${found.length + unreadable.length} objects and may have more`;
+  const suspect = unreadable.find((one) => (one.name ?? name) === name);
+  return suspect && `an object in the list cannot be read: ${suspect.error.message}`;
+}

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { adopt } from "../../../../provider/cli/recover/adopt";
+import type { ExportedState } from "../../../../provider/cli/state";
+
+const type = "serverless-compute:index:ServerlessEndpoint";
+const urn = `urn:pulumi:dev::shop::${type}::chat`;
+const stack = { urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev", type: "pulumi:pulumi:Stack" };
+const last = { urn: "urn:pulumi:dev::shop::serverless-compute:index:JobInvoke::smoke", type, id: "j" };
+const stateOf = (resources: object[], inputs: object = { name: "chat-dev-00000a1" }): ExportedState => ({
+  version: 3,
+  deployment: {
+    manifest: { version: "v3.250.0" },
+    resources: resources.map((one) => ({ urn: "", type, ...one })),
+    pending_operations: [
+      { type: "creating", resource: { urn, type, custom: true, parent: stack.urn, inputs: { ...inputs } } },
+    ],
+  },
+});
+const chat = { urn, name: "chat-dev-00000a1", id: "e1" };
+
+it("an imported object ends the state, with its inputs as outputs, and no operation stays pending", () => {
+  const inputs = { name: "chat-dev-00000a1" };
+  expect(adopt(stateOf([stack, last]), [chat])).toEqual({
+    version: 3,
+    deployment: {
+      manifest: { version: "v3.250.0" },
+      resources: [stack, last, { urn, type, custom: true, parent: stack.urn, inputs, outputs: inputs, id: "e1" }],
+    },
+  });
+});
+
+it("an imported replacement stands where the deleted object stood", () => {
+  const { deployment } = adopt(stateOf([stack, { urn, id: "e0", pendingReplacement: true }, last]), [chat]);
+  expect(deployment.resources?.map(({ id }) => id)).toEqual([undefined, "e1", "j"]);
+  expect(deployment.resources?.[1]).not.toHaveProperty("pendingReplacement");
+});
+
+it("an imported endpoint with `verify` is unverified", () => {
+  const inputs = { name: "chat-dev-00000a1", verify: { input: {} } };
+  const { deployment } = adopt(stateOf([stack], inputs), [chat]);
+  expect(deployment.resources?.[1]?.outputs).toEqual({ ...inputs, unverified: {} });
+});
+
+it("a pending create that is no longer in the state is an error", () => {
+  expect(() => adopt(stateOf([stack], { name: "chat-dev-00000a2" }), [chat])).toThrow(/run the command again/);
+});

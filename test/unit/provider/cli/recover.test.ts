@@ -1,0 +1,234 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { recover } from "../../../../provider/cli/recover/recover";
+import { kinds } from "../../../../provider/resources";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+
+const bench = await useLifecycleBench();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "recover-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+type ObjectKind = Exclude<keyof typeof kinds, "JobInvoke">;
+const typesOf = { dynamic: "pulumi-nodejs:dynamic/serverless:", plugin: "serverless-compute:index:" };
+const urnOf = (kind: string, name = "chat", way: keyof typeof typesOf = "plugin"): string =>
+  `urn:pulumi:dev::shop::${typesOf[way]}${kind}::${name}`;
+const provider = (inputs: object = {}, name = "default") => {
+  const type = "pulumi:providers:serverless-compute";
+  return { urn: `urn:pulumi:dev::shop::${type}::${name}`, type, custom: true, id: `id-of-${name}`, inputs };
+};
+const referenceTo = ({ urn, id }: { urn: string; id: string }): string => `${urn}::${id}`;
+const resource = (urn: string, others: object = {}) => ({
+  ...{ urn, type: urn.split("::")[2], custom: true, provider: referenceTo(provider()) },
+  ...others,
+});
+const pending = (urn: string, name: unknown, others: object = {}) => ({
+  type: "creating",
+  resource: resource(urn, { inputs: { name }, ...others }),
+});
+
+/** Runs the command on a state file. */
+async function run(
+  { resources = [], operations = [] }: { resources?: object[]; operations?: object[] },
+  flags: { json?: true; import?: string[]; ignore?: string[]; dialect?: string; environment?: NodeJS.ProcessEnv } = {},
+) {
+  const file = join(folder, "state.json");
+  const deployment = { resources: [provider(), ...resources], pending_operations: operations };
+  await writeFile(file, JSON.stringify({ version: 3, deployment }));
+  const lines: string[] = [];
+  const io = {
+    out: (text: string) => lines.push(text),
+    err: (text: string) => lines.push(text),
+    input: async () => "",
+  };
+  const environment = flags.environment ?? {
+    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
+    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
+    SERVERLESS_COMPUTE_DIALECT: flags.dialect ?? "v2",
+  };
+  const code = await recover({ file, import: [], ignore: [], ...flags }, io, environment);
+  const out = lines.join("\n");
+  expect(out).not.toContain(bench.addresses.apiKey);
+  return { code, out };
+}
+const reportOf = async (...args: Parameters<typeof run>) => {
+  const { code, out } = await run(args[0], { ...args[1], json: true });
+  return { code, ...JSON.parse(out) };
+};
+
+const made: { kind: ObjectKind; id: string }[] = [];
+async function create(kind: ObjectKind, given: Record<string, string | number>): Promise<string> {
+  const lifecycle = kinds[kind];
+  const { inputs, failures } = lifecycle.check({}, given, undefined);
+  expect(failures).toEqual([]);
+  const { id } = await lifecycle.create(inputs, bench.context());
+  made.push({ kind, id });
+  return id;
+}
+const volume = (name: string): Promise<string> => create("NetworkVolume", { name, size: 10, dataCenterId: "EU-RO-1" });
+afterEach(async () => {
+  for (const { kind, id } of made.splice(0).reverse()) await kinds[kind].delete(id, {}, bench.context());
+});
+
+describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
+  it("of every kind are found by name and kind, for dynamic resources and for the plugin", async () => {
+    const templateId = await create("Template", { name: "chat-dev-00000a1", imageName: "acme/echo:1" });
+    const ids: Record<ObjectKind, string> = {
+      Template: templateId,
+      Secret: await create("Secret", { name: "chat-dev-00000a1", value: "sesame-9c1f" }),
+      NetworkVolume: await volume("chat-dev-00000a1"),
+      ContainerRegistryAuth: await create("ContainerRegistryAuth", {
+        ...{ name: "chat-dev-00000a1", username: "u", password: "sesame-52d1" },
+      }),
+      ServerlessEndpoint: await create("ServerlessEndpoint", { name: "chat-dev-00000a1", templateId }),
+    };
+    for (const way of ["dynamic", "plugin"] as const) {
+      const operations = Object.keys(ids).map((kind) => pending(urnOf(kind, "chat", way), "chat-dev-00000a1"));
+      const { code, creates, leftovers } = await reportOf({ operations }, { dialect });
+      expect({ code, leftovers }).toEqual({ code: 3, leftovers: [] });
+      expect(creates.map(({ kind, outcome, object }: never) => ({ kind, outcome, object }))).toEqual(
+        Object.entries(ids).map(([kind, id]) => ({
+          ...{ kind, outcome: "found" },
+          object: expect.objectContaining({ id, name: "chat-dev-00000a1" }),
+        })),
+      );
+    }
+  });
+
+  it("whose objects do not exist can be cleared", async () => {
+    await volume("other-dev-00000a1");
+    const { code, out } = await run({ operations: [pending(urnOf("NetworkVolume"), "chat-dev-00000a1")] }, { dialect });
+    expect(code).toBe(3);
+    expect(out).toMatchInlineSnapshot(`
+      "1 pending create:
+
+      NetworkVolume "chat": not created; no object is named "chat-dev-00000a1". The pending create can be cleared.
+        urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::chat
+
+      To clear 1 pending create, run:
+        npx --no serverless-compute recover --yes
+      or:
+        pulumi refresh --clear-pending-creates --yes"
+    `);
+  });
+});
+
+describe("objects that may belong to others", () => {
+  const operations = [pending(urnOf("NetworkVolume"), "models")];
+
+  it("are listed and not imported if the program sets the name", async () => {
+    const ids = [await volume("models"), await volume("models")];
+    const { code, out } = await run({ operations });
+    expect(code).toBe(3);
+    expect(out).toContain('the account has 2 objects named "models", perhaps of another program');
+    for (const id of ids) expect(out).toContain(`  ${id}  "models"`);
+    expect(out).not.toContain("--yes");
+  });
+
+  it("are imported or ignored if the user says so", async () => {
+    const [one, other] = [await volume("models"), await volume("models")];
+    expect((await reportOf({ operations }, { import: [one] })).creates).toMatchObject([
+      { outcome: "found", object: { id: one } },
+    ]);
+    expect((await reportOf({ operations }, { ignore: [one] })).creates).toMatchObject([
+      { outcome: "candidates", objects: [{ id: other }] },
+    ]);
+    expect((await reportOf({ operations }, { ignore: [one, other] })).creates).toMatchObject([{ outcome: "absent" }]);
+    const { out } = await run({ operations }, { import: [one] });
+    expect(out).toContain(`npx --no serverless-compute recover --import ${one} --yes`);
+  });
+
+  it("are no candidates if another resource of the state is the object", async () => {
+    const id = await volume("models");
+    const resources = [resource(urnOf("NetworkVolume", "shared"), { id })];
+    expect((await reportOf({ resources, operations })).creates).toMatchObject([{ outcome: "absent" }]);
+  });
+});
+
+describe("leftovers", () => {
+  it("are objects with default names of the stack's resources that the state does not contain", async () => {
+    const kept = await volume("chat-dev-00000a1");
+    const left = await volume("chat-dev-00000a2");
+    for (const name of ["chat-dev-00000a", "chat-dev-0000zz1", "chat-prod-00000a1", "models-dev-00000a1"])
+      await volume(name);
+    await create("Secret", { name: "chat-dev-00000a1", value: "sesame-1d52" });
+    const resources = [resource(urnOf("NetworkVolume"), { id: kept })];
+    const { code, creates, leftovers } = await reportOf({ resources });
+    expect({ code, creates }).toEqual({ code: 0, creates: [] });
+    expect(leftovers).toEqual([expect.objectContaining({ kind: "NetworkVolume", id: left, name: "chat-dev-00000a2" })]);
+  });
+
+  it("include the object of a pending create whose resource was created again", async () => {
+    const [kept, left] = [await volume("models"), await volume("models")];
+    const resources = [resource(urnOf("NetworkVolume"), { id: kept })];
+    const operations = [pending(urnOf("NetworkVolume"), "models")];
+    const { creates, leftovers } = await reportOf({ resources, operations });
+    expect(creates).toMatchObject([{ outcome: "superseded" }]);
+    expect(leftovers).toMatchObject([{ id: left }]);
+  });
+
+  it("include all but one object of a resource that was interrupted twice", async () => {
+    const [one, other] = [await volume("chat-dev-00000a1"), await volume("chat-dev-00000a2")];
+    const operations = ["chat-dev-00000a1", "chat-dev-00000a2"].map((name) => pending(urnOf("NetworkVolume"), name));
+    const { creates, leftovers } = await reportOf({ operations });
+    expect(creates).toMatchObject([{ outcome: "found", object: { id: one } }, { outcome: "superseded" }]);
+    expect(leftovers).toMatchObject([{ id: other }]);
+  });
+});
+
+describe("the state", () => {
+  it("has the settings of the account, which the environment need not have", async () => {
+    await volume("chat-dev-00000a1");
+    const secret = {
+      "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+      plaintext: JSON.stringify(bench.addresses.apiKey),
+    };
+    const west = provider({ apiKey: secret, url: bench.proxy.origin }, "west");
+    const operations = [pending(urnOf("NetworkVolume"), "chat-dev-00000a1", { provider: referenceTo(west) })];
+    const { creates } = await reportOf({ resources: [west], operations }, { environment: {} });
+    expect(creates).toMatchObject([{ outcome: "found" }]);
+  });
+
+  it("without a readable key leads to a message that names the setting", async () => {
+    const operations = [pending(urnOf("NetworkVolume"), "chat-dev-00000a1")];
+    await expect(run({ operations }, { environment: {} })).rejects.toThrow(/the API key of .* is missing/);
+  });
+
+  it("may have pending operations that are not ours, and jobs, which are not looked up", async () => {
+    const operations = [
+      { type: "creating", resource: resource("urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs") },
+      { type: "updating", resource: resource(urnOf("Template"), { id: "t1" }) },
+      pending(urnOf("JobInvoke", "smoke"), undefined),
+    ];
+    bench.proxy.clear();
+    const { code, out } = await run({ operations });
+    expect(code).toBe(3);
+    expect(out).toMatchInlineSnapshot(`
+      "1 pending create:
+
+      JobInvoke "smoke": a run is not imported. Clear the pending create; the next \`pulumi up\` submits another job.
+        urn:pulumi:dev::shop::serverless-compute:index:JobInvoke::smoke
+
+      Pending creates of other packages; resolve them first:
+        urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs
+
+      Other pending operations; \`pulumi refresh\` completes them:
+        updating urn:pulumi:dev::shop::serverless-compute:index:Template::chat"
+    `);
+    expect(bench.asked()).toEqual([]);
+  });
+
+  it("with nothing pending and nothing left needs nothing", async () => {
+    expect(await run({})).toEqual({ code: 0, out: "Nothing to recover: no pending operations, no leftovers." });
+  });
+});
+
+it("a list that may be capped does not prove that an object is absent", async () => {
+  for (let count = 0; count < 50; count++) await create("Secret", { name: `other-${count}`, value: "sesame-77b0" });
+  const { creates } = await reportOf({ operations: [pending(urnOf("Secret"), "chat-dev-00000a1")] });
+  expect(creates).toMatchObject([{ outcome: "unclear", reason: "the service lists 50 objects and may have more" }]);
+});
