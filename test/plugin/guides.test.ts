@@ -47,7 +47,7 @@ const projectWithSecret = project
   );
 
 interface Guide {
-  /** Whether it is followed with FULL=1 only: programs in TypeScript, deployed several times. */
+  /** Followed only with FULL=1: programs in TypeScript, deployed several times. */
   onlyFull?: true;
   program?: string;
   /** What the reader has done before, in bash. */
