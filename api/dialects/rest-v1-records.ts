@@ -1,5 +1,6 @@
 import type { EndpointRecord } from "../objects";
 import type { ServerlessEndpointRecord } from "../shapes";
+import { usual } from "./rest-v2-bodies";
 
 /** Settings that may have no value, so that a record without them does not tell whether they are set. */
 const clearable = [
@@ -29,6 +30,7 @@ export function endpointFrom(shown: ServerlessEndpointRecord): EndpointRecord {
     gpuTypeIds: record.gpuTypeIds ?? [],
     gpuCount: record.gpuCount ?? undefined,
     cpuFlavorIds: record.cpuFlavorIds ?? [],
+    usualCpuFlavorId: usual.cpuFlavorId,
     vcpuCount: record.vcpuCount ?? undefined,
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],

@@ -53,7 +53,7 @@ function copyIn({ template, ...record }: z.output<typeof endpointWithTemplate>):
   if (templateId === undefined) return endpoint;
   const copyId = endpoint.templateId;
   const idleTimeout = hasIdleTimeout(endpoint) ? endpoint.idleTimeout : undefined;
-  return { ...endpoint, idleTimeout, templateId, container, copyId, usualCpuFlavorId: usual.cpuFlavorId };
+  return { ...endpoint, idleTimeout, templateId, container, copyId };
 }
 
 const unknownTemplate = (id: string, url: string) =>

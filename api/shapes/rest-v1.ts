@@ -39,7 +39,7 @@ export const restTemplateCreate = z.object({
   containerDiskInGb: templateFields.containerDiskInGb.default(50),
   volumeInGb: templateFields.volumeInGb.optional(),
   volumeMountPath: templateFields.volumeMountPath.default("/workspace"),
-  ports: ports.default([]),
+  ports: ports.default(["8888/http", "22/tcp"]),
   env: templateFields.env.default({}),
   dockerEntrypoint: z.array(z.string()).default([]),
   dockerStartCmd: z.array(z.string()).default([]),
@@ -64,13 +64,8 @@ export const restTemplatePatch = z
   .partial();
 
 const { computeType: _never, ...patchable } = endpointFields;
-/** Body of PATCH /endpoints/{id}: any field but computeType; null clears an optional one. */
-export const restEndpointPatch = z.object({
-  ...z.object(patchable).partial().shape,
-  networkVolumeId: endpointFields.networkVolumeId.nullish(),
-  executionTimeoutMs: endpointFields.executionTimeoutMs.nullish(),
-  minCudaVersion: endpointFields.minCudaVersion.nullish(),
-});
+/** Body of PATCH /endpoints/{id}: any field but computeType. It has no null: an empty text clears a field. */
+export const restEndpointPatch = z.object(patchable).partial();
 
 /** Body of POST /networkvolumes. */
 export const restNetworkVolumeCreate = z.object({ ...networkVolumeFields, size: z.int().min(0).max(4000) });

@@ -59,17 +59,20 @@ interface GraphqlDeps {
 }
 
 /**
- * Executes a request of the GraphQL API (interface: GraphQL API) and returns the response body. Client errors have the
- * status 200, as on the hosted service.
+ * Executes a request of the GraphQL API (interface: GraphQL API). As on the hosted service, the status is 400 for a request
+ * that cannot be executed and 200 for every other, failed fields included.
  */
 export async function executeGraphql(
   body: unknown,
   { resources, log, deleteNeedsScaleDown }: GraphqlDeps,
-): Promise<object> {
+): Promise<{ status: 200 | 400; body: object }> {
   const report = (fault: unknown): void => log.error({ err: fault }, "graphql");
   const { data, errors } = await run(rootOf(resources, deleteNeedsScaleDown), body);
+  if (!errors?.length) return { status: 200, body: { data } };
   // Clients of the hosted service expect `data` to be null wherever there are errors.
-  return errors?.length ? { data: null, errors: errors.map((error) => publicError(error, report)) } : { data };
+  const refusal = { data: null, errors: errors.map((error) => publicError(error, report)) };
+  const isExecuted = errors.some((error) => error instanceof GraphQLError && error.path);
+  return { status: isExecuted ? 200 : 400, body: refusal };
 }
 
 /** What anyone may ask for without a key, as on the hosted service. */

@@ -1,7 +1,7 @@
 import type { V2Scaling, v2EndpointPatch } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "../errors";
-import { cpuFlavors, gpuPools, gpuTypesOf, shownGpuIds, splitList } from "../resources/catalog";
+import { gpuPools, gpuTypesOf, instanceId, instanceOf, shownGpuIds, splitList } from "../resources/catalog";
 import type { Container } from "../resources/endpoint-containers";
 import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoints";
 import { withoutNulls } from "../resources/table";
@@ -55,9 +55,6 @@ function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   };
 }
 
-const memoryOf = (flavor: string, vcpuCount: number): number =>
-  (cpuFlavors.find(({ id }) => id === flavor)?.ramMultiplier ?? 2) * vcpuCount;
-
 /** Largest number of virtual CPUs of a flavour. */
 const mostVcpus = 32;
 
@@ -66,12 +63,7 @@ function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
     if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= mostVcpus) continue;
     throw refused(`cpu: ${vcpuCount} vcpuCount is not allowed for ${id}, must be a power of two up to ${mostVcpus}`);
   }
-  return {
-    computeType: "CPU",
-    cpuFlavorIds: cpu.map(({ id }) => id),
-    vcpuCount: cpu[0]?.vcpuCount,
-    instanceIds: cpu.map(({ id, vcpuCount }) => `${id}-${vcpuCount}-${memoryOf(id, vcpuCount)}`),
-  };
+  return { computeType: "CPU", instanceIds: cpu.map(({ id, vcpuCount }) => instanceId(id, vcpuCount)) };
 }
 
 const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): EndpointValues => {
@@ -127,23 +119,8 @@ function gpuRecord(endpoint: EndpointRow) {
   };
 }
 
-/** Flavour of a CPU endpoint that names none. */
-const defaultFlavor = "cpu3c";
-
-/** The CPU instances as they were set last, by either version of REST. */
-function cpuRecord({ instanceIds, cpuFlavorIds = [], vcpuCount = 2 }: EndpointRow) {
-  const instances = instanceIds.map((id) => {
-    const [flavor = "", count] = id.split("-");
-    return { id: flavor, vcpuCount: Number(count ?? vcpuCount) };
-  });
-  const flavors = cpuFlavorIds.map((id) => ({ id, vcpuCount }));
-  const sameFlavors = instances.map(({ id }) => id).join() === cpuFlavorIds.join();
-  const same = flavors.length === 0 || (sameFlavors && instances[0]?.vcpuCount === vcpuCount);
-  const chosen = same && instances.length > 0 ? instances : flavors;
-  // REST v1 needs no flavour.
-  const shown = chosen.length > 0 ? chosen : [{ id: defaultFlavor, vcpuCount }];
-  return shown.map((one) => ({ ...one, memory: memoryOf(one.id, one.vcpuCount) }));
-}
+const cpuRecord = ({ instanceIds }: EndpointRow) =>
+  instanceIds.map(instanceOf).map(({ flavor, ...size }) => ({ id: flavor, ...size }));
 
 const scalingRecord = ({ scalerType, scalerValue }: EndpointRow): V2Scaling =>
   scalerType === "QUEUE_DELAY"

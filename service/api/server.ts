@@ -142,11 +142,12 @@ export function createServer(deps: ServerDeps) {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
     // Loaded at the first request: graphql-js costs a start more time and memory than anything else.
-    scope.post(roots.graphql, async (request) => {
+    scope.post(roots.graphql, async (request, reply) => {
       const { asksOnlyForCatalog, executeGraphql } = await import("./graphql.js");
       const { body } = request;
       if (!asksOnlyForCatalog(body)) auth.checkGraphql(request);
-      return executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
+      const answer = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
+      return reply.status(answer.status).send(answer.body);
     });
   });
   app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });

@@ -89,6 +89,38 @@ export const cpuFlavors = ["cpu3", "cpu5"].flatMap((generation) => [
   { id: `${generation}m`, groupName: "Memory-Optimized", ramMultiplier: 8 },
 ]);
 
+/** Flavour of a CPU endpoint that names none, and its virtual CPUs. */
+const usualInstance = { flavor: "cpu3c", vcpuCount: 2 };
+
+/** A CPU instance with the memory of its flavour in GB, such as `cpu3c-8-16`. */
+export function instanceId(flavor: string, vcpuCount: number): string {
+  const { ramMultiplier = 2 } = cpuFlavors.find(({ id }) => id === flavor) ?? {};
+  return `${flavor}-${vcpuCount}-${ramMultiplier * vcpuCount}`;
+}
+
+/** Flavour, virtual CPUs and memory in GB of an instance; clients may leave out the end of its id. */
+export function instanceOf(id: string): { flavor: string; vcpuCount: number; memory: number } {
+  const [flavor = "", ...numbers] = id.split("-");
+  const [vcpuCount, memory] = numbers.map(Number);
+  if (!vcpuCount) return instanceOf(instanceId(flavor, usualInstance.vcpuCount));
+  return memory ? { flavor, vcpuCount, memory } : instanceOf(instanceId(flavor, vcpuCount));
+}
+
+/**
+ * Instance ids by the two settings of REST v1, each of which keeps its part of `current` where it is undefined. No flavour and no
+ * number stand for the usual ones.
+ */
+export function instanceIdsOf(
+  current: readonly string[],
+  { cpuFlavorIds, vcpuCount }: { cpuFlavorIds?: string[] | undefined; vcpuCount?: number | undefined },
+): string[] {
+  if (!cpuFlavorIds && vcpuCount === undefined && current.length > 0) return [...current];
+  const instances = current.map(instanceOf);
+  const flavors = cpuFlavorIds ?? instances.map(({ flavor }) => flavor);
+  const count = vcpuCount ?? instances[0]?.vcpuCount ?? usualInstance.vcpuCount;
+  return [...new Set(flavors.length > 0 ? flavors : [usualInstance.flavor])].map((flavor) => instanceId(flavor, count));
+}
+
 /** Ids of the data centres by region. */
 const dataCenterIds = {
   ASIA: ["AP-IN-1", "AP-JP-1"],

@@ -1,5 +1,5 @@
 import { notFound, ServiceError } from "../errors";
-import { cpuFlavors } from "./catalog";
+import { instanceOf } from "./catalog";
 import type { EndpointRow, EndpointTable } from "./endpoints";
 import type { RegistryAuths, RegistryCredentials } from "./registry-auths";
 import type { Releases } from "./releases";
@@ -32,22 +32,17 @@ export interface ContainerNeeds {
   /** GPUs of a GPU endpoint; 0 for one of CPUs. */
   gpus: number;
   /** What a CPU endpoint's worker may use; undefined for one of GPUs, which gets what there is. */
-  cpu: { vcpus: number; memoryInGb: number | undefined } | undefined;
+  cpu: { vcpus: number; memoryInGb: number } | undefined;
 }
 
 /** Where the hosted service mounts the volume of a serverless worker. */
 const serverlessMountPath = "/runpod-volume";
-/** Virtual CPUs of a CPU endpoint that names no number. */
-const defaultVcpus = 2;
 
-/** What a CPU endpoint's first choice is: an instance such as "cpu3c-2-4" (GraphQL), else a flavour with a number of CPUs. */
-function cpuOf({ computeType, instanceIds, cpuFlavorIds, vcpuCount }: EndpointRow): ContainerNeeds["cpu"] {
-  const [, ofInstance, memory] = /-(\d+)-(\d+)$/.exec(instanceIds[0] ?? "") ?? [];
-  if (ofInstance !== undefined) return { vcpus: Number(ofInstance), memoryInGb: Number(memory) };
-  if (computeType !== "CPU") return undefined;
-  const vcpus = vcpuCount ?? defaultVcpus;
-  const flavor = cpuFlavors.find(({ id }) => id === cpuFlavorIds?.[0]);
-  return { vcpus, memoryInGb: flavor && flavor.ramMultiplier * vcpus };
+/** The first instance of a CPU endpoint. */
+function cpuOf({ instanceIds: [first] }: EndpointRow): ContainerNeeds["cpu"] {
+  if (first === undefined) return undefined;
+  const { vcpuCount, memory } = instanceOf(first);
+  return { vcpus: vcpuCount, memoryInGb: memory };
 }
 
 const secretReference = /\{\{\s*RUNPOD_SECRET_([A-Za-z0-9_.\-/]+)\s*\}\}/g;

@@ -6,13 +6,14 @@ import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type Database, lookIntoStore } from "../store/database";
 import { parseInput } from "../validation";
+import { instanceIdsOf } from "./catalog";
 import { containerOf, type Releases } from "./releases";
 import { json, openTable, withChanges } from "./table";
 import type { TemplateTable } from "./templates";
 import type { Volumes } from "./volumes";
 
-/** What an endpoint is set to: the body of POST /endpoints with its defaults, and what only GraphQL can set. */
-const endpointContent = restEndpointCreate.safeExtend({
+/** Settings of an endpoint in a request: the body of POST /endpoints with its defaults, and what only other APIs set. */
+const endpointSettings = restEndpointCreate.safeExtend({
   name: restEndpointCreate.shape.name.unwrap(),
   /** Queue-based or load balancing; only REST v2 makes the second kind. */
   type: z.enum(["QB", "LB"]).default("QB"),
@@ -29,7 +30,13 @@ const endpointContent = restEndpointCreate.safeExtend({
   flashEnvironmentId: z.string().optional(),
   workersPFBTarget: z.int().optional(),
 });
-type EndpointContent = z.output<typeof endpointContent>;
+
+/** The settings that are stored: CPU endpoints have instances instead of flavours and a number of CPUs. */
+const contentOf = ({ cpuFlavorIds, vcpuCount, ...settings }: z.output<typeof endpointSettings>) => ({
+  ...settings,
+  instanceIds: settings.computeType === "CPU" ? instanceIdsOf(settings.instanceIds, { cpuFlavorIds, vcpuCount }) : [],
+});
+type EndpointContent = ReturnType<typeof contentOf>;
 
 /** Fields that make a new version of an endpoint. */
 const versionFields = ["templateId", "env"] as const satisfies (keyof EndpointContent)[];
@@ -40,8 +47,6 @@ const workerFields = [
   "computeType",
   "gpuTypeIds",
   "gpuCount",
-  "cpuFlavorIds",
-  "vcpuCount",
   "instanceIds",
   "dataCenterIds",
   "allowedCudaVersions",
@@ -74,8 +79,8 @@ export interface EndpointRow extends EndpointContent {
 }
 
 const row = z
-  .object({ id: z.string(), version: z.number(), content: json(endpointContent), createdAt: z.number() })
-  .transform(({ content, ...rest }): EndpointRow => ({ ...content, ...rest }));
+  .object({ id: z.string(), version: z.number(), content: json(endpointSettings), createdAt: z.number() })
+  .transform(({ content, ...rest }): EndpointRow => ({ ...contentOf(content), ...rest }));
 
 /** What happens to endpoints and what they use, emitted once it is in the store; listeners may come in any order. */
 export type EndpointEvents = EventEmitter<{
@@ -153,7 +158,7 @@ export function openEndpointTable(deps: {
 }
 
 /** An endpoint as an API hands it over, not yet checked. */
-export type EndpointValues = { [Field in keyof EndpointContent]?: unknown };
+export type EndpointValues = { [Field in keyof z.input<typeof endpointSettings>]?: unknown };
 
 /** The endpoints and their rules. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
@@ -168,7 +173,7 @@ export function createEndpoints(deps: {
   const { database, clock, table, templates, volumes } = deps;
 
   const check = (values: EndpointValues): EndpointContent => {
-    const content = parseInput(endpointContent, values);
+    const content = contentOf(parseInput(endpointSettings, values));
     if (!templates.find(content.templateId)) {
       throw new ServiceError("invalid", `templateId: template "${content.templateId}" does not exist`);
     }

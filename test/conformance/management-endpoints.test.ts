@@ -109,6 +109,27 @@ describe("REST management API: POST /endpoints", () => {
   });
 });
 
+describe("REST management API: endpoints on CPUs", () => {
+  const read = (id: string) => account.rest("GET", `/endpoints/${id}`);
+
+  test("a record shows instanceIds instead of cpuFlavorIds and vcpuCount", async () => {
+    const id = await account.endpoint({ computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu3g"], vcpuCount: 8 });
+    const answer = await read(id);
+    expectAnswer(answer, 200, { computeType: "CPU", instanceIds: ["cpu3c-8-16", "cpu3g-8-32"] });
+    expect(answer.json).not.toHaveProperty("cpuFlavorIds");
+    expect(answer.json).not.toHaveProperty("vcpuCount");
+  });
+
+  test("PATCH of one of cpuFlavorIds and vcpuCount keeps the other", async () => {
+    const id = await account.endpoint({ computeType: "CPU" });
+    expectAnswer(await read(id), 200, { instanceIds: ["cpu3c-2-4"] });
+    await account.rest("PATCH", `/endpoints/${id}`, { vcpuCount: 4 });
+    expectAnswer(await read(id), 200, { instanceIds: ["cpu3c-4-8"] });
+    await account.rest("PATCH", `/endpoints/${id}`, { cpuFlavorIds: ["cpu5g"] });
+    expectAnswer(await read(id), 200, { instanceIds: ["cpu5g-4-16"] });
+  });
+});
+
 describe("REST management API: other endpoint operations", () => {
   test("GET /endpoints answers a bare array that holds the endpoint", async () => {
     const id = await account.endpoint();
@@ -146,6 +167,16 @@ describe("REST management API: other endpoint operations", () => {
     expectAnswer(answer, 200, { id, workersMax: 4, idleTimeout: 9 });
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { workersMax: 4, idleTimeout: 9 });
   });
+
+  test.each(["networkVolumeId", "executionTimeoutMs", "minCudaVersion", "cpuFlavorIds", "vcpuCount", "name"])(
+    "PATCH /endpoints/{id} with %s = null answers 400 and names it",
+    async (field) => {
+      const id = await account.endpoint();
+      const answer = await account.rest("PATCH", `/endpoints/${id}`, { [field]: null });
+      expectAnswer(answer, 400);
+      expect(stringAt(answer, "message")).toContain(field);
+    },
+  );
 
   test("PATCH /endpoints/{id} out of bounds answers 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });

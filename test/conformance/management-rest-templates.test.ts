@@ -39,6 +39,7 @@ describe("REST management API: templates", () => {
       containerDiskInGb: 50,
       volumeInGb: 20,
       volumeMountPath: "/workspace",
+      ports: ["8888/http", "22/tcp"],
       env: {},
     });
     await account.rest("DELETE", `/templates/${stringAt(answer, "id")}`);

@@ -200,7 +200,7 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     const id = await maker.template({ image: "conformance/first:1" });
     const own = `/templates/${id}`;
     expect(at((await call("GET", "/templates")).json, "templates")).toContainEqual(expect.objectContaining({ id }));
-    expectAnswer(await call("GET", own), 200, { image: "conformance/first:1", serverless: true, env: {}, ports: [] });
+    expectAnswer(await call("GET", own), 200, { image: "conformance/first:1", serverless: true, env: {} });
     const changes = { image: "conformance/next:2", args: "python h.py", env: { A: "1" }, ports: ["80/http"], disk: 7 };
     expectAnswer(await call("PATCH", own, changes), 200, changes);
     expectAnswer(await account.rest("GET", own), 200, {

@@ -61,7 +61,7 @@ async function changeByHand({ kind, input, values: [, value], told }: InputCase,
   const body =
     input === "dockerArgs"
       ? { dockerStartCmd: String(value).split(" ") }
-      : { [input]: told ? told.form(value) : value };
+      : { [input]: told?.as === input ? told.form(value) : value };
   expectAnswer(await bench.rest("PATCH", `${path}/${id}`, body), 200);
 }
 

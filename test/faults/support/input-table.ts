@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import type { Properties, Value } from "../../../provider/lifecycle/contract";
-import { gpuTypes } from "../../../service/resources/catalog";
+import { gpuTypes, instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
@@ -71,6 +71,9 @@ const list = (value: Value): Value => (typeof value === "string" ? value.split("
 /** A row of one dialect only. */
 const only = (one: Dialect, row: Row): Row[] => (one === dialect ? [row] : []);
 const onCpu = { computeType: "CPU" };
+const instancesOfFlavors = (flavors: Value): Value =>
+  Array.isArray(flavors) ? flavors.map((flavor) => instanceId(String(flavor), 2)) : [];
+const instancesOfSize = (vcpuCount: Value): Value => [instanceId("cpu3c", Number(vcpuCount))];
 const several = (value: Value): Value => (dialect === "v2" && Array.isArray(value) && value.length === 1 ? [] : value);
 const pooled = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : [id]));
 /** GPU types that the service shows where none are wanted: REST v2 has to name pools. */
@@ -123,8 +126,16 @@ export async function inputTable(
       ["computeType", ["CPU", "GPU"], { ...replaces, absent: "GPU" }],
       ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: anyType }],
       ["gpuCount", [2, 3], { absent: 1 }],
-      ["cpuFlavorIds", [["cpu3g"], ["cpu5c", "cpu3c"]], { absent: dialect === "v1" ? [] : ["cpu3c"], along: onCpu }],
-      ["vcpuCount", [4, 8], { absent: 2, along: onCpu }],
+      [
+        "cpuFlavorIds",
+        [["cpu3g"], ["cpu5c", "cpu3c"]],
+        { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfFlavors } },
+      ],
+      [
+        "vcpuCount",
+        [4, 8],
+        { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfSize } },
+      ],
       ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absent: [] }],
       ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }],
       ["minCudaVersion", ["12.1", "12.4"], { absent: dialect === "v1" ? "" : undefined }],

@@ -72,7 +72,7 @@ test("what was asked for is what the service holds", async () => {
 
 test("an endpoint of CPU workers is told nothing of GPUs", async () => {
   const { id } = await make("cpu-dev", { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 });
-  expect(await heldEndpoint(id)).toMatchObject({ computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 });
+  expect(await heldEndpoint(id)).toMatchObject({ computeType: "CPU", instanceIds: ["cpu3c-4-8"] });
 });
 
 describe("an update", () => {

@@ -63,7 +63,7 @@ describe("a GraphQL query that asks for very much", () => {
     ["many mutations", `mutation { ${many(2000, (n) => `a${n}: secretDelete(id: "x")`)} }`],
   ])("%s: is refused by its length", async (_what, query) => {
     const answer = await ask(query);
-    expectAnswer(answer, 200, { data: null });
+    expectAnswer(answer, 400, { data: null });
     expect(messageOf(answer)).toContain("more that 10000 tokens");
   });
 
@@ -85,7 +85,7 @@ describe("a GraphQL query that asks for very much", () => {
     ["operations", many(51, (n) => `query q${n} { __typename }`), "50 operations and fragments"],
   ])("too many %s are refused before they are validated", async (_what, query, bound) => {
     const answer = await ask(query);
-    expectAnswer(answer, 200, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expectAnswer(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(messageOf(answer)).toBe(`query: has more than ${bound}; send several requests`);
   });
 

@@ -142,10 +142,10 @@ describe("what a worker is started with", () => {
       gpus: 2,
       cpu: undefined,
     });
-    const cpu = (vcpus: number, memoryInGb?: number) => ({ volumeId: undefined, gpus: 0, cpu: { vcpus, memoryInGb } });
+    const cpu = (vcpus: number, memoryInGb: number) => ({ volumeId: undefined, gpus: 0, cpu: { vcpus, memoryInGb } });
     expect(needsOf({ computeType: "CPU", vcpuCount: 4, cpuFlavorIds: ["cpu3g"] })).toMatchObject(cpu(4, 16));
-    expect(needsOf({ computeType: "CPU" })).toMatchObject(cpu(2));
-    expect(needsOf({ instanceIds: ["cpu5c-8-32"] })).toMatchObject(cpu(8, 32));
+    expect(needsOf({ computeType: "CPU" })).toMatchObject(cpu(2, 4));
+    expect(needsOf({ computeType: "CPU", instanceIds: ["cpu5c-8-32"] })).toMatchObject(cpu(8, 32));
   });
 
   test("has the words of dockerArgs in JSON as a command line", () => {

@@ -40,16 +40,16 @@ describe("a GraphQL request", () => {
     ["a subscription", { query: "subscription { myself }" }, "not configured to execute subscription operation"],
     ["a missing variable", { query: "query ($id: String!) { podTemplate(id: $id) { id } }" }, 'Variable "$id"'],
     ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deep"],
-  ])("with %s answers 200 with data null and an error that says so", async (_what, json, message) => {
+  ])("with %s answers 400 with data null and an error that says so", async (_what, json, message) => {
     const answer = await ask(json);
-    expectAnswer(answer, 200, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    expectAnswer(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(stringAt(answer, "errors", 0, "message")).toContain(message);
     expect(answer.text).not.toContain("hush");
   });
 
   test("of a clearly unreasonable size is refused in reasonable time", async () => {
     const answer = await ask({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
-    expectAnswer(answer, 200);
+    expectAnswer(answer, 400);
     expect(answer.took).toBeLessThan(5000);
   });
 
