@@ -50,7 +50,7 @@ const ofPluginInV1 = [
       ]
     : []),
 ];
-const ofDynamicInV1 = isFull ? ["invoke-job"] : [];
+const ofDynamicInV1 = isFull ? ["custom-timeouts", "invoke-job"] : [];
 
 /**
  * The suites of the plugin that its executable has to hold, too: of every run, those about what a runtime does differently;

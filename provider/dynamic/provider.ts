@@ -63,14 +63,11 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
     diff: (id, olds: Wire, news: Wire) => {
       const after = splitProperties(news);
       return calling("diff", after, async (call) => {
-        const { changes, ...rest } = await verbs.diff(
-          call,
-          id,
-          splitProperties(olds),
-          after,
-          after.internal.replacesOn,
-        );
-        return { changes: changes.length > 0, ...rest };
+        const before = splitProperties(olds);
+        const { changes, ...rest } = await verbs.diff(call, id, before, after, after.internal.replacesOn);
+        // A delete gets nothing but the outputs of the state, so a new time-out of it has to reach them.
+        const isStored = before.internal.timeout("delete") === after.internal.timeout("delete");
+        return { changes: changes.length > 0 || !isStored, ...rest };
       });
     },
 

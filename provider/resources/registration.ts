@@ -33,6 +33,12 @@ async function ownUrn(kind: string, name: string, opts: pulumi.CustomResourceOpt
   return typeof settled.urn === "string" ? settled.urn : undefined;
 }
 
+/** Registers the time-outs that a resource's own transforms set; those of components and of the stack run later. */
+const recordTimeouts: pulumi.ResourceTransform = ({ props, opts }) => {
+  const given = Object.entries(opts.customTimeouts ?? {}).filter(([, time]) => time !== "");
+  return { props: { ...props, __timeouts: given.length > 0 ? Object.fromEntries(given) : undefined }, opts };
+};
+
 /**
  * What the class of a kind hands to the SDK. It registers the user's inputs, every property that it wants to read back
  * (undefined here), and the internal inputs that the provider process needs, whose names start with two underscores.
@@ -64,7 +70,9 @@ export function registration(
     // A value that fails to arrive fails the registration itself, with its own message.
     __secrets: secrets.catch(() => undefined),
   };
-  return [typeToken(kind), name, inputs, opts];
+  const { transforms = [] } = opts;
+  const own = transforms.length > 0 ? { ...opts, transforms: [...transforms, recordTimeouts] } : opts;
+  return [typeToken(kind), name, inputs, own];
 }
 
 /**

@@ -34,7 +34,9 @@ export const jobInvoke = defineLifecycle<JobOrder, Outputs>({
     return { inputs: {}, outputs: {} };
   },
 
-  update: (_id, { news }, context) => run(news, context),
+  // An update may change no more than a time-out.
+  update: async (_id, { olds, news, changed }, context) =>
+    order.some(changed) ? run(news, context) : jobInvokeOutputs.parse(olds),
 
   delete: async () => {},
 });

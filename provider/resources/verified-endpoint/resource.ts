@@ -15,7 +15,8 @@ export interface VerifiedEndpointArgs {
 
 /**
  * An endpoint that changes safely: each change of what its workers run is a new template, a worker of the new version has to do
- * a job as expected, and where it does not, the endpoint goes back to the template of before.
+ * a job as expected, and where it does not, the endpoint goes back to the template of before. The option `customTimeouts`
+ * applies to both resources.
  * ```ts
  * const chat = new VerifiedEndpoint("chat", {
  *   template: { imageName: "ghcr.io/acme/chat:1.4.2", env: { MODEL: "mistral-7b" } },
@@ -41,9 +42,11 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
   constructor(name: string, args: VerifiedEndpointArgs, opts?: pulumi.ComponentResourceOptions) {
     super("serverless-compute:index:VerifiedEndpoint", name, {}, opts);
     const { template, endpoint = {}, verify } = args;
-    this.template = new Template(name, { ...template, replaceOnChange: true }, { parent: this });
+    // The engine passes a component's providers and the like to its resources, but not its time-outs.
+    const own = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
+    this.template = new Template(name, { ...template, replaceOnChange: true }, own);
     const templateId = this.template.id;
-    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId, verify }, { parent: this });
+    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId, verify }, own);
     this.endpointId = this.endpoint.id;
     this.url = this.endpoint.url;
     this.version = this.endpoint.version;

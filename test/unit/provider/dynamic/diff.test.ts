@@ -11,6 +11,15 @@ describe("a diff", () => {
     expect(await provider.diff("box-1", olds, news)).toMatchObject({ changes: false, replaces: [] });
   });
 
+  it("is a change when the time-out of the delete differs, because a delete reads it from the state", async () => {
+    const { provider } = bench();
+    const timed = (text?: string) => ({ ...state, __timeouts: { create: "1m", ...(text && { delete: text }) } });
+    const changes = async (olds: object, news: object) => (await provider.diff("box-1", olds, news)).changes;
+    expect(await changes(state, timed("5m"))).toBe(true);
+    expect(await changes(timed("5m"), timed())).toBe(true);
+    expect(await changes(timed("5m"), timed("300s"))).toBe(false);
+  });
+
   it("tells a change in place from one that replaces", async () => {
     const { provider } = bench();
     expect(await provider.diff("box-1", state, { ...state, colour: "red" })).toMatchObject({
