@@ -2,35 +2,21 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { createAdmission } from "./api/admission";
 import type { Auth } from "./api/auth";
-import { createDirectJobs } from "./api/direct-jobs";
-import { createJobCalls } from "./api/job-calls";
 import { registerJobRoutes } from "./api/jobs";
+import { registerOpenaiRoute } from "./api/openai";
 import { createRateLimits, noRateLimits } from "./api/rate-limits";
 import type { WorkerState } from "./api/rest-v2-workers";
 import { registerChannelRoutes } from "./api/worker-channel";
 import { createEndpointRemoval } from "./endpoint-removal";
 import { StartError } from "./errors";
-import { createJobCounters } from "./jobs/counters";
-import { createDeadlines } from "./jobs/deadlines";
-import { createJobEvents } from "./jobs/events";
-import { createJobView } from "./jobs/job-view";
-import { createJobs } from "./jobs/jobs";
-import { createLiveJobs } from "./jobs/live-jobs";
-import { createJobRecords } from "./jobs/records";
-import { createJobStore } from "./jobs/store";
-import { createJobStream } from "./jobs/stream";
-import { createSupervisor } from "./jobs/supervisor";
-import { createTableWriter } from "./jobs/table-writer";
-import { commitWindow, createJobWaits } from "./jobs/waits";
-import { createWebhookDelivery } from "./jobs/webhook-delivery";
-import { createWebhookStore } from "./jobs/webhook-store";
+import { createJobQueue } from "./jobs";
 import { setAsideOrphans } from "./orphans";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
 import type { EndpointEvents } from "./resources/endpoints";
 import type { ServiceSettings } from "./settings";
 import type { Database } from "./store/database";
-import { createGroupCommit } from "./store/group-commit";
 import { createContainers } from "./workers/containers/containers";
 import { createDispatcher } from "./workers/dispatcher";
 import { readHealth } from "./workers/health";
@@ -66,30 +52,12 @@ export type JobEngine = ReturnType<typeof createJobEngine>;
 /** The job path: queues, workers, and the routes under /v2. */
 export function createJobEngine({ database, clock, settings, endpoints, log, serverlessUrl, ...deps }: JobEngineDeps) {
   const { timings } = settings;
-  const webhooks = createWebhookStore(database);
-  const tokens = createWorkerTokens(database);
-  const groupCommit = createGroupCommit(database, {
-    beforeCommit: () => store.commit(),
-    window: () => commitWindow(waits.size),
-    aloneAfter: 0.25,
-  });
-  const { onRollback } = groupCommit;
-  const counters = createJobCounters(database, onRollback);
-  const tableWriter = createTableWriter(() => jobs, log);
-  const store = createJobStore(database, { ...tableWriter, groupCommit, counters });
-  const live = createLiveJobs(onRollback);
-  const events = createJobEvents();
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
-  const deadlines = createDeadlines((endpointId) => endpoints.get(endpointId)?.executionTimeoutMs, timings);
-  const records = createJobRecords({ live, store, clock, deadlines });
-  const parts = { live, store, records, groupCommit, events, clock };
-  const jobs = createJobs({ ...parts, counters, webhooks, exists, deadlines });
-  // Deadlines of jobs are times of the store; whatever this process alone waits for must not jump with the machine's time.
+  const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
+  const { jobs, records, live, events } = queue;
+  const tokens = createWorkerTokens(database);
+  // Waits of this process must not change with the machine's time.
   const steady = steadyClock(clock);
-  const waits = createJobWaits(events, steady);
-  const stream = createJobStream({ ...parts, clock: steady, waits, timings });
-  const supervisor = createSupervisor({ jobs, live, store, events, clock, log, deadlines, sweep: timings.sweep });
-  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
 
   const homes = join(settings.dataFolder, "workers");
   const logs = createWorkerLogs(workerLogFolder(settings.dataFolder));
@@ -131,7 +99,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       log.error({ err: error, worker: worker.id }, "what a worker made cannot be kept, and it is ended");
       process.kill();
     };
-    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, fail });
+    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream: queue.stream, fail });
   }
 
   /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
@@ -140,11 +108,9 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       .length;
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(steady, runningWorkers);
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
-  const callDeps = { auth: deps.auth, typeOf, rateLimits, jobs, records, waits, clock };
-  const calls = createJobCalls(callDeps);
   const health = (endpointId: string) =>
     readHealth(endpointId, {
-      ...{ counters, live, registry, clock: steady, timings },
+      ...{ counters: queue.counters, live, registry, clock: steady, timings },
       throttled: pool.throttled,
       problem: pool.problem,
     });
@@ -160,7 +126,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
   deps.events.on("endpointDeleted", removal.removeSoon);
   deps.events.on("volumeDeleted", removal.removeVolumeSoon);
   deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
-    supervisor.retime(endpointId);
+    queue.supervisor.retime(endpointId);
     if (workersRestart) pool.replaceAll(endpointId);
     else pool.review(endpointId);
   });
@@ -168,36 +134,36 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
   /** Registers the workers' routes alone. */
   function workerRoutes(app: FastifyInstance): void {
     const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
-    registerChannelRoutes(app, { dispatcher, jobs, stream, token, operationOf });
+    registerChannelRoutes(app, { dispatcher, jobs, stream: queue.stream, token, operationOf });
   }
 
-  const ofJobs = { jobs, records, waits, stream, health, clock };
+  const ofJobs = { queue, health, clock };
   return {
-    /** Registers the users' and the workers' routes; `ofUsers` goes onto those of users. */
+    /** Registers the users' and the workers' routes; `ofUsers` is applied to those of users. */
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
+      const admit = createAdmission(deps.auth, typeOf, rateLimits);
       app.register(async (scope) => {
         ofUsers(scope);
-        registerJobRoutes(scope, { ...ofJobs, calls, streamForm: settings.stream });
+        registerJobRoutes(scope, { ...ofJobs, admit, streamForm: settings.stream });
+        registerOpenaiRoute(scope, { ...ofJobs, admit });
       });
       app.register(async (scope) => workerRoutes(scope));
     },
-    /** Takes the busiest of the users' requests, past the framework; false for all others. */
-    direct: createDirectJobs(calls, (error) => log.error({ err: error }, "failed")),
-    /** Registers the users' routes without keys and rate limits, for callers that were checked before. */
+    /** Registers the users' routes without keys and rate limits, for callers that are checked already. */
     consoleRoutes(app: FastifyInstance): void {
-      const unlimited = { ...callDeps, auth: { checkJobs: () => undefined }, rateLimits: noRateLimits };
-      registerJobRoutes(app, { ...ofJobs, calls: createJobCalls(unlimited), streamForm: "envelope" });
+      const admit = createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits);
+      registerJobRoutes(app, { ...ofJobs, admit, streamForm: "envelope" });
+      registerOpenaiRoute(app, { ...ofJobs, admit });
     },
     workerRoutes,
 
     /** Queues again what ran when the service ended, and starts workers. The server listens already. */
     async start(): Promise<void> {
       // Workers that a service starts end with it; those elsewhere may still be at their jobs.
-      const kept = database.transaction(() => jobs.recover((workerId) => !isLocalId(workerId)));
-      supervisor.watch(live.all());
+      const { kept, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
       for (const job of kept) dispatcher.awaitReturn(job);
       // A service that was killed while it forgot an endpoint may have come to any point.
-      const left = new Set([...store.endpoints(), ...tokens.endpoints()]);
+      const left = new Set([...endpointIds, ...tokens.endpoints()]);
       const volumeIds = endpoints.volumeIds();
       setAsideOrphans(
         settings.dataFolder,
@@ -210,8 +176,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       );
       for (const endpointId of left) if (!exists(endpointId)) await removal.remove(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
-      supervisor.start();
-      webhookDelivery.start();
+      queue.start();
       // Nothing else waits for them: the service answers meanwhile.
       const looked = settings.runtime === "none" ? undefined : containers.open(settings.runtime === "docker");
       if (settings.runtime === "docker") {
@@ -243,19 +208,16 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
     /** What the console reads. */
-    view: { ...createJobView({ jobs, records, store }), health, waiting: live.waiting, events },
+    view: { ...queue.view, health, waiting: live.waiting, events },
 
     /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
     async stop(deadline: number): Promise<void> {
       dispatcher.close();
       await finished(deadline);
-      waits.close();
+      queue.waits.close();
       await pool.stop();
       await removal.settled();
-      await supervisor.stop();
-      await webhookDelivery.stop();
-      await tableWriter.stop();
-      groupCommit.close();
+      await queue.stop();
       await logs.flush();
       await reaper.close();
       await containers.close().catch((error: unknown) => log.error({ err: error }, "containers may be left over"));

@@ -1,33 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
-import { type EndpointHealth, type LimitedOperation, limits } from "serverless-compute-api/shapes";
+import { type EndpointHealth, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound, ServiceError } from "../errors";
-import { type Job, recordText } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
-import type { JobRecords } from "../jobs/records";
-import type { JobStream } from "../jobs/stream";
-import type { JobWaits } from "../jobs/waits";
+import type { JobQueue } from "../jobs";
+import { isOver, type Job, recordText } from "../jobs/job";
+import type { StoredJob } from "../jobs/row";
 import type { ServiceSettings } from "../settings";
 import { parseInput } from "../validation";
-import { disconnectSignal, onResponseEnd } from "./client-disconnect";
-import type { JobCalls } from "./job-calls";
-import { registerOpenaiRoute } from "./openai";
+import type { Admission } from "./admission";
+import { disconnectSignal, onDisconnect, onResponseEnd } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
 import { readPage } from "./requests-page";
-import { readMilliseconds } from "./submission";
-
-/** What the user's routes need. */
-export interface JobRouteDeps {
-  calls: JobCalls;
-  jobs: Jobs;
-  records: JobRecords;
-  waits: JobWaits;
-  stream: JobStream;
-  streamForm: ServiceSettings["stream"];
-  health(endpointId: string): EndpointHealth;
-  clock: Clock;
-}
+import { readMilliseconds, readSubmission } from "./submission";
 
 /** Path parameters of the routes, by fastify's generics. */
 interface OfEndpoint {
@@ -45,87 +30,122 @@ const pageQuery = z.object({
 const readWait = (query: unknown): number =>
   readMilliseconds(query, "wait", limits.runsyncWait) ?? limits.runsyncWait.default;
 
-/** Clients that read a stream as `{status, stream}` and cannot read the interface's array, by their User-Agents. */
+/** User-Agents of clients that read a stream as `{status, stream}`, not as the interface's array. */
 const envelopeReaders = /^(?:RunPod-JS-SDK|RunPod-Python-SDK|runpod-mcp-server)\//i;
 
-/** The form of /stream that a client can read. */
 const streamFormOf = (userAgent: string | undefined): "array" | "envelope" =>
   envelopeReaders.test(userAgent ?? "") ? "envelope" : "array";
 
 /** The user's side of the job API (interface: Job operations); registered under /v2. */
-export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): void {
-  const { calls, jobs, records, stream, clock } = deps;
-  const { find, textOf, sendWhenOver } = calls;
-
-  const before = (operation?: LimitedOperation) => ({
-    onRequest: (request: FastifyRequest<OfEndpoint>, reply: FastifyReply, done: (error?: Error) => void): void => {
-      calls.admit(request.params.endpointId, operation, request, reply.raw);
-      done();
-    },
-  });
+export function registerJobRoutes(
+  app: FastifyInstance,
+  {
+    admit,
+    queue: { jobs, records, waits, stream, flush },
+    clock,
+    streamForm,
+    health,
+  }: {
+    admit: Admission;
+    queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream" | "flush">;
+    clock: Clock;
+    streamForm: ServiceSettings["stream"];
+    health(endpointId: string): EndpointHealth;
+  },
+): void {
+  const find = (endpointId: string, jobId: string): StoredJob => {
+    const found = records.find(endpointId, jobId);
+    if (!found) throw notFound("job", jobId);
+    return found;
+  };
   const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
-  const senderOf = (reply: FastifyReply) => (record: string | ServiceError) =>
-    void (typeof record === "string" ? sendText(reply, record) : reply.send(record));
+  const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
+    sendText(reply, recordText(job, output, clock.now()));
+
+  /** Sends the job's record when it is over, or after `ms` as it is then; nothing if the client disconnects. */
+  function sendWhenOver(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
+    // Other waits may end in the same turn, so an error must reach this reply only.
+    const attempt = (send: () => unknown): void => {
+      try {
+        send();
+      } catch (error) {
+        reply.send(error);
+      }
+    };
+    const leave = waits.wait(jobId, ms, (ended) => {
+      if (ended) attempt(() => sendRecord(reply, ended));
+      // The response acknowledges the job, so it must be durable before.
+      else
+        flush.now().then(
+          () => attempt(() => sendRecord(reply, find(endpointId, jobId))),
+          (error: unknown) => reply.send(error),
+        );
+    });
+    onDisconnect(reply, leave);
+  }
 
   keepBodyText(app, ["application/json"]);
 
   app.post<OfEndpoint>(
     "/:endpointId/run",
-    { ...before("run"), bodyLimit: limits.runPayload },
+    { ...admit("run"), bodyLimit: limits.runPayload },
     async (request, reply) => {
-      return sendText(reply, await calls.run(request.params.endpointId, bodyText(request)));
+      const { id } = await jobs.submit(
+        readSubmission(request.params.endpointId, "run", bodyText(request), clock.now()),
+      );
+      // The response acknowledges the submission, even if a worker runs the job already.
+      return sendText(reply, `{"id":"${id}","status":"IN_QUEUE"}`);
     },
   );
 
   app.post<OfEndpoint>(
     "/:endpointId/runsync",
-    { ...before("runsync"), bodyLimit: limits.runsyncPayload },
-    async (request, reply) => {
+    { ...admit("runsync"), bodyLimit: limits.runsyncPayload },
+    (request, reply) => {
       const { endpointId } = request.params;
-      calls.runsync(endpointId, bodyText(request), readWait(request.query), reply.raw, senderOf(reply));
-      return reply;
+      const wait = readWait(request.query);
+      const { id } = jobs.submitSync(readSubmission(endpointId, "runsync", bodyText(request), clock.now()));
+      sendWhenOver(endpointId, id, wait, reply);
     },
   );
 
-  app.get<OfJob>("/:endpointId/status/:jobId", before("status"), async (request, reply) => {
+  app.get<OfJob>("/:endpointId/status/:jobId", admit("status"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
     const ttl = readMilliseconds(request.query, "ttl", limits.ttl);
     const found = find(endpointId, jobId);
     if (ttl !== undefined) await jobs.setTtl(endpointId, jobId, ttl);
-    return sendText(reply, textOf(found));
+    return sendRecord(reply, found);
   });
 
-  app.get<OfJob>("/:endpointId/status-sync/:jobId", before("status"), async (request, reply) => {
+  app.get<OfJob>("/:endpointId/status-sync/:jobId", admit("status"), (request, reply) => {
     const { endpointId, jobId } = request.params;
     const wait = readWait(request.query);
     const found = find(endpointId, jobId);
-    const { status } = found.job;
-    if (status !== "IN_QUEUE" && status !== "IN_PROGRESS") return sendText(reply, textOf(found));
-    sendWhenOver(endpointId, jobId, wait, reply.raw, senderOf(reply));
-    return reply;
+    if (isOver(found.job)) sendRecord(reply, found);
+    else sendWhenOver(endpointId, jobId, wait, reply);
   });
 
-  app.get<OfJob>("/:endpointId/stream/:jobId", before("stream"), async (request, reply) => {
+  app.get<OfJob>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
     const reading = await stream.readInTurn(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
     onResponseEnd(reply, reading.answered);
     const chunks = `[${reading.chunks.join(",")}]`;
-    const form = deps.streamForm === "auto" ? streamFormOf(request.headers["user-agent"]) : deps.streamForm;
+    const form = streamForm === "auto" ? streamFormOf(request.headers["user-agent"]) : streamForm;
     if (form === "array") return sendText(reply, chunks);
-    // Clients stop at a final status, so it is sent with the last chunk only.
+    // Clients stop reading at a final status, so only the last chunk has it.
     const status = reading.done ? reading.job.status : reading.job.status === "IN_QUEUE" ? "IN_QUEUE" : "IN_PROGRESS";
     return sendText(reply, `{"status":"${status}","stream":${chunks}}`);
   });
 
-  app.post<OfJob>("/:endpointId/cancel/:jobId", before("cancel"), async (request) => {
+  app.post<OfJob>("/:endpointId/cancel/:jobId", admit("cancel"), async (request) => {
     const { endpointId, jobId } = request.params;
     const job = await jobs.cancel(endpointId, jobId);
     if (!job) throw notFound("job", jobId);
     return idAndStatus(job);
   });
 
-  app.post<OfJob>("/:endpointId/retry/:jobId", before(), async (request) => {
+  app.post<OfJob>("/:endpointId/retry/:jobId", admit(), async (request) => {
     const { endpointId, jobId } = request.params;
     const found = await jobs.retry(endpointId, jobId);
     if (!found) throw notFound("job", jobId);
@@ -137,23 +157,21 @@ export function registerJobRoutes(app: FastifyInstance, deps: JobRouteDeps): voi
     );
   });
 
-  app.post<OfEndpoint>("/:endpointId/purge-queue", before("purge-queue"), async (request) => ({
+  app.post<OfEndpoint>("/:endpointId/purge-queue", admit("purge-queue"), async (request) => ({
     removed: await jobs.purge(request.params.endpointId),
     status: "completed",
   }));
 
-  app.get<OfEndpoint>("/:endpointId/health", before(), async (request) => deps.health(request.params.endpointId));
+  app.get<OfEndpoint>("/:endpointId/health", admit(), async (request) => health(request.params.endpointId));
 
-  app.get<OfEndpoint>("/:endpointId/requests", before("requests"), async (request, reply) => {
+  app.get<OfEndpoint>("/:endpointId/requests", admit("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
-    await jobs.writeDeferred();
+    await flush.now();
     const recordOf = (job: Job, output: string | undefined): string => recordText(job, output, clock.now());
     const page = readPage(records, request.params.endpointId, cursor, limit, recordOf);
     const next = page.cursor === undefined ? "null" : `"${page.cursor}"`;
     return sendText(reply, `{"requests":[${page.records.join(",")}],"cursor":${next}}`);
   });
-
-  registerOpenaiRoute(app, deps, before("openai"));
 }
 
 const idAndStatus = ({ id, status }: Job) => ({ id, status });

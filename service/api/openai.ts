@@ -1,17 +1,19 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { steadyClock } from "serverless-compute-api/clock";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
+import type { JobQueue } from "../jobs";
 import { isOver, type Job } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
 import type { StreamReading } from "../jobs/stream";
 import { elementTexts } from "../json-text";
 import { parseInput, parseMembers, readMembers } from "../validation";
+import type { Admission } from "./admission";
 import { disconnectSignal, onAbort } from "./client-disconnect";
-import type { JobRouteDeps } from "./jobs";
 import { createEventWriter, eventOf } from "./openai-events";
-import { bodyText } from "./request-body";
+import { bodyText, keepBodyText } from "./request-body";
+import { readSubmission } from "./submission";
 
 type Find = () => StoredJob | undefined;
 
@@ -24,18 +26,19 @@ const openaiInput = z.looseObject({ stream: z.boolean().nullish() });
 /** How long a call waits for its answer, a stream for its first event, ms; and for a client that reads nothing. */
 const wait = limits.runsyncWait.max;
 
-/**
- * Every method of /openai/*: a job with `{openai_route, openai_input}`; sends its output, as server-sent events when it streams. `before` is
- * what every route of the user does first.
- */
+/** Every method of /openai/*: a job with `{openai_route, openai_input}` whose output is the response, as server-sent events if it streams. */
 export function registerOpenaiRoute(
   app: FastifyInstance,
-  { calls, jobs, records, waits, stream, clock: clockOfJobs }: JobRouteDeps,
-  before: { onRequest(request: FastifyRequest<OpenaiPath>, reply: FastifyReply, done: (error?: Error) => void): void },
+  {
+    admit,
+    queue: { jobs, records, waits, stream },
+    clock: wallClock,
+  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">; clock: Clock },
 ): void {
-  const clock = steadyClock(clockOfJobs);
+  const clock = steadyClock(wallClock);
+  keepBodyText(app, ["application/json"]);
   app.route<OpenaiPath>({
-    ...before,
+    ...admit("openai"),
     method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
     url: "/:endpointId/openai/*",
     bodyLimit: limits.runsyncPayload,
@@ -46,7 +49,7 @@ export function registerOpenaiRoute(
       const { stream: streams } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
       const gone = disconnectSignal(reply);
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
-      const { id } = await calls.accept(calls.submission(endpointId, "openai", `{"input":${input}}`));
+      const { id } = await jobs.submit(readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now()));
       const cancel = () => jobs.cancel(endpointId, id);
       // Nobody can ask for this job again: it ends with its caller.
       onAbort(gone, cancel);

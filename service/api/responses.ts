@@ -1,4 +1,4 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError, type ServiceErrorCode } from "../errors";
@@ -60,18 +60,6 @@ export function answerError(
   const told = error instanceof ServiceError ? error : translated(error, request);
   if (told.code === "internal") report(error);
   sendError(reply.headers(told.headers), request.url, told);
-}
-
-/** Answers an error of the job API past the framework. */
-export function sendJobError(response: ServerResponse, error: unknown): void {
-  const { message, status, headers } = error instanceof ServiceError ? error : faultOfOurs();
-  sendJson(response, JSON.stringify({ error: message }), status, headers);
-}
-
-/** Sends JSON text past the framework, with the headers that the framework gives it. */
-export function sendJson(response: ServerResponse, text: string, status = 200, headers: object = {}): void {
-  const type = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(text) };
-  response.writeHead(status, { ...headers, ...type }).end(text);
 }
 
 const faultOfOurs = (): ServiceError =>

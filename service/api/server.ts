@@ -1,11 +1,4 @@
-import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
-import fastify, {
-  type FastifyError,
-  type FastifyHttpOptions,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from "fastify";
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
@@ -14,7 +7,6 @@ import type { Resources } from "../resources";
 import type { OldApi } from "../settings";
 import type { Auth } from "./auth";
 import { readAway } from "./request-body";
-import { createQueueingServer } from "./request-queue";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
@@ -28,8 +20,6 @@ interface ServerDeps {
   jobs: {
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
     workerRoutes(app: FastifyInstance): void;
-    /** Takes the requests that are many, past the framework; false for all others. */
-    direct(request: IncomingMessage, response: ServerResponse): boolean;
   };
   /** The console's routes, which check their callers themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
@@ -63,44 +53,31 @@ export function createServer(deps: ServerDeps) {
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
     answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed"));
-  const optionsOf = (
-    takes: (request: IncomingMessage, response: ServerResponse) => boolean,
-  ): FastifyHttpOptions<HttpServer> => ({
-    // Its own logging makes a logger for each request; faults and answers are logged below.
-    logger: false,
-    forceCloseConnections: true,
-    serverFactory: (begin) =>
-      createQueueingServer(
-        {
-          // A body that stalls would hold its place among the requests at once for ever. Node takes the longer of the two.
-          ...{ requestTimeout: requestLimit, headersTimeout: Math.min(60_000, requestLimit) },
-          connectionsCheckingInterval: Math.min(1000, requestLimit),
-          keepAliveTimeout,
-        },
-        (request, response) => {
-          if (!takes(request, response)) begin(request, response);
-        },
-      ).on("clientError", answerBrokenRequest),
-    // What it refuses before a route is found.
-    frameworkErrors: tellError,
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    // A HEAD would run the GET: it would give a worker's job away, or read a stream.
-    exposeHeadRoutes: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
-  });
-  const app = fastify(optionsOf(takesDirectly));
+  const newServer = (): FastifyInstance =>
+    fastify({
+      // Its own logging creates a logger for each request; errors and responses are logged below.
+      logger: false,
+      forceCloseConnections: true,
+      keepAliveTimeout,
+      // A body that stalls would count as a concurrent request forever. Node applies the longer of the two timeouts.
+      requestTimeout: requestLimit,
+      http: {
+        headersTimeout: Math.min(60_000, requestLimit),
+        connectionsCheckingInterval: Math.min(1000, requestLimit),
+      },
+      clientErrorHandler: answerBrokenRequest,
+      // Errors before a route is found.
+      frameworkErrors: tellError,
+      schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+      // A HEAD request would run the GET handler, and so assign a job or read a stream.
+      exposeHeadRoutes: false,
+      routerOptions: { ignoreTrailingSlash: true, maxParamLength: longestId },
+    });
+  const app = newServer();
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
   const misdirection = createHostCheck(listening);
-  // Answers are logged by the framework.
-  const isDirect = !log.isLevelEnabled("debug");
-  function takesDirectly(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!isDirect || refusing || misdirection(request.headers.host) || !jobs.direct(request, response)) return false;
-    requests += 1;
-    return true;
-  }
-
   /** The workers' side is not counted, and open until the last worker is done. */
   function countUser(): void {
     requests += 1;
@@ -172,8 +149,7 @@ export function createServer(deps: ServerDeps) {
   /** The workers' listeners by their addresses. */
   const ofWorkers = new Map<string, { server: FastifyInstance; port: Promise<number> }>();
   function openForWorkers(address: string): Promise<number> {
-    // Calls of users have no place here, also not past the framework.
-    const server = fastify(optionsOf(() => false));
+    const server = newServer();
     server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
     server.setNotFoundHandler(answerUnknownRoute);
     setErrorHandler(server);

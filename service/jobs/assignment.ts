@@ -9,7 +9,22 @@ import type { JobStore } from "./store";
 import { storePause } from "./timings";
 import type { Transitions } from "./transitions";
 
-export interface AssignmentDeps {
+/** A job and the worker that gets it. */
+interface Served {
+  taker: Taker;
+  taken: TakenJob;
+}
+
+/** Assigns waiting jobs to workers, in the order of the queue. */
+export function createAssignment({
+  live,
+  store,
+  records,
+  groupCommit: { commit },
+  events,
+  clock,
+  transitions: { put, defer },
+}: {
   live: LiveJobs;
   store: Pick<JobStore, "payload">;
   records: Pick<JobRecords, "isVisible">;
@@ -17,20 +32,8 @@ export interface AssignmentDeps {
   events: JobEvents;
   clock: Clock;
   transitions: Pick<Transitions, "put" | "defer">;
-}
-
-/** A job and the worker that gets it. */
-interface Served {
-  taker: Taker;
-  taken: TakenJob;
-}
-
-/** Waiting jobs go to workers, one each, in the order of the queue. */
-export function createAssignment({ live, store, records, groupCommit, events, clock, transitions }: AssignmentDeps) {
-  const { commit } = groupCommit;
-  const { put, defer } = transitions;
-
-  /** Within a transaction. Jobs whose time is over are passed: the supervisor removes them in a moment. */
+}) {
+  /** Assigns the first waiting job within a transaction; skips expired jobs, which the supervisor removes. */
   function takeNext(endpointId: string, workerId: string): TakenJob | undefined {
     for (let next = live.shift(endpointId); next; next = live.shift(endpointId)) {
       const payload = records.isVisible(next) ? store.payload(next.seq) : undefined;
@@ -57,14 +60,14 @@ export function createAssignment({ live, store, records, groupCommit, events, cl
     served.taker.give(served.taken);
   }
 
-  /** The first waiting job goes to a worker that waits for one, when there are both. */
+  /** Assigns the first waiting job to a waiting worker, if there are both. */
   function serveSoon(endpointId: string): void {
     const { size, hasTaker } = live.queue(endpointId);
     if (size === 0 || !hasTaker) return;
     commit(() => serve(endpointId), give).catch(() => clock.sleep(storePause).then(() => serveSoon(endpointId)));
   }
 
-  /** The first waiting job begins at a worker that ends with the service; false when there is none. */
+  /** Assigns the first waiting job to a worker that ends with the service, before the store has it; false if no job waits. */
   function beginNext(endpointId: string, taker: Taker): boolean {
     const { first } = live.queue(endpointId);
     const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
@@ -79,7 +82,7 @@ export function createAssignment({ live, store, records, groupCommit, events, cl
     give,
     serveSoon,
 
-    /** Gives a worker up to `max` waiting jobs. */
+    /** Assigns up to `max` waiting jobs to a worker. */
     take: (endpointId: string, workerId: string, max: number): Promise<TakenJob[]> =>
       commit(
         () => {
@@ -95,7 +98,7 @@ export function createAssignment({ live, store, records, groupCommit, events, cl
         },
       ),
 
-    /** Gives a worker the first waiting job, or the next one that comes. */
+    /** Assigns the first waiting job to a worker, or the next submission. */
     await(endpointId: string, taker: Taker): void {
       if (taker.endsWithService && beginNext(endpointId, taker)) return;
       live.queue(endpointId).wait(taker);

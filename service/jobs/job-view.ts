@@ -1,9 +1,9 @@
+import type { Flush } from "./flush";
 import type { Job } from "./job";
-import type { Jobs } from "./jobs";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
 
-/** One page of an endpoint's jobs, and the number before which the next one begins; undefined on the last page. */
+/** One page of an endpoint's jobs; the next one contains jobs before number `before`, which is undefined on the last page. */
 export interface JobPage {
   jobs: Job[];
   before: number | undefined;
@@ -11,27 +11,27 @@ export interface JobPage {
 
 export type JobView = ReturnType<typeof createJobView>;
 
-/** Jobs for somebody who looks at many of them: neither inputs nor outputs are read unless one is asked for. */
+/** Lists of jobs without inputs and outputs, for the console. */
 export function createJobView({
-  jobs,
+  flush,
   records,
   store,
 }: {
-  jobs: Pick<Jobs, "writeDeferred">;
+  flush: Pick<Flush, "now">;
   records: Pick<JobRecords, "find" | "isVisible">;
   store: Pick<JobStore, "summaries" | "payload">;
 }) {
   return {
     /** Up to `limit` of the endpoint's jobs, newest first, older than number `before`. */
     async page(endpointId: string, before: number, limit: number): Promise<JobPage> {
-      await jobs.writeDeferred();
+      await flush.now();
       // One more than the page has, to know whether there is another page.
       const rows = store.summaries(endpointId, before, limit + 1);
       const shown = rows.slice(0, limit);
       const next = rows.length > limit ? shown.at(-1)?.seq : undefined;
       return { jobs: shown.filter(records.isVisible), before: next };
     },
-    /** The input of a job as JSON text; undefined when there is no such job. */
+    /** The input of a job as JSON text; undefined if the job does not exist. */
     input: (endpointId: string, jobId: string): string | undefined => {
       const found = records.find(endpointId, jobId);
       return found && store.payload(found.job.seq)?.input;

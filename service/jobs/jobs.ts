@@ -1,7 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { ServiceError } from "../errors";
+import { notFound, ServiceError } from "../errors";
 import type { GroupCommit } from "../store/group-commit";
-import { createAssignment } from "./assignment";
+import type { createAssignment } from "./assignment";
 import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
@@ -10,44 +10,51 @@ import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob } 
 import type { LiveJobs } from "./live-jobs";
 import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
-import type { JobStore } from "./store";
+import type { JobPayload, JobStore } from "./store";
 import { crashLimit, storePause } from "./timings";
-import { createTransitions, type Transition } from "./transitions";
-import { type JobPayload, sizeOf } from "./unwritten";
+import type { Transition, Transitions } from "./transitions";
 import type { WebhookStore } from "./webhook-store";
 
-/** How a worker ended a job; `output` is JSON text. */
+/** A worker's result of a job; `output` is JSON text. */
 export type JobOutcome = { output: string | undefined } | { error: string; output: string | undefined };
 
-/** Why a job goes back into the queue. A crash counts against the job; `undelivered` counts nowhere, since nobody ran it. */
+/** The cause of a requeue. Only a crash counts against the job; `undelivered` counts nowhere, since no worker ran it. */
 export type GiveBackReason = "crashed" | "interrupted" | "undelivered";
 
-export interface JobsDeps {
+export type Jobs = ReturnType<typeof createJobs>;
+
+/** The characters of a payload. */
+const sizeOf = ({ input, s3Config }: JobPayload): number => input.length + (s3Config?.length ?? 0);
+
+/** All transitions of jobs, one method each. A transition is durable when its promise resolves, and is emitted as an event. */
+export function createJobs({
+  live,
+  store,
+  records: { find, runBy },
+  counters,
+  webhooks,
+  groupCommit: { commit },
+  transitions,
+  assignment: { give, serveSoon, take, await: awaitJob },
+  events,
+  clock,
+  exists,
+  dueAt,
+}: {
   live: LiveJobs;
   store: JobStore;
   records: JobRecords;
   counters: JobCounters;
   webhooks: WebhookStore;
-  groupCommit: Pick<GroupCommit, "commit" | "now">;
+  groupCommit: Pick<GroupCommit, "commit">;
+  transitions: Transitions;
+  assignment: ReturnType<typeof createAssignment>;
   events: JobEvents;
   clock: Clock;
-  /** Whether there is such an endpoint. */
   exists(endpointId: string): boolean;
-  deadlines: JobDeadlines;
-}
-
-export type Jobs = ReturnType<typeof createJobs>;
-
-/** All jobs: each transition is a method here, durable when it resolves, and emitted as an event. */
-export function createJobs(deps: JobsDeps) {
-  const { live, store, counters, webhooks, events, clock } = deps;
-  const { commit, now } = deps.groupCommit;
-  const { dueAt, executionLimit, triggerDue } = deps.deadlines;
-  const { find, runBy } = deps.records;
-  const transitions = createTransitions(deps);
-  const { put, end, queueAgain, remove, emit } = transitions;
-  const assignment = createAssignment({ ...deps, transitions });
-  const { give, serveSoon, take } = assignment;
+  dueAt: JobDeadlines["dueAt"];
+}) {
+  const { put, end, queueAgain, emit } = transitions;
 
   function announce(transition: Transition | undefined): void {
     if (!transition) return;
@@ -55,21 +62,21 @@ export function createJobs(deps: JobsDeps) {
     if (transition.after?.status === "IN_QUEUE") serveSoon(transition.after.endpointId);
   }
   const change = async (work: () => Transition | undefined, bytes?: number): Promise<boolean> =>
-    (await commit(work, announce, { bytes })) !== undefined;
+    (await commit(work, announce, bytes)) !== undefined;
 
-  /** What rejects because the store cannot be written goes on until it can, or the service stops. */
-  function untilKept(attempt: () => Promise<boolean>): Promise<boolean> {
-    const kept = attempt();
-    kept.catch(async (error: unknown) => {
+  /** Returns the first attempt; if the store fails, repeats it until it succeeds or the service stops. */
+  function untilCommitted(attempt: () => Promise<boolean>): Promise<boolean> {
+    const first = attempt();
+    first.catch(async (error: unknown) => {
       if (error instanceof ServiceError && error.code === "stopping") return;
       await clock.sleep(storePause);
-      untilKept(attempt).catch(() => undefined);
+      untilCommitted(attempt).catch(() => undefined);
     });
-    return kept;
+    return first;
   }
 
   const isFirst = ({ endpointId }: NewJob): boolean => live.queue(endpointId).size === 0;
-  /** The record of a submission, which the worker has at once when there is one. */
+  /** The record of a submission, which runs already if a worker takes it. */
   function received(job: NewJob, taker: Taker | undefined): LiveJob {
     const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
     return taker ? becomes.taken(queued, taker.workerId, clock.now()) : queued;
@@ -79,20 +86,12 @@ export function createJobs(deps: JobsDeps) {
     else if (taker) give({ taker, taken: { job: started, input, s3Config } });
   }
 
-  function settle(job: LiveJob | undefined): Transition | undefined {
-    const trigger = job && triggerDue(job, clock.now());
-    if (!trigger) return undefined;
-    if (trigger !== "timeOut" || !allows(job, "timeOut")) return remove(job);
-    const error = `the job ran longer than its executionTimeout of ${executionLimit(job)} ms: raise policy.executionTimeout`;
-    return end(job, becomes.timedOut(job, error, clock.now()));
-  }
-
   return {
-    /** Queues a job, or gives it to a worker that waits; undefined when its endpoint is gone. */
-    async submit(job: NewJob): Promise<LiveJob | undefined> {
+    /** Queues a job, or assigns it to a waiting worker. Both submissions throw a ServiceError `missing` without an endpoint. */
+    async submit(job: NewJob): Promise<LiveJob> {
       const accepted = await commit(
         () => {
-          if (!deps.exists(job.endpointId)) return undefined;
+          if (!exists(job.endpointId)) return undefined;
           const taker = isFirst(job) ? live.nextTaker(job.endpointId) : undefined;
           const started = received(job, taker);
           store.insert(started, job);
@@ -100,14 +99,15 @@ export function createJobs(deps: JobsDeps) {
           return { started, taker };
         },
         (done) => done && begin(done.started, done.taker, job),
-        { bytes: sizeOf(job) },
+        sizeOf(job),
       );
-      return accepted?.started;
+      if (!accepted) throw notFound("endpoint", job.endpointId);
+      return accepted.started;
     },
 
-    /** The same at once for a client that waits for the end of the job: until that, or a moment later, it is not durable. */
-    submitSync(job: NewJob): LiveJob | undefined {
-      if (!deps.exists(job.endpointId)) return undefined;
+    /** Does the same without a commit, for a client that waits for the job's end. The job is pending until then, at most 50 ms. */
+    submitSync(job: NewJob): LiveJob {
+      if (!exists(job.endpointId)) throw notFound("endpoint", job.endpointId);
       const taker = isFirst(job) ? live.queue(job.endpointId).nextTaker(true) : undefined;
       const started = received(job, taker);
       transitions.defer(started, job);
@@ -117,9 +117,9 @@ export function createJobs(deps: JobsDeps) {
 
     take,
 
-    await: assignment.await,
+    await: awaitJob,
 
-    /** Ends a job with its worker's result; false when the job is not that worker's any more. */
+    /** Ends a job with its worker's result; false if the worker does not run it. */
     finish: (id: string, workerId: string, outcome: JobOutcome): Promise<boolean> =>
       change(() => {
         const before = runBy(id, workerId);
@@ -129,7 +129,7 @@ export function createJobs(deps: JobsDeps) {
         return end(before, after, outcome);
       }, outcome.output?.length),
 
-    /** Keeps a running job's progress update (JSON text). */
+    /** Stores a running job's progress update (JSON text). */
     progress: (id: string, workerId: string, output: string): Promise<boolean> =>
       commit(
         () => {
@@ -140,35 +140,34 @@ export function createJobs(deps: JobsDeps) {
           return true;
         },
         undefined,
-        { bytes: output.length },
+        output.length,
       ),
 
     /**
-     * Takes a job back from its worker: into the queue, or to its end after too many crashes. When it rejects because the store
-     * cannot be written, it goes on by itself until that can be: nobody else would take the job from a worker that is gone.
+     * Requeues a job of a worker, or fails it after too many crashes. If the store fails, it rejects and retries in the background,
+     * because no other caller would requeue the job of a lost worker.
      */
     giveBack: (id: string, workerId: string, reason: GiveBackReason, error: string): Promise<boolean> =>
-      untilKept(() =>
+      untilCommitted(() =>
         change(() => {
           const before = runBy(id, workerId);
           if (!before) return undefined;
           const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
-          if (crashes > crashLimit) {
+          if (crashes > crashLimit)
             return end(before, becomes.failed({ ...before, crashes }, error, clock.now()), { output: undefined });
-          }
           const counted = reason !== "undelivered";
           return queueAgain(before, { retries: before.retries + (counted ? 1 : 0), crashes }, counted);
         }),
       ),
 
-    /** Fails a waiting job whose workers do not come up. */
+    /** Fails a waiting job whose workers do not start. */
     refuse: (id: string, error: string): Promise<boolean> =>
       change(() => {
         const before = live.get(id);
         return allows(before, "refuse") ? end(before, becomes.failed(before, error, clock.now())) : undefined;
       }),
 
-    /** Cancels a job that is not over; resolves with the job as it is then. */
+    /** Cancels a job that is not over; resolves with the resulting job. */
     cancel: (endpointId: string, id: string): Promise<Job | undefined> =>
       commit(
         () => {
@@ -178,7 +177,7 @@ export function createJobs(deps: JobsDeps) {
         (done) => announce("before" in done ? done : undefined),
       ).then(({ after }) => after),
 
-    /** Queues a failed or timed-out job again; `retried` says whether it could be. */
+    /** Requeues a failed or timed-out job; `retried` is false for any other state. */
     async retry(endpointId: string, id: string): Promise<{ job: Job; retried: boolean } | undefined> {
       const done = await commit(
         () => {
@@ -193,7 +192,7 @@ export function createJobs(deps: JobsDeps) {
       return done && { job: done.job, retried: done.transition !== undefined };
     },
 
-    /** Removes the waiting jobs and resolves with how many. */
+    /** Removes the waiting jobs; resolves with their number. */
     async purge(endpointId: string): Promise<number> {
       const gone = await commit(
         () => {
@@ -223,26 +222,7 @@ export function createJobs(deps: JobsDeps) {
       );
     },
 
-    /** Does to these jobs what time asks for by now. */
-    settle: (ids: string[]): Promise<unknown> =>
-      commit(
-        () => ids.map((id) => settle(live.get(id))),
-        (done) => done.forEach(announce),
-      ),
-
-    /** Writes what was deferred, so that the store has every job. */
-    writeDeferred: (): Promise<void> => commit(store.flushAll, undefined, { lazy: true }),
-
-    /** The same at once for what was deferred before the last call of this. */
-    writeOlder: (): void => now(store.flushOlder),
-
-    /** The same at once for what is durable already. */
-    writeLogged: (): void => now(store.flush),
-
-    /** Deletes final jobs whose time is over, up to `limit` of them. */
-    expire: (limit: number): Promise<number> => commit(() => store.expire(clock.now(), limit)),
-
-    /** Removes everything that an endpoint has here. */
+    /** Removes an endpoint's jobs, counters and webhooks. */
     async forget(endpointId: string): Promise<void> {
       await commit(
         () => {
@@ -261,8 +241,8 @@ export function createJobs(deps: JobsDeps) {
     },
 
     /**
-     * Reads the jobs that are not over and queues those again that ran when the service ended, but for those whose workers
-     * outlived it: these are returned. Before anything else, in a transaction.
+     * Loads the jobs that are not over, and requeues those that ran when the service ended. Jobs whose workers outlive the service
+     * are not requeued but returned. Must be called first, in a transaction.
      */
     recover(outlives: (workerId: string) => boolean): RunningJob[] {
       const found: LiveJob[] = [];
@@ -274,7 +254,6 @@ export function createJobs(deps: JobsDeps) {
         if (outlives(job.workerId)) kept.push(job);
         else queueAgain(job, { retries: job.retries + 1 }, true);
       }
-      store.flushAll();
       return kept;
     },
   };

@@ -1,40 +1,39 @@
 import { z } from "zod";
+import { ShortLivedMap } from "../short-lived-map";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
-import type { Statement } from "../store/redo-log";
-import type { JobCounters } from "./counters";
-import { type FinalJob, isOver, type Job, type LiveJob } from "./job";
+import type { FinalJob, Job, LiveJob, NewJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
-import { createUnwritten, type JobChange, type JobPayload } from "./unwritten";
+
+/** The part of a job that only its worker needs. */
+export type JobPayload = Pick<NewJob, "input" | "s3Config">;
+
+/** A job that has changed in memory only. */
+interface PendingChange {
+  job: LiveJob;
+  /** Present if the job has no row yet. */
+  payload: JobPayload | undefined;
+  /** The number of calls of `flushOlder` before the change. */
+  flushes: number;
+}
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
 const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams USING (seq)";
 const joined = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
-/** Without outputs, which may be 20 MB each. */
+/** Without outputs, each of which may have 20 MB. */
 const lean = `SELECT ${jobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
 const ofEndpoint = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
-/** Chunks read at once: an answer may be full long before the last one. */
+/** Chunks per query: a response may be full before the last one. */
 const chunkBatch = 64;
 
-export interface JobStoreDeps {
-  groupCommit: Pick<GroupCommit, "now" | "onRollback">;
-  /** Written with the jobs that they count. */
-  counters: Pick<JobCounters, "write" | "unlogged">;
-  /** Something waits for the tables: `flushOlder` has to come soon, in a transaction. */
-  deferred(): void;
-  /** The log has enough for a transaction: `flush` has to come in the next one, nobody's. */
-  logIsFull(): void;
-}
-
 /**
- * The tables of jobs and their outputs and chunks. The statements are few and write little: with group commit they
- * are the largest part of what a job costs. Nothing opens a transaction; the caller wraps what belongs together.
+ * The tables of jobs and of their outputs and chunks. The statements are few and write little, because with group commit they
+ * are the largest part of a job's cost. Methods that write run within the caller's transaction, except `defer`.
  */
-export function createJobStore(database: Database, { groupCommit, counters, ...deps }: JobStoreDeps) {
-  const { redoLog } = database;
+export function createJobStore(database: Database, onRollback: GroupCommit["onRollback"]) {
   const insert = database.prepare(`INSERT INTO jobs
     (seq, id, endpoint_id, status, finished_at, due_at, record, output, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const changed = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
@@ -44,7 +43,7 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
   const find = database.query(`${joined} WHERE id = ?`, rows.stored);
   const page = database.query(`${joined} ${ofEndpoint}`, rows.stored);
   const summaries = database.query(`${lean} ${ofEndpoint}`, rows.job);
-  // Whatever is not over has no output but a progress update.
+  // The only output of a job that is not over is a progress update.
   const live = database.query(`${lean} WHERE finished_at IS NULL`, rows.job);
   const payload = database.query(
     "SELECT input, s3_config AS s3Config FROM jobs WHERE seq = ?",
@@ -61,7 +60,7 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
   const clear = ["job_streams", "job_chunks"].map((table) => database.prepare(`DELETE FROM ${table} WHERE seq = ?`));
   const removeProgress = database.prepare("DELETE FROM job_progress WHERE seq = ?");
   const remove = [...clear, removeProgress, database.prepare("DELETE FROM jobs WHERE seq = ?")];
-  /** Deletes jobs by a condition, with what belongs to them; the jobs last, since the condition is about them. */
+  /** Deletes the jobs that match a condition, and their other rows first, because the condition reads the jobs. */
   const removing = (condition: string) => {
     const parts = ["job_streams", "job_chunks", "job_progress"].map((table) =>
       database.prepare(`DELETE FROM ${table} WHERE seq IN (SELECT seq FROM jobs WHERE ${condition})`),
@@ -69,7 +68,7 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     return [...parts, database.prepare(`DELETE FROM jobs WHERE ${condition}`)];
   };
   const removeEndpoint = removing("endpoint_id = ?");
-  // Past the endpoint's history, which may be long.
+  // By the index of live jobs: the endpoint's history may be long.
   const purge = database.prepare(
     "DELETE FROM jobs INDEXED BY jobs_live WHERE finished_at IS NULL AND status = 'IN_QUEUE' AND endpoint_id = ?",
   );
@@ -78,7 +77,7 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
   );
   const numberRow = z.object({ value: z.number().nullable() }).transform(({ value }) => value ?? undefined);
   const nextExpiry = database.query("SELECT min(due_at) AS value FROM jobs WHERE finished_at IS NOT NULL", numberRow);
-  // From each endpoint to the next one along the index, past all their jobs.
+  // Goes from each endpoint to the next along the index, without reading their jobs.
   const endpoints = database.query(
     `WITH RECURSIVE found (id) AS (
       SELECT min(endpoint_id) FROM jobs
@@ -87,106 +86,95 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
     textOf("id"),
   );
   let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
-  // A job that is over has no place any more; /retry gives it a new one.
+  // Only jobs that are not over have a place: /retry assigns a new one.
   let lastPlace =
     database.query("SELECT max(record ->> 5) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
 
-  /** The statement that writes a change, of a job that is new or one that is there already. */
-  function statementOf({ job, dueAt, payload: content, output }: JobChange, isNew: boolean): Statement {
-    const { seq, status } = job;
-    const state = [status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
-    if (content && isNew) {
-      const { input, s3Config } = content;
-      return [insert, [seq, job.id, job.endpointId, ...state, output ?? null, input, s3Config ?? null]];
-    }
-    return output === undefined ? [save, [...state, seq]] : [saveOutput, [...state, output, seq]];
-  }
+  /** Jobs whose rows are older than memory, by number. */
+  const pending = new ShortLivedMap<number, PendingChange>();
+  let flushes = 0;
 
-  const unwritten = createUnwritten({
-    ...deps,
-    onRollback: groupCommit.onRollback,
-    log(changes) {
-      const written = changes.map((change) => statementOf(change, !change.isLogged));
-      redoLog.append([...written, ...counters.unlogged()]);
-    },
-    write(change) {
-      const [command, params] = statementOf(change, true);
-      command.run(...params);
-    },
-    writeProgress: (seq, text) => void (text === undefined ? removeProgress.run(seq) : setProgress.run(seq, text)),
-  });
-  /** With what was logged always goes what it counted: the log is empty then. */
-  function toTables(flush: () => boolean): void {
-    if (!flush()) return;
-    counters.write();
-    if (!redoLog.isEmpty()) redoLog.settle();
+  function takePending(seq: number): PendingChange | undefined {
+    const change = pending.get(seq);
+    if (!change) return undefined;
+    pending.delete(seq);
+    onRollback(() => pending.set(seq, change));
+    return change;
   }
-  /** Writes into the tables what was changed in this transaction, and what the log has. */
-  const flush = (): void => toTables(unwritten.flush);
-  /** The same with all that was deferred. */
-  const flushAll = (): void => toTables(unwritten.flushAll);
-  /** Rows are removed from the tables: these have every job then, and memory keeps nothing of those that go. */
-  function beforeRemoval(): void {
-    flushAll();
-    unwritten.dropPayloads();
+  /** Inserts or updates the row of a job. An `output` of undefined leaves the column unchanged. */
+  function write(job: Job, dueAt: number | null, output: string | null | undefined, content?: JobPayload): void {
+    const { seq } = job;
+    const state = [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
+    const payload = content ?? takePending(seq)?.payload;
+    if (payload)
+      insert.run(seq, job.id, job.endpointId, ...state, output ?? null, payload.input, payload.s3Config ?? null);
+    else if (output === undefined) save.run(...state, seq);
+    else saveOutput.run(...state, output, seq);
   }
-  /** The last progress update (JSON text) of a job that is not over. */
-  const progressOf = (seq: number): string | undefined =>
-    unwritten.hasProgress(seq) ? unwritten.progress(seq) : progress.get(seq);
-  function outputOf({ job, payload: content, output }: JobChange): string | undefined {
-    if (!isOver(job) || output === null) return progressOf(job.seq);
-    return content ? output : (output ?? find.get(job.id)?.output);
+  /** Writes a job that is not over. Its row has no output, even if it has ended before. */
+  const saveLive = (job: LiveJob, payload?: JobPayload): void => write(job, null, null, payload);
+  /** Writes the pending change of a job before rows that belong to it. */
+  function flushOne(seq: number): void {
+    const change = pending.get(seq);
+    if (change) saveLive(change.job);
+  }
+  function flush(isDue: (change: PendingChange) => boolean = () => true): void {
+    for (const change of pending.values()) if (isDue(change)) saveLive(change.job);
   }
 
   return {
-    /** A number for a submission, above all that were given so far. */
+    /** The number of the next submission. */
     nextSeq: (): number => ++lastSeq,
-    /** The place behind all that were given so far. */
+    /** The last place in the queue. */
     nextPlace: (): number => ++lastPlace,
-    /** Writes a submission, which waits or runs at once. */
-    insert: (job: LiveJob, content: JobPayload): void => unwritten.note(job, job.expiresAt, { payload: content }),
-    /** Writes what may change of a job that is not over; what it returned before, if it was over, goes. */
-    save: (job: LiveJob, dueAt: number): void => unwritten.note(job, dueAt),
-    /** The same outside of a transaction; it is written with the next change of the job, `flushOlder` or `flushAll`. */
-    defer: unwritten.defer,
-    /** Writes what may change of a job that is over and is deleted at `dueAt`; an `output` (JSON text) takes the place of another. */
-    saveOver: (job: FinalJob, dueAt: number, output?: string): void => unwritten.note(job, dueAt, { output }),
-    find: (id: string): StoredJob | undefined => {
-      if (database.isWriting()) flush();
-      const change = unwritten.find(id);
-      if (!change) return find.get(id);
-      const output = outputOf(change);
-      return { job: { ...change.job, hasOutput: output !== undefined }, output };
+    /** Writes a submission, which waits or runs already. */
+    insert: (job: LiveJob, payload: JobPayload): void => saveLive(job, payload),
+    /** Writes a change of a job that is not over, and removes its earlier output. */
+    save: (job: LiveJob): void => saveLive(job),
+    /**
+     * Notes a change outside of a transaction, with the payload of a new job. It stays pending until the job's next change, `flush`
+     * or the second `flushOlder`.
+     */
+    defer(job: LiveJob, payload?: JobPayload): void {
+      const before = pending.get(job.seq);
+      pending.set(job.seq, { job, payload: payload ?? before?.payload, flushes: before?.flushes ?? flushes });
     },
-    /** What the worker gets, as JSON texts. */
-    payload: (seq: number): JobPayload | undefined => {
-      const known = unwritten.payload(seq);
+    /** Writes all pending changes. */
+    flush: (): void => flush(),
+    /** Writes the changes that were pending at its last call; returns whether any are pending now. */
+    flushOlder(): boolean {
+      flush((change) => change.flushes < flushes);
+      flushes++;
+      return pending.size > 0;
+    },
+    /** Writes a job that is over and is deleted at `dueAt`; an `output` (JSON text) replaces an earlier one. */
+    saveOver: (job: FinalJob, dueAt: number, output?: string): void => write(job, dueAt, output),
+    /** The job with this id, without its pending change. */
+    find: (id: string): StoredJob | undefined => find.get(id),
+    /** The payload for the worker, as JSON texts. */
+    payload(seq: number): JobPayload | undefined {
+      const known = pending.get(seq)?.payload;
       if (known) return known;
       const found = payload.get(seq);
       return found && { input: found.input, s3Config: found.s3Config ?? undefined };
     },
-    progress: progressOf,
-    setProgress: unwritten.noteProgress,
-    /**
-     * The end of each transaction: makes durable what it changed, each job once; until then `insert`, `save` and `setProgress` only
-     * remember. Where nothing else was written the redo log has it, and the tables at the next transaction that writes.
-     */
-    commit(): void {
-      if (database.isWriting() || !unwritten.log()) flush();
+    /** The last progress update (JSON text) of a job that is not over. */
+    progress: (seq: number): string | undefined => progress.get(seq),
+    /** Replaces the progress update; undefined removes it. */
+    setProgress(seq: number, text: string | undefined): void {
+      flushOne(seq);
+      if (text === undefined) removeProgress.run(seq);
+      else setProgress.run(seq, text);
     },
-    flush,
-    flushAll,
-    /** The same with what was deferred before the last call of this. */
-    flushOlder: (): void => toTables(unwritten.flushOlder),
-    /** Keeps chunks (JSON texts) from `position` on. */
-    appendChunks: (seq: number, position: number, texts: string[]): void => {
-      unwritten.writeSoon(seq);
+    /** Appends chunks (JSON texts) from `position` on. */
+    appendChunks(seq: number, position: number, texts: string[]): void {
+      flushOne(seq);
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
     },
-    /** Notes how many stream chunks there are, and how many of them were read. */
+    /** Notes the numbers of stream chunks and of those that were read. */
     setChunks: (seq: number, count: number, read: number): void => void setChunks.run(seq, count, read),
     /** Chunks from a position on, as many as fit into `limit` characters, at least one. */
-    chunks: (seq: number, position: number, limit: number): string[] => {
+    chunks(seq: number, position: number, limit: number): string[] {
       const texts: string[] = [];
       for (let size = 0; ; ) {
         const batch = chunks.all(seq, position + texts.length);
@@ -198,39 +186,33 @@ export function createJobStore(database: Database, { groupCommit, counters, ...d
         if (batch.length < chunkBatch) return texts;
       }
     },
-    clearChunks: (seq: number): void => {
+    clearChunks(seq: number): void {
       for (const command of clear) command.run(seq);
     },
-    remove: (seq: number): void => {
-      beforeRemoval();
+    remove(seq: number): void {
+      takePending(seq);
       for (const command of remove) command.run(seq);
     },
     /** Removes an endpoint's jobs. */
-    removeEndpoint: (endpointId: string): void => {
-      beforeRemoval();
+    removeEndpoint(endpointId: string): void {
+      flush();
       for (const command of removeEndpoint) command.run(endpointId);
     },
     /** Removes an endpoint's waiting jobs. */
-    purge: (endpointId: string): void => {
-      beforeRemoval();
+    purge(endpointId: string): void {
+      flush();
       purge.run(endpointId);
     },
-    /** All jobs that are not over. */
+    /** Visits all jobs that are not over. */
     live: (visit: (job: LiveJob) => void): void =>
       live.each((job) => {
         if (job.status === "IN_QUEUE" || job.status === "IN_PROGRESS") visit(job);
       }),
-    /** Removes final jobs whose time was over by `now`, up to `limit`; returns how many. */
-    expire: (now: number, limit: number): number => {
-      flush();
-      return expire.reduce((_count, command) => command.run(now, limit), 0);
-    },
-    /** When the next final job is to be removed. */
-    nextExpiry: (): number | undefined => {
-      if (!redoLog.isEmpty()) groupCommit.now(flush);
-      return nextExpiry.get();
-    },
-    /** The endpoint's jobs, newest first, older than `before`, as the tables have them. */
+    /** Removes final jobs whose time is over by `now`, up to `limit`; returns their number. */
+    expire: (now: number, limit: number): number => expire.reduce((_count, command) => command.run(now, limit), 0),
+    /** The time at which the next final job is removed. */
+    nextExpiry: (): number | undefined => nextExpiry.get(),
+    /** The endpoint's jobs, newest first, older than `before`, without pending changes. */
     page: (endpointId: string, before: number, limit: number): StoredJob[] => page.all(endpointId, before, limit),
     /** The same without outputs. */
     summaries: (endpointId: string, before: number, limit: number): Job[] => summaries.all(endpointId, before, limit),

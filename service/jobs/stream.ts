@@ -9,7 +9,6 @@ import { isOver, type Job } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
-import type { JobTimings } from "./timings";
 import type { JobWaits } from "./waits";
 
 /** A yielded value and what was measured of it, as JSON texts. */
@@ -32,7 +31,20 @@ export interface AnsweredReading extends StreamReading {
   answered(arrived: boolean): Promise<void>;
 }
 
-export interface StreamDeps {
+/** Characters of chunks in one response. */
+const answerSize = 8 * 1024 * 1024;
+
+/** What handlers yield, kept until a client reads it; each chunk is sent once. */
+export function createJobStream({
+  live,
+  store,
+  records,
+  groupCommit: { commit },
+  events,
+  waits,
+  clock,
+  hold,
+}: {
   live: LiveJobs;
   store: JobStore;
   records: JobRecords;
@@ -40,16 +52,9 @@ export interface StreamDeps {
   events: JobEvents;
   waits: Pick<JobWaits, "news">;
   clock: Clock;
-  timings: Pick<JobTimings, "streamHold">;
-}
-
-/** Characters of chunks in one response. */
-const answerSize = 8 * 1024 * 1024;
-
-/** What handlers yield, kept until a client reads it; each chunk is sent once. */
-export function createJobStream(deps: StreamDeps) {
-  const { live, store, records, events, waits, clock, timings } = deps;
-  const { commit } = deps.groupCommit;
+  /** Maximum wait of a reading, ms. */
+  hold: number;
+}) {
   /** Jobs whose chunks are on their way to a reader: resolves when that is over. */
   const onTheWay = new ShortLivedMap<string, Promise<void>>();
 
@@ -68,18 +73,18 @@ export function createJobStream(deps: StreamDeps) {
           return after;
         },
         (job) => void (job && events.emit("streamed", job)),
-        { bytes: chunk.output?.length },
+        chunk.output?.length,
       );
       return longer !== undefined;
     },
 
-    /** The chunks that nobody has read, as JSON texts; waits up to `hold` ms for one while the job runs and there is none. */
+    /** Reads the unread chunks, as JSON texts; if there are none, waits up to `longest` ms for one while the job runs. */
     async read(
       find: () => Job | undefined,
       signal: AbortSignal,
-      hold: number = timings.streamHold,
+      longest: number = hold,
     ): Promise<StreamReading | undefined> {
-      const job = await news(find, signal, hold);
+      const job = await news(find, signal, longest);
       return job && readingOf(await commit(() => readNow(job.id)));
     },
 
@@ -88,8 +93,8 @@ export function createJobStream(deps: StreamDeps) {
      * read in their order and once. The reading has to be `answered`.
      */
     async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined> {
-      const until = clock.now() + timings.streamHold;
-      const found = await news(find, signal, timings.streamHold);
+      const until = clock.now() + hold;
+      const found = await news(find, signal, hold);
       if (!found) return undefined;
       const { id } = found;
       for (let other = onTheWay.get(id); other; other = onTheWay.get(id)) {
@@ -147,10 +152,10 @@ export function createJobStream(deps: StreamDeps) {
   }
 
   /** Waits for a chunk while the job runs and there is none; undefined when the job is gone. */
-  async function news(find: () => Job | undefined, signal: AbortSignal, hold: number): Promise<Job | undefined> {
+  async function news(find: () => Job | undefined, signal: AbortSignal, ms: number): Promise<Job | undefined> {
     const job = find();
     if (!job || job.chunksRead < job.chunks || isOver(job)) return job;
-    await waits.news(job.id, hold, signal, true);
+    await waits.news(job.id, ms, signal, true);
     return find();
   }
 

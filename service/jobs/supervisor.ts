@@ -1,34 +1,42 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
+import type { GroupCommit } from "../store/group-commit";
 import { createAlarm } from "./alarm";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import { isOver, type Job } from "./job";
-import type { Jobs } from "./jobs";
+import { allows, isOver, type Job, type LiveJob, timedOut } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import { createTimerQueue } from "./timer-queue";
+import type { Transition, Transitions } from "./transitions";
 
 export type Supervisor = ReturnType<typeof createSupervisor>;
 
-export interface SupervisorDeps {
-  jobs: Pick<Jobs, "settle" | "expire">;
+/** Jobs per transaction at most: the process sends no response during a transaction. */
+const batch = { live: 100, final: 500 } as const;
+
+/** Applies deadlines to jobs: ttl, execution timeouts, the end of retention. `sweep` is the time between two deletions of final jobs, ms. */
+export function createSupervisor({
+  live,
+  store,
+  groupCommit: { commit },
+  transitions,
+  events,
+  clock,
+  log,
+  deadlines,
+  sweep,
+}: {
   live: LiveJobs;
-  store: Pick<JobStore, "nextExpiry">;
+  store: Pick<JobStore, "nextExpiry" | "expire">;
+  groupCommit: Pick<GroupCommit, "commit">;
+  transitions: Pick<Transitions, "end" | "remove" | "emit">;
   events: JobEvents;
   clock: Clock;
   log: Pick<Logger, "error">;
-  deadlines: Pick<JobDeadlines, "dueAt">;
-  /** How often final jobs are deleted at most, ms. Clients see none whose time is over, so that can wait. */
+  deadlines: JobDeadlines;
   sweep: number;
-}
-
-/** Jobs that time changes in one transaction: it keeps the process from responding. */
-const batch = { live: 100, final: 500 } as const;
-
-/** What time does to jobs: ttl, execution time-outs, the end of retention. */
-export function createSupervisor(deps: SupervisorDeps) {
-  const { jobs, live, store, events, clock, log, deadlines, sweep } = deps;
+}) {
   const isCurrent = (id: string, at: number): boolean => {
     const job = live.get(id);
     return job !== undefined && deadlines.dueAt(job) === at;
@@ -47,10 +55,23 @@ export function createSupervisor(deps: SupervisorDeps) {
   events.on("ended", expect);
   events.on("retimed", expect);
 
-  /** If the store fails, the jobs stay due for the next pass. */
-  async function settle(ids: string[]): Promise<void> {
+  function settle(job: LiveJob | undefined): Transition | undefined {
+    const trigger = job && deadlines.triggerDue(job, clock.now());
+    if (!trigger) return undefined;
+    if (trigger !== "timeOut" || !allows(job, "timeOut")) return transitions.remove(job);
+    const limit = deadlines.executionLimit(job);
+    const error = `the job ran longer than its executionTimeout of ${limit} ms: raise policy.executionTimeout`;
+    return transitions.end(job, timedOut(job, error, clock.now()));
+  }
+  /** Applies the deadlines that have passed to these jobs. If the store fails, the jobs stay due for the next pass. */
+  async function settleAll(ids: string[]): Promise<void> {
     try {
-      await jobs.settle(ids);
+      await commit(
+        () => ids.map((id) => settle(live.get(id))),
+        (done) => {
+          for (const transition of done) if (transition) transitions.emit(transition);
+        },
+      );
     } catch (error) {
       for (const id of ids) {
         const job = live.get(id);
@@ -60,14 +81,14 @@ export function createSupervisor(deps: SupervisorDeps) {
     }
   }
 
-  /** Does everything that is due by now and resolves with when there is more to do. Tests call it by hand. */
+  /** Applies all deadlines that have passed; resolves with the time of the next one. */
   async function pass(): Promise<number | undefined> {
     const now = clock.now();
-    // A job may be due twice, for its own time and for its ttl.
-    for (let ids = timers.due(now, batch.live); ids.length > 0; ids = timers.due(now, batch.live)) await settle(ids);
+    // A job may be due twice, by its own deadline and by its ttl.
+    for (let ids = timers.due(now, batch.live); ids.length > 0; ids = timers.due(now, batch.live)) await settleAll(ids);
     let expiry = store.nextExpiry();
     while (expiry !== undefined && nextSweep(expiry) <= now) {
-      await jobs.expire(batch.final);
+      await commit(() => store.expire(clock.now(), batch.final));
       expiry = store.nextExpiry();
     }
     const times = [timers.next(), expiry === undefined ? undefined : nextSweep(expiry)].filter(
@@ -78,15 +99,15 @@ export function createSupervisor(deps: SupervisorDeps) {
 
   return {
     pass,
-    /** Takes over the jobs that the store had. Before anything else. */
+    /** Watches the jobs that the store had at the start. Must be called first. */
     watch(found: Iterable<Job>): void {
       for (const job of found) expect(job);
     },
-    /** Looks anew at an endpoint's jobs, whose execution time-out may be another one. */
+    /** Updates the deadlines of an endpoint's jobs after a change of its execution timeout. */
     retime(endpointId: string): void {
       for (const job of live.of(endpointId)) expect(job);
     },
-    /** Passes whenever something is due. */
+    /** Starts passes at each deadline. */
     start: alarm.start,
     stop: alarm.stop,
   };

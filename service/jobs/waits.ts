@@ -3,7 +3,6 @@ import { ShortLivedMap } from "../short-lived-map";
 import { createAlarm } from "./alarm";
 import type { JobEvents } from "./events";
 import type { StoredJob } from "./row";
-import { createTimerQueue } from "./timer-queue";
 
 type Done = (ended?: StoredJob) => void;
 
@@ -12,54 +11,55 @@ export type JobWaits = ReturnType<typeof createJobWaits>;
 interface Wait {
   jobId: string;
   chunks: boolean;
-  /** Undefined once it was called, or left: the timer stays for a while, and must not keep the client's response. */
-  done: Done | undefined;
+  /** Time of the clock at which it ends at the latest. */
+  end: number;
+  done: Done;
 }
 
 /**
- * How long the transactions that end jobs are apart while so many clients wait, ms: at 128 clients a sixth more jobs per second than
- * 1 ms brings, while 16 would all wait for it, and the workers would have nothing to do.
+ * Minimum time between transactions while this many clients wait for jobs, ms. At 128 clients, 3 ms give a sixth more jobs per second
+ * than 1 ms; at 16 clients, the workers would be idle for that time.
  */
 export const commitWindow = (waits: number): number => Math.min(3, Math.max(1, waits / 40));
 
-/** Waits that end in one turn. */
-const batch = 1000;
-
-/** Waits for jobs on behalf of clients. */
+/** Waits of clients for jobs. */
 export function createJobWaits(events: JobEvents, clock: Clock) {
   const waiting = new ShortLivedMap<string, Wait[]>();
   let size = 0;
   let closed = false;
-  // One timer for all of them: most jobs are over long before the time of who waits for them.
-  const timers = createTimerQueue<Wait>(
-    ({ done }) => done !== undefined,
-    () => size,
-  );
+  // One timer for all waits, for the one that ends first: most jobs are over long before.
   const alarm = createAlarm(
     clock,
     async () => endLate(),
     () => undefined,
   );
 
-  function endLate(): number | undefined {
-    for (let late = timers.due(clock.now(), batch); late.length > 0; late = timers.due(clock.now(), batch)) {
-      for (const wait of late) leave(wait)?.();
-    }
-    return timers.next();
+  function all(): Wait[] {
+    return [...waiting.values()].flat();
   }
-  /** Ends a wait; returns what to call. */
-  function leave(wait: Wait): Done | undefined {
-    const { done } = wait;
-    if (!done) return undefined;
-    wait.done = undefined;
+  function endLate(): number | undefined {
+    const now = clock.now();
+    for (const wait of all()) if (wait.end <= now) end(wait);
+    return size > 0 ? all().reduce((first, { end }) => Math.min(first, end), Number.POSITIVE_INFINITY) : undefined;
+  }
+  /** Removes a wait; false if it has ended already. */
+  function leave(wait: Wait): boolean {
+    const waits = waiting.get(wait.jobId);
+    if (!waits?.includes(wait)) return false;
     size--;
-    const left = waiting.get(wait.jobId)?.filter((one) => one !== wait) ?? [];
-    if (left.length > 0) waiting.set(wait.jobId, left);
+    if (waits.length > 1)
+      waiting.set(
+        wait.jobId,
+        waits.filter((one) => one !== wait),
+      );
     else waiting.delete(wait.jobId);
-    return done;
+    return true;
+  }
+  function end(wait: Wait, ended?: StoredJob): void {
+    if (leave(wait)) wait.done(ended);
   }
   function wake(jobId: string, isChunk: boolean, ended?: StoredJob): void {
-    for (const wait of waiting.get(jobId) ?? []) if (wait.chunks || !isChunk) leave(wait)?.(ended);
+    for (const wait of waiting.get(jobId) ?? []) if (wait.chunks || !isChunk) end(wait, ended);
   }
   events.on("ended", (job, _before, output) => wake(job.id, false, { job, output }));
   events.on("removed", ({ id }) => wake(id, false));
@@ -67,28 +67,26 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
   alarm.start();
 
   /**
-   * Calls `done` once: with the job when it is over; without it when it is gone, when `ms` have passed or when all waits
-   * end; with `chunks`, also when a stream chunk came in. Returns what ends the wait without a call.
+   * Calls `done` once: with the job when it is over; without it when it is removed, after `ms`, or when all waits are closed; with
+   * `chunks`, also when a stream chunk arrives. Returns a function that ends the wait without a call.
    */
   function begin(jobId: string, ms: number, done: Done, chunks = false): () => void {
     if (closed) {
       done();
       return () => undefined;
     }
-    const wait: Wait = { jobId, chunks, done };
+    const wait: Wait = { jobId, chunks, end: clock.now() + ms, done };
     size++;
     const others = waiting.get(jobId);
     if (others) others.push(wait);
     else waiting.set(jobId, [wait]);
-    const end = clock.now() + ms;
-    timers.add(end, wait);
-    alarm.by(end);
+    alarm.by(wait.end);
     return () => void leave(wait);
   }
 
   return {
     wait: begin,
-    /** The same as a promise, which an aborted signal resolves, too. */
+    /** The same as a promise; an aborted signal resolves it. */
     news: (jobId: string, ms: number, signal: AbortSignal, chunks: boolean): Promise<void> =>
       new Promise((resolve) => {
         if (signal.aborted) return resolve();
@@ -106,14 +104,14 @@ export function createJobWaits(events: JobEvents, clock: Clock) {
     get closed(): boolean {
       return closed;
     },
-    /** How many there are. */
+    /** The number of waits. */
     get size(): number {
       return size;
     },
-    /** Ends all waits; from then on none begins. */
+    /** Ends all waits, and later ones immediately. */
     close(): void {
       closed = true;
-      for (const waits of [...waiting.values()]) for (const wait of waits) leave(wait)?.();
+      for (const wait of all()) end(wait);
       void alarm.stop();
     },
   };

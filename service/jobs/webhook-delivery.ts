@@ -9,24 +9,28 @@ import type { JobEvents } from "./events";
 import { type JobTimings, storePause } from "./timings";
 import { type PendingWebhook, type WebhookStore, webhookHost } from "./webhook-store";
 
-export interface WebhookDeliveryDeps {
-  webhooks: WebhookStore;
-  groupCommit: Pick<GroupCommit, "commit">;
-  events: JobEvents;
-  clock: Clock;
-  timings: JobTimings;
-  log: Pick<Logger, "info" | "warn" | "error">;
-}
-
 /**
  * Deliveries at once. One host gets few, so that a slow receiver delays its own notifications only; a body is in memory
  * from its delivery's begin to its end, so their sizes are bounded too (four bodies of the largest size fit).
  */
 const atOnce = { all: 256, host: 4, bytes: 128 * 1024 * 1024 } as const;
 
-/** Delivers notifications of ended jobs (interface: Events). They wait in the store, so a restart loses none. */
-export function createWebhookDelivery(deps: WebhookDeliveryDeps) {
-  const { webhooks, groupCommit, events, clock, timings, log } = deps;
+/** Delivers webhooks of ended jobs (interface: Events). They are stored until then, so a restart loses none. */
+export function createWebhookDelivery({
+  webhooks,
+  groupCommit,
+  events,
+  clock,
+  timings,
+  log,
+}: {
+  webhooks: WebhookStore;
+  groupCommit: Pick<GroupCommit, "commit">;
+  events: JobEvents;
+  clock: Clock;
+  timings: Pick<JobTimings, "webhookDelay" | "webhookAnswer">;
+  log: Pick<Logger, "info" | "warn" | "error">;
+}) {
   /** Under way: id → what it holds. */
   const sending = new ShortLivedMap<number, { bytes: number; done: Promise<void> }>();
   const sendingTo = new Map<string, number>();

@@ -12,7 +12,8 @@ const row = z.object({
 /** A notification that still has to be delivered. */
 export type PendingWebhook = z.output<typeof row>;
 
-interface NewWebhook {
+/** A webhook to store. */
+export interface NewWebhook {
   endpointId: string;
   jobId: string;
   url: string;

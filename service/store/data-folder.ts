@@ -2,22 +2,19 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writ
 import { join } from "node:path";
 import { StartError } from "../errors";
 
-/** The tables of a data folder's store. */
+/** The database file of a data folder. */
 export const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
-
-/** The redo log beside them. */
-export const redoFile = (dataFolder: string): string => `${storeFile(dataFolder)}-redo`;
 
 /** Names that the service itself uses in its folder, and those that file systems and desktops put into every folder. */
 const expected =
   /^(?:(?:api-key|address|containers|pulled-images\.json|service\.log|service\.db|lock|reaper)(?:[.-].*)?|logs|workers|volumes|orphaned|\.gitignore|lost\+found|\.DS_Store)$/;
 
-/** How many names a message lists. */
+/** Maximum number of names in a message. */
 const shownNames = 3;
 
 /**
- * Creates a data folder (mode 0700, ignored by Git: it holds a key and secrets). A folder that exists is not changed; it must be
- * empty, or that of a service with its store whole. Throws a StartError otherwise.
+ * Creates a data folder (mode 0700, ignored by Git: it contains a key and secrets). An existing folder is not changed. It must be
+ * empty or a service's folder with all files of its store; otherwise a StartError is thrown.
  */
 export function prepareDataFolder(dataFolder: string): void {
   const created = mkdirSync(dataFolder, { recursive: true, mode: 0o700 }) !== undefined;
@@ -39,12 +36,11 @@ function checkNames(dataFolder: string): void {
   );
 }
 
-/** Changes that wait for a store which is missing would be lost with a new one. */
+/** A new database beside the write-ahead log of a missing one would lose that log's changes. */
 function checkRemains(dataFolder: string): void {
-  for (const file of [redoFile(dataFolder), `${storeFile(dataFolder)}-wal`]) {
-    if (!statSync(file, { throwIfNoEntry: false })?.size) continue;
-    throw new StartError(
-      `the store in ${dataFolder}: service.db is missing beside ${file}, which contains accepted jobs; restore all files of the folder from one backup`,
-    );
-  }
+  const log = `${storeFile(dataFolder)}-wal`;
+  if (!statSync(log, { throwIfNoEntry: false })?.size) return;
+  throw new StartError(
+    `the store in ${dataFolder}: service.db is missing beside ${log}, which contains accepted jobs; restore all files of the folder from one backup`,
+  );
 }

@@ -3,23 +3,21 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { z } from "zod";
 import { StartError } from "../errors";
-import { prepareDataFolder, redoFile, storeFile } from "./data-folder";
-import { diskFault } from "./disk-faults";
-import { migrate, redoSince } from "./migrations";
-import { openRedoLog, type RedoLog, redo } from "./redo-log";
+import { prepareDataFolder, storeFile } from "./data-folder";
+import { diskFault, sqliteCode, unreadable } from "./faults";
+import { createTables } from "./schema";
 
-/** What a column holds; the tables are STRICT, so a column has one type. */
+/** A value of a column; the tables are STRICT, so a column has one type. */
 export type SqlValue = string | number | null | Uint8Array;
 
-/** Reads a row as the store gives it; a zod shape is one. */
+/** Parses a row of a result; a zod shape is one. */
 export interface RowShape<Row> {
   parse(row: unknown): Row;
 }
 
 /** A prepared statement that changes rows; parameters are positional. */
 export interface Command {
-  readonly sql: string;
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(...params: SqlValue[]): number;
 }
 
@@ -31,43 +29,32 @@ export interface Query<Row> {
   each(visit: (row: Row) => void, ...params: SqlValue[]): void;
 }
 
-/** The service's store: synchronous SQLite. What `transaction` returned from is there after a kill -9. */
+/** The service's store: synchronous SQLite. Changes are durable when `transaction` returns: a kill -9 loses none. */
 export interface Database {
   /** Prepares a statement that changes rows. */
   prepare(sql: string): Command;
-  /** Prepares a statement that returns rows, each read by `row`. */
+  /** Prepares a statement that returns rows, each parsed by `row`. */
   query<Row>(sql: string, row: RowShape<Row>): Query<Row>;
   /**
-   * Runs `work` whole or not at all; a transaction inside another one is part of it. It begins with the first statement that changes
-   * rows, so that one without any costs nothing.
+   * Runs `work` in a transaction, and rolls back if it throws. A nested call joins the outer transaction. The transaction begins with
+   * the first statement that changes rows, so one without changes costs nothing.
    */
   transaction<Result>(work: () => Result): Result;
-  /** Whether the open transaction has changed rows. */
-  isWriting(): boolean;
-  /** Runs `then` once the open transaction is committed, at once without one, never after a rollback. */
+  /** Runs `then` after the open transaction is committed, never after a rollback; immediately if none is open. */
   afterCommit(then: () => void): void;
-  /** What is durable before the tables have it. */
-  readonly redoLog: RedoLog;
-  /** Closes the store and gives the data folder free. */
+  /** Closes the store and unlocks the data folder. */
   close(): void;
 }
 
-const sqliteCode = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
-/** Whether an error says that a UNIQUE or PRIMARY KEY rule of a table refused a row. */
-export const isUniqueViolation = (error: unknown): boolean =>
-  /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(sqliteCode(error));
-
-/** How long a statement waits for a lock of another program, ms. Nothing else of the service runs meanwhile. */
+/** Maximum wait for another program's lock, ms. The service does nothing else in that time. */
 const lockWait = 250;
 
-/** How long a look into a store waits for the service that writes it, ms. */
+/** Maximum wait for a lock while another process reads a running service's store, ms. */
 const lookLimit = 2000;
 
 /**
- * Reads rows of a data folder's store without taking the folder, whether a service has it or not. Changes nothing.
- * Undefined when there is no store yet.
+ * Reads rows of a data folder's store without locking the folder, even while a service uses it. Changes nothing. Returns undefined
+ * if there is no store yet.
  */
 export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
   if (!existsSync(storeFile(dataFolder))) return undefined;
@@ -85,43 +72,30 @@ export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShap
   }
 }
 
-/** Receives what goes wrong beside the calls of a store. */
+/** Receives errors that no caller of the store receives. */
 export interface StoreFaults {
-  /** An error of what follows a commit. */
+  /** An `afterCommit` callback failed. */
   ofFollower(error: unknown): void;
-  /** Why nothing can be written, once until something is. */
+  /** The store cannot be written. Called once until a transaction succeeds. */
   ofDisk(text: string): void;
 }
 const ignored: StoreFaults = { ofFollower: () => undefined, ofDisk: () => undefined };
 
 /**
- * Opens the store of a data folder, which is created when absent, and brings its tables up to date.
- * One process has a folder at a time: a second one gets a StartError that names the folder and the process.
+ * Opens the store of a data folder; creates both if they do not exist. Throws a StartError if another process uses the folder or
+ * if another version wrote the store.
  */
 export function openDatabase(dataFolder: string, faults = ignored): Database {
   prepareDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
     const connection = connect(dataFolder);
-    const tables = wrap(connection, dataFolder, faults);
-    // First of all: it is in the words of the version that wrote it.
-    if (versionOf(connection) >= redoSince) redo(redoFile(dataFolder), tables);
-    migrate({
-      version: () => versionOf(connection),
-      apply: (sql, version) =>
-        connection.transaction(() => {
-          connection.exec(sql);
-          connection.exec(`PRAGMA user_version = ${version}`);
-        })(),
-    });
-    const redoLog = openRedoLog(redoFile(dataFolder), tables);
+    connection.transaction(() => createTables(versionOf(connection), (sql) => void connection.exec(sql)))();
+    const store = wrap(connection, dataFolder, faults);
     return {
-      ...tables,
-      redoLog,
+      ...store,
       close: () => {
-        if (!tables.close()) return;
-        redoLog.close();
-        unlock();
+        if (store.close()) unlock();
       },
     };
   } catch (error) {
@@ -130,17 +104,9 @@ export function openDatabase(dataFolder: string, faults = ignored): Database {
   }
 }
 
-/** A StartError for a damaged store; any other fault as it is. */
-export function unreadable(dataFolder: string, error: unknown): unknown {
-  if (!/^SQLITE_(NOTADB|CORRUPT)/.test(sqliteCode(error))) return error;
-  return new StartError(
-    `the store in ${dataFolder}: cannot be read (${sqliteCode(error)}); keep the folder, which may contain accepted jobs, and restore a backup of all its files`,
-  );
-}
-
 /**
- * The lock is a write transaction held open on a file of its own. The operating system lets go of it when the process
- * ends, however it ends, so there are no stale locks; readers still see the process id committed just before.
+ * The lock is an open write transaction on a separate file. The operating system releases it when the process ends, so there are no
+ * stale locks. The process id is committed before that, for the message of a second service.
  */
 function lockFolder(dataFolder: string): () => void {
   const lock = new Libsql(join(dataFolder, "lock"), { timeout: 0 });
@@ -178,33 +144,33 @@ function ownerOf(lock: Libsql.Database): string {
 function connect(dataFolder: string): Libsql.Database {
   const connection = new Libsql(storeFile(dataFolder), { timeout: lockWait });
   connection.pragma("journal_mode = WAL");
-  // A killed process loses nothing that the operating system has; only a power cut could cost the last commits.
+  // A killed process loses no commit; a power cut can lose the last ones.
   connection.pragma("synchronous = NORMAL");
   connection.pragma("foreign_keys = ON");
-  // A checkpoint writes each page once, however often it changed: fewer of them cost less. 8192 pages are 32 MiB of log.
+  // A checkpoint writes each page once, however often it changed, so few checkpoints cost less. 8192 pages are 32 MiB of log.
   connection.pragma("wal_autocheckpoint = 8192");
   connection.pragma("cache_size = -32768");
   return connection;
 }
 
-/** The tables of the store; `close` says whether they were open. */
+/** The open store; `close` returns whether it was open. */
 function wrap(
   connection: Libsql.Database,
   dataFolder: string,
   faults: StoreFaults,
-): Omit<Database, "redoLog" | "close"> & { close(): boolean } {
+): Omit<Database, "close"> & { close(): boolean } {
   let open = true;
   let inside = false;
   let writing = false;
   let waiting: (() => void)[] = [];
-  // After its close the driver ends the whole process when it is asked about a transaction, and still runs statements, into
-  // a folder that another service may have by then.
+  // A closed connection of the driver still runs statements, into a folder that another service may use by then, and ends the whole
+  // process when its `inTransaction` is read.
   const checkOpen = (): void => {
     if (!open) throw new Error("the store is closed");
   };
-  /** The text of the last fault of the disk, until something is written again. */
+  /** The last reported disk fault, until a transaction succeeds. */
   let lastFault: string | undefined;
-  function named(error: unknown): unknown {
+  function reported(error: unknown): unknown {
     const fault = diskFault(error, dataFolder);
     if (!fault) return error;
     if (fault.message !== lastFault) faults.ofDisk(fault.message);
@@ -214,11 +180,10 @@ function wrap(
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
   return {
-    // Parameters go on as one array: a single null or blob of its own would be taken for named parameters.
+    // Parameters are passed as one array: the driver reads a single null or blob as named parameters.
     prepare: (sql) => {
       const statement = connection.prepare(sql);
       return {
-        sql,
         run: (...params) => {
           checkOpen();
           if (inside && !writing) {
@@ -260,16 +225,16 @@ function wrap(
         }
       } catch (error) {
         waiting = [];
-        // SQLite has rolled back by itself after some faults, such as a full disk.
+        // SQLite rolls back by itself after some faults, such as a full disk.
         if (connection.inTransaction) connection.exec("ROLLBACK");
-        throw named(error);
+        throw reported(error);
       } finally {
         inside = false;
         writing = false;
       }
       const committed = waiting;
       waiting = [];
-      // The changes are durable: no fault here may look like a rollback.
+      // The changes are durable: an error here must not look like a rollback.
       for (const then of committed) {
         try {
           then();
@@ -279,7 +244,6 @@ function wrap(
       }
       return result;
     },
-    isWriting: () => writing,
     afterCommit: (then) => {
       checkOpen();
       if (inside) waiting.push(then);
@@ -288,7 +252,7 @@ function wrap(
     close: () => {
       if (!open) return false;
       open = false;
-      // The driver closes the file only once its statements are collected; what is in the log belongs into the file now.
+      // The driver closes the file when its statements are collected, which may be never, so the log is moved into the file now.
       connection.pragma("wal_checkpoint(TRUNCATE)");
       connection.close();
       return true;

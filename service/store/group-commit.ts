@@ -1,102 +1,66 @@
 import { ServiceError } from "../errors";
 import type { Database } from "./database";
 
-/** Group commit: the changes of one turn of the event loop are one transaction, and their callers hear of it after the commit. */
+/** Group commit: the changes of one turn of the event loop share a transaction, and each caller is acknowledged after its commit. */
 export interface GroupCommit {
   /**
-   * Runs `work` in the next transaction and resolves with what it returned once that is durable. Works run one after the
-   * other. A work may change memory as well, when it says with `onRollback` how to undo that; it may run twice. `after`
-   * runs right after the commit, before any caller hears of it.
+   * Runs `work` in the next transaction; resolves with its result after the commit. Works run in order, one at a time, and a work may
+   * run twice. `after` runs right after the commit, before any caller is acknowledged. `bytes` estimates the size of the changes.
    */
-  commit<Result>(work: () => Result, after?: (result: Result) => void, options?: CommitOptions): Promise<Result>;
-  /** Runs `work` in a transaction of its own at once, or in the one that is open, and returns what it returned. */
-  now<Result>(work: () => Result): Result;
-  /** Undoes a change of memory when the transaction of the work that is running now fails; outside of one there is nothing to undo. */
+  commit<Result>(work: () => Result, after?: (result: Result) => void, bytes?: number): Promise<Result>;
+  /** Undoes a change of memory if the current transaction fails; ignored outside of a transaction. */
   onRollback(undo: () => void): void;
-  /** Commits what waits, now, and refuses what comes later. */
+  /** Commits the pending works immediately and rejects later ones. */
   close(): void;
 }
 
-export interface CommitOptions {
-  /** About how much the work writes. */
-  bytes?: number | undefined;
-  /** Nobody waits for it: it goes with the next work that somebody waits for, or on its own a moment later. */
-  lazy?: boolean;
-}
-
+/** A pending work. */
 interface Entry {
   bytes: number;
-  lazy: boolean;
   run(): void;
   settle(): void;
   fail(error: unknown): void;
 }
 
-/** Works and bytes per transaction at most: a transaction keeps the process from responding. */
+/** Works and bytes per transaction at most: the process sends no response during a transaction. */
 const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 
-/** How long a lazy work waits at most, ms. */
-const lazyDelay = 2;
-
-export interface GroupCommitOptions {
-  /** Writes what memory has gathered for the store, at the end of each transaction. */
-  beforeCommit?: () => void;
-  /**
-   * A transaction costs several times what a work costs, so that many callers are served sooner when they share one: as long as
-   * more than one waits, a transaction begins so many ms after the last one. The more callers there are, the more come meanwhile.
-   */
-  window?(): number;
-  /** A work that comes alone, more than so many ms after the last transaction, does not wait for the end of the turn either. */
-  aloneAfter?: number;
-}
-
-export function createGroupCommit(
-  database: Database,
-  { beforeCommit, window = () => 1, aloneAfter = Number.POSITIVE_INFINITY }: GroupCommitOptions = {},
-): GroupCommit {
-  let waiting: Entry[] = [];
+/**
+ * `window` is the minimum time between transactions while several callers wait, ms: a transaction costs several times as much as a
+ * row, so more callers per transaction means more throughput.
+ */
+export function createGroupCommit(database: Database, window: () => number = () => 1): GroupCommit {
+  let pending: Entry[] = [];
   /** Undefined outside of a transaction. */
   let undos: (() => void)[] | undefined;
   let scheduled = false;
-  let later: NodeJS.Timeout | undefined;
   let closed = false;
   let crowded = false;
   let lastBegan = 0;
 
-  function schedule(lazy: boolean): void {
+  function schedule(): void {
     if (scheduled) return;
-    if (lazy) {
-      later ??= setTimeout(run, lazyDelay);
-      return;
-    }
     scheduled = true;
-    if (!crowded && performance.now() - lastBegan > aloneAfter) queueMicrotask(run);
-    else setImmediate(run);
+    setImmediate(run);
   }
   function run(): void {
     const now = performance.now();
-    // Meanwhile the event loop takes what comes in.
-    if (crowded && now - lastBegan < window() && waiting.length < batchLimit.works) {
+    if (crowded && now - lastBegan < window() && pending.length < batchLimit.works) {
+      // The event loop reads requests in the meantime.
       setImmediate(run);
       return;
     }
-    clearTimeout(later);
     scheduled = false;
-    later = undefined;
     lastBegan = now;
     commitBatch();
-    if (waiting.length > 0) schedule(false);
+    if (pending.length > 0) schedule();
   }
 
-  function transact<Result>(work: () => Result): Result {
+  function transact(work: () => void): void {
     const begun: (() => void)[] = [];
     undos = begun;
     try {
-      return database.transaction(() => {
-        const result = work();
-        beforeCommit?.();
-        return result;
-      });
+      database.transaction(work);
     } catch (error) {
       for (const undo of begun.reverse()) undo();
       throw error;
@@ -105,28 +69,28 @@ export function createGroupCommit(
     }
   }
 
-  /** The works that come next, as many as the limits allow, at least one. */
+  /** Removes the next works, as many as the limits allow, at least one. */
   function nextBatch(): Entry[] {
     let bytes = 0;
-    const end = waiting.findIndex((entry, at) => {
+    const end = pending.findIndex((entry, at) => {
       bytes += entry.bytes;
       return at > 0 && (at === batchLimit.works || bytes > batchLimit.bytes);
     });
-    const batch = end === -1 ? waiting : waiting.slice(0, end);
-    waiting = end === -1 ? [] : waiting.slice(end);
+    const batch = end === -1 ? pending : pending.slice(0, end);
+    pending = end === -1 ? [] : pending.slice(end);
     return batch;
   }
 
   function commitBatch(): void {
-    if (waiting.length === 0) return;
+    if (pending.length === 0) return;
     const batch = nextBatch();
-    crowded = batch.filter(({ lazy }) => !lazy).length > 1;
+    crowded = batch.length > 1;
     try {
       transact(() => {
         for (const entry of batch) entry.run();
       });
     } catch (error) {
-      // One of them failed and took the others with it: each on its own, so that only the guilty one fails.
+      // A failed work rolls back the whole batch, so each is repeated in a transaction of its own, and only the failed one rejects.
       if (batch.length > 1) for (const entry of batch) commitAlone(entry);
       else for (const entry of batch) entry.fail(error);
       return;
@@ -145,13 +109,12 @@ export function createGroupCommit(
   }
 
   return {
-    commit<Result>(work: () => Result, after?: (result: Result) => void, options: CommitOptions = {}): Promise<Result> {
+    commit<Result>(work: () => Result, after?: (result: Result) => void, bytes = 0): Promise<Result> {
       if (closed) return Promise.reject(new ServiceError("stopping", "the service is stopping"));
       return new Promise((resolve, reject) => {
         let outcome: { result: Result } | undefined;
-        waiting.push({
-          bytes: options.bytes ?? 0,
-          lazy: options.lazy ?? false,
+        pending.push({
+          bytes,
           run: () => {
             outcome = { result: work() };
           },
@@ -166,14 +129,13 @@ export function createGroupCommit(
           },
           fail: reject,
         });
-        schedule(options.lazy ?? false);
+        schedule();
       });
     },
-    now: (work) => (undos ? work() : transact(work)),
     onRollback: (undo) => void undos?.push(undo),
     close() {
       closed = true;
-      while (waiting.length > 0) commitBatch();
+      while (pending.length > 0) commitBatch();
     },
   };
 }

@@ -147,7 +147,6 @@ async function queueJobs(dataFolder: string, endpointId: string, count: number):
       jobs.submit({ ...same, ...times, id: `${String(at).padStart(8, "0")}-job`, input: `{"name":"job ${at}"}` }),
     ),
   );
-  await jobs.writeDeferred();
   database.close();
 }
 

@@ -21,7 +21,7 @@ test(
   `${runs} random histories, with calls at once and kills before the commit, leave what the rules say`,
   async () => {
     const property = fc.asyncProperty(histories, async ({ punctual, steps }) => {
-      const player = new Player(folder, database, punctual);
+      const player = new Player(database, punctual);
       try {
         for (const step of steps) {
           await player.play(step);

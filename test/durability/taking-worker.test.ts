@@ -17,7 +17,7 @@ async function openDispatcher() {
   const folder = mkdtempSync(join(tmpdir(), "taking-worker-"));
   const database = openDatabase(folder);
   const clock = new ManualClock();
-  const life = startLife(folder, database, clock, false);
+  const life = startLife(database, clock, false);
   onTestFinished(async () => {
     await life.die();
     database.close();

@@ -1,8 +1,6 @@
 import { expect } from "vitest";
 import type { TakenJob } from "../../../service/jobs/job";
-import { redoFile } from "../../../service/store/data-folder";
 import type { Database } from "../../../service/store/database";
-import { redo } from "../../../service/store/redo-log";
 import { ManualClock } from "../../support/manual-clock";
 import { Model, type ModelJob } from "./model";
 import { type Life, startLife } from "./parts";
@@ -34,7 +32,6 @@ async function quiet(): Promise<void> {
 
 /** Plays histories on the real job path and on the model at once. */
 export class Player {
-  readonly #folder: string;
   readonly #database: Database;
   readonly #punctual: boolean;
   readonly #clock = new ManualClock();
@@ -44,15 +41,12 @@ export class Player {
   #given: string[] = [];
   #ids = 0;
 
-  constructor(folder: string, database: Database, punctual: boolean) {
-    this.#folder = folder;
+  constructor(database: Database, punctual: boolean) {
     this.#database = database;
     this.#punctual = punctual;
-    // What an earlier history logged would come back.
-    redo(redoFile(folder), database);
     for (const table of ["webhooks", "job_counters", "job_progress", "job_streams", "jobs"])
       database.prepare(`DELETE FROM ${table}`).run();
-    this.#life = startLife(folder, database, this.#clock, punctual);
+    this.#life = startLife(database, this.#clock, punctual);
   }
 
   get model(): Model {
@@ -73,7 +67,7 @@ export class Player {
       expect(next, "when the supervisor wants to look again").toBe(this.#model.nextDue());
       return;
     }
-    if (step.kind === "write") return step.older ? this.#life.jobs.writeOlder() : this.#life.jobs.writeLogged();
+    if (step.kind === "flush") return this.#life.flush.now();
     if (step.dies) return this.#killedDuring(step.operations);
     const calls = this.#startAll(step.operations, this.#model);
     await quiet();
@@ -115,7 +109,7 @@ export class Player {
     this.#given = [];
     this.#model.given = [];
     this.#model.recover();
-    this.#life = startLife(this.#folder, this.#database, this.#clock, this.#punctual);
+    this.#life = startLife(this.#database, this.#clock, this.#punctual);
     if (this.#punctual) {
       await quiet();
       this.#model.settle(this.now);
@@ -143,7 +137,7 @@ export class Player {
         const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, expiresAt: now + ttl };
         const rest = { lowPriority: false, s3Config: undefined, input: "{}" };
         const webhook = hasWebhook ? "http://127.0.0.1:9/" : undefined;
-        const answer = jobs.submit({ ...job, ...rest, webhook }).then((accepted) => accepted?.id);
+        const answer = jobs.submit({ ...job, ...rest, webhook }).then((accepted) => accepted.id);
         model.submit({ ...job, hasWebhook });
         return call(answer, job.id, job.id);
       }

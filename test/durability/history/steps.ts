@@ -28,8 +28,8 @@ export type Step =
   | { kind: "time"; ms: number }
   /** The supervisor looks, where it does not look by itself. */
   | { kind: "pass" }
-  /** The tables get what was logged, and the `older` of what was deferred. */
-  | { kind: "write"; older: boolean };
+  /** Pending changes are written. */
+  | { kind: "flush" };
 
 const kind = <Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds);
 const at = fc.nat(11);
@@ -81,7 +81,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: kind("time"), ms: fc.integer({ min: 1, max: 30_000 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: kind("time"), ms: fc.integer({ min: 60_000, max: 2_000_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: kind("pass") }) },
-  { weight: 2, arbitrary: fc.record({ kind: kind("write"), older: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: kind("flush") }) },
 );
 
 const submitted = { ttl: 10_000, executionTimeout: undefined, hasWebhook: false, operation: "run" } as const;

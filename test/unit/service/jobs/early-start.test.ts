@@ -69,24 +69,43 @@ test("a longer one is in the store a moment later, and before /requests reads it
   rig.jobs.await("endpoint", rig.local);
   const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
   rig.jobs.submitSync(first);
-  await rig.jobs.writeDeferred();
+  await rig.flush.now();
   expect(rig.stored()).toEqual([`${first.id} IN_PROGRESS`]);
   rig.jobs.submitSync(second);
-  await rig.jobs.writeDeferred();
+  await rig.flush.now();
   expect(rig.records.page("endpoint", 9, 9).map(({ job }) => job.id)).toEqual([second.id, first.id]);
 });
 
-test("what was deferred is left alone once, so that a job that ends meanwhile is written once", async () => {
+test("a pending job is flushed after one to two intervals, so that a job that ends before is written once", async () => {
   const rig = rigOf();
+  rig.flush.start();
+  onTestFinished(rig.flush.stop);
   const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
   rig.jobs.submitSync(first);
-  rig.jobs.writeOlder();
+  await rig.clock.advance(25);
   rig.jobs.submitSync(second);
   expect(rig.stored()).toEqual([]);
-  rig.jobs.writeOlder();
-  expect(rig.stored()).toEqual([`${first.id} IN_QUEUE`]);
-  rig.jobs.writeOlder();
-  expect(rig.stored()).toEqual([`${first.id} IN_QUEUE`, `${second.id} IN_QUEUE`]);
+  await rig.clock.advance(25);
+  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${first.id} IN_QUEUE`]);
+  await rig.clock.advance(25);
+  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${first.id} IN_QUEUE`, `${second.id} IN_QUEUE`]);
+});
+
+test("a flush that fails is logged and retried a second later", async () => {
+  const rig = rigOf();
+  rig.flush.start();
+  onTestFinished(rig.flush.stop);
+  const job = rig.newJob({ operation: "runsync" });
+  rig.jobs.submitSync(job);
+  const unlock = rig.lockStore();
+  await rig.clock.advance(25);
+  await rig.clock.advance(25);
+  await expect.poll(() => rig.logged, { interval: 5 }).toEqual(["pending job changes: cannot be written; retrying"]);
+  unlock();
+  await rig.clock.advance(999);
+  expect(rig.stored()).toEqual([]);
+  await rig.clock.advance(1);
+  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
 });
 
 test("a waiting job that a worker begins is that worker's, also when its end comes in the same transaction", async () => {
@@ -143,9 +162,9 @@ test("what was deferred and could not be written is written with the next transa
   const job = rig.newJob({ operation: "runsync" });
   rig.jobs.submitSync(job);
   rig.failNextTransaction();
-  await expect(rig.jobs.writeDeferred()).rejects.toThrow("disk full");
+  await expect(rig.flush.now()).rejects.toThrow("disk full");
   expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
-  await rig.jobs.writeDeferred();
+  await rig.flush.now();
   expect(rig.stored()).toEqual([`${job.id} IN_PROGRESS`]);
 });
 

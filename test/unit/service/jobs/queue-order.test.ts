@@ -1,6 +1,4 @@
 import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { jobPlaces } from "../../../../service/store/jobs-schema";
 import { openJobs, openJobsRig } from "./support/jobs-rig";
 
 /** Jobs and the order in which they wait. */
@@ -57,21 +55,4 @@ test("a job that is retried waits behind all others", async () => {
   await rig.jobs.retry("endpoint", "a");
   expect(rig.order()).toEqual(["b", "a"]);
   expect(rig.orderAfterRestart()).toEqual(["b", "a"]);
-});
-
-test("a store of an older release keeps its queue's order", () => {
-  const { database } = rigOf();
-  // The part of the old table that the order rests on.
-  database.prepare("DROP TABLE jobs").run();
-  database.prepare("CREATE TABLE jobs (seq INTEGER PRIMARY KEY, id TEXT, queued_at INTEGER)").run();
-  const insert = database.prepare("INSERT INTO jobs (id, queued_at) VALUES (?, ?)");
-  for (const [id, queuedAt] of [
-    ["third", 9],
-    ["first", 1],
-    ["second", 1],
-  ] as const)
-    insert.run(id, queuedAt);
-  for (const statement of jobPlaces.split(";")) if (statement.trim() !== "") database.prepare(statement).run();
-  const ids = database.query("SELECT id FROM jobs ORDER BY place", z.object({ id: z.string() })).all();
-  expect(ids.map(({ id }) => id)).toEqual(["first", "second", "third"]);
 });

@@ -12,7 +12,6 @@ async function rigOf(count: number, size: number) {
     await rig.jobs.take("endpoint", "w", 1);
     await rig.jobs.finish(job.id, "w", { output: JSON.stringify("x".repeat(size)) });
   }
-  rig.jobs.writeLogged();
   const read = { outputs: 0 };
   const pages = (limit: number): string[][] => {
     const all: string[][] = [];

@@ -2,9 +2,6 @@ import fc from "fast-check";
 import { limits } from "serverless-compute-api/shapes";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { createJobStream } from "../../../../service/jobs/stream";
-import { defaultTimings } from "../../../../service/jobs/timings";
-import { createJobWaits } from "../../../../service/jobs/waits";
 import { openJobsRig } from "./support/jobs-rig";
 
 const chunk = z.object({ output: z.unknown(), metrics: z.record(z.string(), z.unknown()) });
@@ -13,9 +10,8 @@ const never = new AbortController().signal;
 function rigOf() {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());
-  const waits = createJobWaits(rig.events, rig.clock);
+  const { stream, waits } = rig;
   onTestFinished(() => waits.close());
-  const stream = createJobStream({ ...rig, waits, timings: defaultTimings });
   const find = (id: string) => () => rig.records.find("endpoint", id)?.job;
   /** A reading of several readers; its answer arrives unless a test says that it is still on its way. */
   const read = async (id: string, signal = never, arrives = true) => {

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defaultTimings } from "../../../../service/jobs/timings";
-import { createWebhookDelivery, type WebhookDeliveryDeps } from "../../../../service/jobs/webhook-delivery";
+import { createWebhookDelivery } from "../../../../service/jobs/webhook-delivery";
 import type { WebhookStore } from "../../../../service/jobs/webhook-store";
 import { openJobsRig } from "./support/jobs-rig";
 
@@ -38,7 +38,7 @@ async function listening(server: Server): Promise<string> {
 function rigOf(timings = {}) {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());
-  const open = (webhooks = rig.webhooks, log: WebhookDeliveryDeps["log"] = silent) =>
+  const open = (webhooks = rig.webhooks, log: Parameters<typeof createWebhookDelivery>[0]["log"] = silent) =>
     createWebhookDelivery({ ...rig, webhooks, timings: { ...defaultTimings, ...timings }, log });
   return { ...rig, open };
 }

@@ -13,8 +13,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ServiceError, StartError } from "../../../../service/errors";
-import { type Database, isUniqueViolation, openDatabase } from "../../../../service/store/database";
-import { migrate } from "../../../../service/store/migrations";
+import { type Database, lookIntoStore, openDatabase } from "../../../../service/store/database";
 
 let folder: string;
 let open: Database[];
@@ -76,9 +75,19 @@ describe("a data folder", () => {
     expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n!notes.md\n");
   });
 
-  test("written by a newer release is refused", () => {
-    const target = { version: () => 99, apply: () => undefined };
-    expect(() => migrate(target)).toThrow(/newer release \(store version 99/);
+  test.each([
+    [99, /newer release \(store version 99, this one supports 13\); use that release or another folder/],
+    [12, /development version \(store version 12, this release supports 13\); choose a new folder with --data/],
+  ])("of version %i is refused, left unlocked and not changed", (version, message) => {
+    openHere().close();
+    const connection = openHere();
+    connection.prepare(`PRAGMA user_version = ${version}`).run();
+    connection.close();
+    expect(openHere).toThrow(message);
+    expect(openHere).toThrow(StartError);
+    expect(
+      lookIntoStore(folder, "PRAGMA user_version", z.object({ user_version: z.number() }))?.at(0)?.user_version,
+    ).toBe(version);
   });
 
   test("whose store is damaged is refused with a way out, and left unlocked", () => {
@@ -88,15 +97,12 @@ describe("a data folder", () => {
     expect(openHere).toThrow(/cannot be read/);
   });
 
-  test.each(["service.db-redo", "service.db-wal"])(
-    "that has %s without the store is refused, and the file is kept",
-    (name) => {
-      mkdirSync(folder);
-      writeFileSync(join(folder, name), "changes");
-      expect(openHere).toThrow(/service\.db is missing beside .*; restore all files of the folder from one backup/);
-      expect(readdirSync(folder)).toEqual([name]);
-    },
-  );
+  test("that has a write-ahead log without the store is refused, and the log is kept", () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, "service.db-wal"), "changes");
+    expect(openHere).toThrow(/service\.db is missing beside .*; restore all files of the folder from one backup/);
+    expect(readdirSync(folder)).toEqual(["service.db-wal"]);
+  });
 
   test("that existed keeps its mode and gets no .gitignore; the store is for its owner only", () => {
     mkdirSync(folder, { mode: 0o755 });
@@ -229,21 +235,6 @@ describe("statements", () => {
     expect(typeOf.get(null)).toEqual({ type: "null" });
     expect(typeOf.get(new Uint8Array([1]))).toEqual({ type: "blob" });
     expect(database.query("SELECT 1 WHERE 0", z.unknown()).get()).toBeUndefined();
-  });
-
-  test("tell a name that is taken from any other fault", () => {
-    const database = openHere();
-    insert(database, "taken");
-    const fault = (work: () => unknown): unknown => {
-      try {
-        return work();
-      } catch (error) {
-        return error;
-      }
-    };
-    expect(isUniqueViolation(fault(() => insert(database, "taken")))).toBe(true);
-    const missing = database.prepare("INSERT INTO secrets (id) VALUES ('x')");
-    expect(isUniqueViolation(fault(() => missing.run()))).toBe(false);
   });
 
   test("keep references between tables whole", () => {

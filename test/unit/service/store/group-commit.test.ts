@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type NewJob, queued } from "../../../../service/jobs/job";
-import { createGroupCommit } from "../../../../service/store/group-commit";
 import { openJobsRig } from "../jobs/support/jobs-rig";
 
 function rigOf() {
@@ -99,25 +98,6 @@ test("a change of memory is undone when its transaction fails, the last one firs
   expect(memory).toEqual(["before", "kept"]);
 });
 
-test.each([
-  [0, ["work", "microtask", "immediate"]],
-  [60_000, ["microtask", "immediate", "work"]],
-])(
-  "a work that comes alone %i ms after the last one is done at once, others at the end of the turn",
-  async (aloneAfter, order) => {
-    const groupCommit = createGroupCommit(rigOf().database, { aloneAfter });
-    await groupCommit.commit(() => 0);
-    await groupCommit.commit(() => 0);
-    const seen: string[] = [];
-    setImmediate(() => seen.push("immediate"));
-    const done = groupCommit.commit(() => seen.push("work"));
-    queueMicrotask(() => seen.push("microtask"));
-    await done;
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(seen).toEqual(order);
-  },
-);
-
 test("large works are spread over several transactions", async () => {
   const { groupCommit, database } = rigOf();
   let transactions = 0;
@@ -127,6 +107,6 @@ test("large works are spread over several transactions", async () => {
     return transaction(work);
   };
   const megabytes = 3 * 1024 * 1024;
-  await Promise.all(Array.from({ length: 4 }, () => groupCommit.commit(() => 1, undefined, { bytes: megabytes })));
+  await Promise.all(Array.from({ length: 4 }, () => groupCommit.commit(() => 1, undefined, megabytes)));
   expect(transactions).toBe(2);
 });

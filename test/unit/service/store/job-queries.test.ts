@@ -23,8 +23,8 @@ beforeAll(() => {
     },
   };
   const { groupCommit } = rig;
-  const counters = createJobCounters(noting, groupCommit.onRollback);
-  createJobStore(noting, { groupCommit, counters, deferred: () => undefined, logIsFull: () => undefined });
+  createJobCounters(noting, groupCommit.onRollback);
+  createJobStore(noting, groupCommit.onRollback);
 });
 afterAll(() => rig.close());
 

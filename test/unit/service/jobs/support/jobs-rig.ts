@@ -2,38 +2,21 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "serverless-compute-api/shapes";
-import { createJobCounters } from "../../../../../service/jobs/counters";
-import { createDeadlines } from "../../../../../service/jobs/deadlines";
-import { createJobEvents } from "../../../../../service/jobs/events";
+import { createJobQueue } from "../../../../../service/jobs";
 import type { NewJob } from "../../../../../service/jobs/job";
-import { createJobs } from "../../../../../service/jobs/jobs";
-import { createLiveJobs } from "../../../../../service/jobs/live-jobs";
-import { createJobRecords } from "../../../../../service/jobs/records";
-import { createJobStore } from "../../../../../service/jobs/store";
 import { defaultTimings } from "../../../../../service/jobs/timings";
-import { createWebhookStore } from "../../../../../service/jobs/webhook-store";
 import { type Database, openDatabase } from "../../../../../service/store/database";
-import { createGroupCommit } from "../../../../../service/store/group-commit";
 import { ManualClock } from "../../../../support/manual-clock";
 
-/** The jobs of a store, as a service that starts finds them. */
+/** The jobs of a store, as a starting service loads them, and the errors that they log. */
 export function openJobs(database: Database, clock = new ManualClock()) {
-  const beforeCommit = (): void => store.commit();
-  const groupCommit = createGroupCommit(database, { beforeCommit });
-  const counters = createJobCounters(database, groupCommit.onRollback);
-  const live = createLiveJobs(groupCommit.onRollback);
-  const events = createJobEvents();
-  const store = createJobStore(database, {
-    groupCommit,
-    counters,
-    deferred: () => undefined,
-    logIsFull: () => undefined,
-  });
-  const webhooks = createWebhookStore(database);
-  const deadlines = createDeadlines(() => undefined, defaultTimings);
-  const records = createJobRecords({ live, store, clock, deadlines });
-  const parts = { live, store, records, counters, webhooks, groupCommit, events, clock, deadlines };
-  return { ...parts, jobs: createJobs({ ...parts, exists: () => true }) };
+  const logged: string[] = [];
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (_facts: unknown, text?: string) => void logged.push(text ?? ""),
+  };
+  return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint: () => ({}) }), clock, logged };
 }
 
 /** Jobs on a real store in a folder of its own, with a clock that stands still. `close` takes all of it away. */
@@ -47,7 +30,7 @@ export function openJobsRig() {
       if (isLocked) throw new Error("database is locked");
       return command.run(...params);
     };
-    return { sql, run };
+    return { run };
   };
   const database = { ...opened, prepare };
   const parts = openJobs(database);
@@ -91,7 +74,7 @@ export function openJobsRig() {
     afterKill() {
       const found = killed();
       const life = openJobs(found, clock);
-      found.transaction(() => life.jobs.recover(() => false));
+      life.recover(() => false);
       return { ...life, database: found };
     },
     close() {

@@ -1,0 +1,100 @@
+import type { Logger } from "pino";
+import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import type { Database } from "../store/database";
+import { createGroupCommit } from "../store/group-commit";
+import { createAssignment } from "./assignment";
+import { createJobCounters } from "./counters";
+import { createDeadlines } from "./deadlines";
+import { createJobEvents } from "./events";
+import { createFlush } from "./flush";
+import { createJobView } from "./job-view";
+import { createJobs } from "./jobs";
+import { createLiveJobs } from "./live-jobs";
+import { createJobRecords } from "./records";
+import { createJobStore } from "./store";
+import { createJobStream } from "./stream";
+import { createSupervisor } from "./supervisor";
+import type { JobTimings } from "./timings";
+import { createTransitions } from "./transitions";
+import { commitWindow, createJobWaits } from "./waits";
+import { createWebhookDelivery } from "./webhook-delivery";
+import { createWebhookStore } from "./webhook-store";
+
+/** The part of an endpoint that its jobs depend on. */
+export interface JobEndpoint {
+  /** Its execution timeout, ms. */
+  executionTimeoutMs?: number | undefined;
+}
+
+export type JobQueue = ReturnType<typeof createJobQueue>;
+
+/** The durable queue: jobs in memory and in the store, their deadlines, streams and webhooks. It knows neither workers nor HTTP. */
+export function createJobQueue(
+  database: Database,
+  {
+    clock,
+    timings,
+    log,
+    endpoint,
+    window = commitWindow,
+  }: {
+    clock: Clock;
+    timings: JobTimings;
+    log: Pick<Logger, "info" | "warn" | "error">;
+    /** Undefined if the endpoint does not exist. */
+    endpoint(id: string): JobEndpoint | undefined;
+    /** Minimum time between transactions while this many clients wait for jobs, ms. */
+    window?(waits: number): number;
+  },
+) {
+  // Deadlines of jobs are stored times; waits of this process must not change with the machine's time.
+  const steady = steadyClock(clock);
+  const events = createJobEvents();
+  const waits = createJobWaits(events, steady);
+  const groupCommit = createGroupCommit(database, () => window(waits.size));
+  const { onRollback } = groupCommit;
+  const store = createJobStore(database, onRollback);
+  const counters = createJobCounters(database, onRollback);
+  const webhooks = createWebhookStore(database);
+  const live = createLiveJobs(onRollback);
+  const deadlines = createDeadlines((id) => endpoint(id)?.executionTimeoutMs, timings);
+  const { dueAt } = deadlines;
+  const records = createJobRecords(live, store, clock, deadlines);
+  const flush = createFlush(store, groupCommit, steady, log);
+  const transitions = createTransitions({ live, store, flush, counters, webhooks, events, clock, dueAt });
+  const parts = { live, store, records, groupCommit, transitions, events, clock };
+  const assignment = createAssignment(parts);
+  const exists = (id: string): boolean => endpoint(id) !== undefined;
+  const jobs = createJobs({ ...parts, assignment, counters, webhooks, exists, dueAt });
+  const stream = createJobStream({ ...parts, clock: steady, waits, hold: timings.streamHold });
+  const supervisor = createSupervisor({ ...parts, log, deadlines, sweep: timings.sweep });
+  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
+  return {
+    ...{ jobs, records, live, store, counters, webhooks, groupCommit, transitions, deadlines, events },
+    ...{ flush, waits, stream, supervisor },
+    view: createJobView({ flush, records, store }),
+
+    /**
+     * Recovers the jobs of the store and starts deadlines and webhooks. Returns the running jobs whose workers outlive the service,
+     * and the ids of all endpoints that have jobs.
+     */
+    recover(outlives: (workerId: string) => boolean) {
+      const kept = database.transaction(() => jobs.recover(outlives));
+      supervisor.watch(live.all());
+      return { kept, endpointIds: store.endpoints() };
+    },
+    start(): void {
+      flush.start();
+      supervisor.start();
+      webhookDelivery.start();
+    },
+    /** Ends everything in the background and commits pending changes. Workers must have ended. */
+    async stop(): Promise<void> {
+      await supervisor.stop();
+      await webhookDelivery.stop();
+      await flush.stop();
+      await flush.now().catch((error: unknown) => log.error({ err: error }, "pending job changes: cannot be written"));
+      groupCommit.close();
+    },
+  };
+}

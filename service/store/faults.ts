@@ -1,0 +1,31 @@
+import { ServiceError, StartError } from "../errors";
+
+/** The code of an SQLite or file system error; empty for any other error. */
+export const sqliteCode = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+/** The ServiceError for a full or read-only disk, or a locked store; undefined for any other error. */
+export function diskFault(error: unknown, dataFolder: string): ServiceError | undefined {
+  const fault = faultOf(sqliteCode(error), dataFolder);
+  if (fault) fault.cause = error;
+  return fault;
+}
+
+function faultOf(code: string, dataFolder: string): ServiceError | undefined {
+  if (/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
+    return new ServiceError("storeFull", `disk full: nothing can be written to ${dataFolder}; free some space there`);
+  if (/^(?:SQLITE_READONLY|EROFS|EACCES|EPERM)/.test(code))
+    return new ServiceError("storeUnavailable", `data folder is read-only: ${dataFolder}; make it writable`);
+  if (/^SQLITE_(?:BUSY|LOCKED)/.test(code))
+    return new ServiceError("storeUnavailable", `store is locked: another program uses ${dataFolder}; close that one`);
+  return undefined;
+}
+
+/** The StartError for a damaged store; any other error is returned unchanged. */
+export function unreadable(dataFolder: string, error: unknown): unknown {
+  const code = sqliteCode(error);
+  if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return error;
+  return new StartError(
+    `the store in ${dataFolder}: cannot be read (${code}); keep the folder, which may contain accepted jobs, and restore a backup of all its files`,
+  );
+}

@@ -1,0 +1,31 @@
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../../../../service/store/database";
+import { useJobRig } from "./support/job-rig";
+
+/** Locks the store of a running service, as another program would; the result unlocks it. */
+async function lockStore(dataFolder: string): Promise<() => void> {
+  const folder = await mkdtemp(join(tmpdir(), "locking-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, "data"));
+  await symlink(join(dataFolder, "service.db"), join(folder, "data", "service.db"));
+  const locking = openDatabase(join(folder, "data"));
+  onTestFinished(() => locking.close());
+  locking.prepare("BEGIN IMMEDIATE").run();
+  return () => void locking.prepare("ROLLBACK").run();
+}
+
+test("/runsync acknowledges a job that is not over once the store has it, and is 503 while the store is locked", async () => {
+  const rig = await useJobRig();
+  const { call } = await rig.endpoint("none", { workersMax: 0 });
+  const unlock = await lockStore(rig.dataFolder);
+  const refused = await call("POST", "/runsync?wait=1000", { input: {} });
+  expect([refused.status, refused.text("error")]).toEqual([503, expect.stringMatching(/^store is locked:/)]);
+  unlock();
+  const accepted = await call("POST", "/runsync?wait=1000", { input: {} });
+  expect(accepted.json).toMatchObject({ status: "IN_QUEUE" });
+  await rig.restart();
+  expect((await call("GET", `/status/${accepted.text("id")}`)).json).toMatchObject({ status: "IN_QUEUE" });
+});

@@ -1,0 +1,88 @@
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import type { Database } from "../../../../service/store/database";
+import { openJobsRig } from "./support/jobs-rig";
+
+/** Jobs, the rows of their table, and the jobs that a service loads after a kill. */
+function rigOf() {
+  const rig = openJobsRig();
+  onTestFinished(() => rig.close());
+  const stored = (database: Database = rig.database) =>
+    database
+      .query("SELECT id, status FROM jobs ORDER BY seq", z.object({ id: z.string(), status: z.string() }))
+      .all()
+      .map(({ id, status }) => `${id} ${status}`);
+  const run = async (fields: Parameters<typeof rig.newJob>[0] = {}) => {
+    const job = await rig.jobs.submit(rig.newJob(fields));
+    await rig.jobs.take("endpoint", "w", 1);
+    return job.id;
+  };
+  return { ...rig, stored, run };
+}
+
+test("an acknowledged change is in the tables, and a kill loses none", async () => {
+  const rig = rigOf();
+  const done = await rig.run({ input: '{\n "a": "ü\\n"}' });
+  const failed = await rig.run();
+  await rig.jobs.finish(done, "w", { output: '{\n"b": 1}' });
+  await rig.jobs.finish(failed, "w", { error: "no", output: undefined });
+  expect(rig.stored()).toEqual([`${done} COMPLETED`, `${failed} FAILED`]);
+  for (const life of [rig, rig.afterKill()]) {
+    expect(life.records.find("endpoint", done)).toMatchObject({ job: { status: "COMPLETED" }, output: '{\n"b": 1}' });
+    expect(life.records.find("endpoint", failed)).toMatchObject({ job: { status: "FAILED", error: "no" } });
+    expect(life.store.payload(1)?.input).toBe('{\n "a": "ü\\n"}');
+    expect(life.counters.read("endpoint")).toEqual({ completed: 1, failed: 1, retried: 0 });
+  }
+});
+
+test("a job that was removed does not come back by a kill", async () => {
+  const rig = rigOf();
+  await rig.jobs.submit(rig.newJob({ endpointId: "other" }));
+  await rig.jobs.submit(rig.newJob());
+  expect(await rig.jobs.purge("endpoint")).toBe(1);
+  await rig.jobs.forget("other");
+  const { database } = rig.afterKill();
+  expect(rig.stored(database)).toEqual([]);
+});
+
+test("a pending job is removed by a purge and by the removal of its endpoint", async () => {
+  const rig = rigOf();
+  rig.jobs.submitSync(rig.newJob({ endpointId: "other" }));
+  rig.jobs.submitSync(rig.newJob());
+  expect(await rig.jobs.purge("endpoint")).toBe(1);
+  await rig.jobs.forget("other");
+  await rig.flush.now();
+  expect(rig.stored()).toEqual([]);
+});
+
+test("a pending job whose ttl is over is removed for good", async () => {
+  const rig = rigOf();
+  const job = rig.jobs.submitSync(rig.newJob({ operation: "runsync", expiresAt: rig.clock.now() + 10_000 }));
+  await rig.clock.advance(10_000);
+  await rig.supervisor.pass();
+  await rig.flush.now();
+  expect([rig.stored(), rig.store.payload(job.seq)]).toEqual([[], undefined]);
+});
+
+test("a change that the store cannot write is refused, and memory is as before", async () => {
+  const rig = rigOf();
+  const running = await rig.run();
+  const unlock = rig.lockStore();
+  await expect(rig.jobs.submit(rig.newJob())).rejects.toThrow("database is locked");
+  await expect(rig.jobs.finish(running, "w", { output: "1" })).rejects.toThrow("database is locked");
+  unlock();
+  expect(rig.live.waiting("endpoint")).toBe(0);
+  expect(rig.records.find("endpoint", running)?.job.status).toBe("IN_PROGRESS");
+  expect(rig.counters.read("endpoint").completed).toBe(0);
+  expect(await rig.jobs.finish(running, "w", { output: "2" })).toBe(true);
+  expect(rig.afterKill().records.find("endpoint", running)).toMatchObject({ output: "2" });
+});
+
+test("a removal that fails leaves the counters as before", async () => {
+  const rig = rigOf();
+  await rig.jobs.finish(await rig.run(), "w", { output: "1" });
+  const unlock = rig.lockStore();
+  await expect(rig.jobs.forget("endpoint")).rejects.toThrow("database is locked");
+  unlock();
+  expect(rig.counters.read("endpoint").completed).toBe(1);
+});
