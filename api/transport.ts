@@ -5,7 +5,7 @@ import { type Answer, headerOf, refusalText, shorten } from "./answer";
 import { connectorTrusting, trustWith } from "./certificates";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
-import { ApiError, certain, classifyAnswer, noAnswer, type RequestFacts } from "./errors";
+import { ApiError, certain, classifyAnswer, isApiError, noAnswer, type RequestFacts } from "./errors";
 import { exchange, type Outgoing } from "./exchange";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
@@ -45,6 +45,8 @@ export interface TransportRequest extends RetryAllowance {
   limitedWith?: string;
   /** Milliseconds that the service may keep the call before it responds; added to the time-outs. */
   heldFor?: number;
+  /** Reads the object after an ambiguous failure: its record if the change was made, undefined if not. Rejects if nothing tells. */
+  confirm?: (options: CallOptions) => Promise<Answer | undefined>;
   /** Reads a refusal out of a response with a status of success, as GraphQL has them. */
   refusal?: (text: string) => string | undefined;
 }
@@ -162,6 +164,12 @@ export function createTransport(settings: TransportSettings): Transport {
       if (wait === undefined || clock.now() + wait >= end) throw request.idempotent ? certain(outcome) : outcome;
       options.onRetry?.({ error: outcome, attempt: tries, delay: wait });
       await clock.sleep(wait, waitSignal);
+      if (!request.confirm || !outcome.ambiguous) continue;
+      const left = { ...options, deadline: Math.max(1, end - clock.now()) };
+      const made = await request.confirm(left).catch((error: unknown) => {
+        throw isApiError(error) ? outcome : error;
+      });
+      if (made) return made;
     }
   }
 

@@ -5,6 +5,7 @@ import { isApiError, unexpectedAnswer } from "../errors";
 import type { CallOptions } from "../management";
 import { v2Page } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
+import { changeShown } from "./change-shown";
 
 const elementsUnder = (key: string | undefined) => {
   const bare = z.array(z.unknown());
@@ -74,6 +75,17 @@ export function createRestCalls(transport: Transport) {
         throw error;
       }
     },
+
+    /** A change of the object at `url`, which is not sent again after an ambiguous failure unless a read shows that it was not made. */
+    patch: (url: string, body: object, secrets: readonly string[] = []): TransportRequest => ({
+      ...{ method: "PATCH", url, body, idempotent: true, secrets },
+      confirm: async (options) => {
+        const answer = await transport.send({ method: "GET", url, idempotent: true }, options);
+        const shown = changeShown(body, parseJson(answer.text));
+        if (shown !== "unknown") return shown === "made" ? answer : undefined;
+        throw unexpectedAnswer("the response does not show the change", requestFacts({ method: "GET", url }), true);
+      },
+    }),
 
     async remove(url: string, options: CallOptions | undefined): Promise<void> {
       await transport.send({ method: "DELETE", url, idempotent: true }, options);

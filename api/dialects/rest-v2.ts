@@ -39,7 +39,7 @@ const hiddenIn = (env: Readonly<Record<string, string>>): string[] =>
  * that it is bound to, and other endpoints may have the same one. A variable of the copy names the template.
  */
 export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
-  const { ask, list, read, remove } = createRestCalls(transport);
+  const { ask, list, read, remove, patch } = createRestCalls(transport);
 
   const collection = (path: string, noun: string) => {
     const url = `${baseUrl}/${path}`;
@@ -54,10 +54,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const post = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
     return { method: "POST", url, body, idempotent: false, secrets };
   };
-  const patch = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
-    return { method: "PATCH", url, body, idempotent: true, secrets };
-  };
-
   /** What several calls of a deployment need and what does not change meanwhile, asked for once. */
   function once<Answer>(load: (options: CallOptions | undefined) => Promise<Answer>) {
     let answer: Promise<Answer> | undefined;
