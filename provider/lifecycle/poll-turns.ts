@@ -1,22 +1,29 @@
 import type { Clients } from "serverless-compute-api";
 import type { Context } from "./contract";
 
-/** Milliseconds between two polls of one process, whatever they are about. */
+/**
+ * The limit of polls of one deployment: `burst` at once, then one per `between` milliseconds. A limit of the service, such as 60
+ * requests per minute in the description of REST v2, then has room for the burst once, and for the deployment's other requests.
+ */
 const between = 1000;
+const burst = 30;
 
-/** When the next poll may be sent; kept per clients, so for one deployment. */
-const free = new WeakMap<Clients, number>();
+/** When the limit is as if nothing had been polled; kept per clients, so for one deployment. */
+const recovered = new WeakMap<Clients, number>();
 
 /**
- * Waits for the turn to send one poll, at least `ms` from now: many resources that wait for the service at a time send
- * it one poll a second together, in the order in which they asked.
+ * Waits for the turn to send one poll of the management API, at least `ms` from now. Turns are in the order of the calls. Returns
+ * the milliseconds that the limit delayed the poll beyond `ms`.
  */
 export async function pollTurn(
   { clients, clock, signal }: Pick<Context, "clients" | "clock" | "signal">,
   ms = 0,
-): Promise<void> {
+): Promise<number> {
   const now = clock.now();
-  const turn = Math.max(now + ms, free.get(clients) ?? now);
-  free.set(clients, turn + between);
+  const wanted = now + ms;
+  const full = Math.max(wanted, recovered.get(clients) ?? 0);
+  const turn = Math.max(wanted, full - (burst - 1) * between);
+  recovered.set(clients, full + between);
   if (turn > now) await clock.sleep(turn - now, signal);
+  return turn - wanted;
 }

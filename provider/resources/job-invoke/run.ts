@@ -9,10 +9,7 @@ import type { JobOrder } from "./inputs";
 export type JobContext = Pick<
   Context,
   "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
-> & {
-  /** Waits at least `ms` before the next look, where many jobs share a limit of looks. */
-  pause?: (ms: number) => Promise<void>;
-};
+>;
 
 const second = 1000;
 
@@ -104,7 +101,6 @@ async function untilFinal(
   let shown = "";
   let nextLine = 0;
   let betweenLines = firstLine;
-  const pause = context.pause ?? ((ms: number) => clock.sleep(ms, signal));
   while (!isFinal(job.status)) {
     const left = end - clock.now();
     const passed = limit - left;
@@ -112,7 +108,6 @@ async function untilFinal(
     const waits = job.status === "IN_QUEUE";
     if (waits && passed >= question) {
       question = passed + nextQuestion;
-      await context.pause?.(0);
       const health = await context.clients.jobs.health(endpointId, tidyingOptions(context)).catch(() => undefined);
       reason = health && workerProblem(health, context);
     }
@@ -124,7 +119,7 @@ async function untilFinal(
       const time = `${Math.round(passed / second)} s of at most ${Math.round(limit / second)} s`;
       context.progress(`job ${job.id} ${job.status}: ${time}${because}`);
     }
-    await pause(Math.min(lookInterval(passed, mode), left));
+    await clock.sleep(Math.min(lookInterval(passed, mode), left), signal);
     job = await look(endpointId, job.id, context);
   }
   context.progress(`job ${job.id} ${job.status}`);

@@ -5,10 +5,10 @@ import { type Context, PartialFailure, type Properties } from "../../lifecycle/c
 import type { Update } from "../../lifecycle/create/creation";
 import { explained } from "../../lifecycle/messages";
 import { toProperties } from "../../lifecycle/properties/values";
+import { deadlineOf } from "./deadline";
 import { type Inputs, type Outputs, resolvedInputs, type Verify } from "./inputs";
 import { followRollout } from "./rollout";
 import { changedSettings, inputsIn, type Unverified, unverifiedKey } from "./unverified";
-import { endOf } from "./verification";
 
 /** Makes an update without a verification. */
 export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
@@ -69,9 +69,8 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
     if (found?.templateId !== goal.templateId || !keys.includes("templateId"))
       return stuck(failed, { error, found, goal, keys, now }, context);
   }
-  const rollout = followRollout(id, workers, context);
-  const end = endOf(verify, context);
-  const isUp = await rollout.untilSettled(end, goal.workersMin).catch(() => false);
+  const rollout = followRollout(id, workers, deadlineOf(verify, context), context);
+  const isUp = await rollout.untilSettled(goal.workersMin).catch(() => false);
   const again = rollout.version();
   const as = again === undefined || again === from ? "" : ` (as version ${again})`;
   const next = 'The next "pulumi up" tries the change again.';

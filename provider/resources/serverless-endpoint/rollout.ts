@@ -2,6 +2,7 @@ import type { EndpointWorkers, JobRecord, WorkerRecord } from "serverless-comput
 import { callOptions } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { pollTurn } from "../../lifecycle/poll-turns";
+import type { Deadline } from "./deadline";
 
 /** Milliseconds that new workers are waited for before a job is sent all the same; doubles each time, up to the last. */
 const firstPatience = 10_000;
@@ -22,18 +23,26 @@ export interface Rollout {
   text(): string;
   /** Looks at the workers now. */
   look(): Promise<void>;
-  /** Waits until a job can be expected to reach a new worker: one is up, no old one is left, or patience is over. */
-  untilReady(end: number): Promise<void>;
-  /** Waits until new workers are up and no others are left, or none has to be; false when that is not so at the end. */
-  untilSettled(end: number, workersMin: number): Promise<boolean>;
+  /** Waits until a job can be expected to reach a new worker: one is up, no old one is left, or patience or the deadline is over. */
+  untilReady(): Promise<void>;
+  /** Waits until new workers are up and no others are left, or none has to be; false when that is not so at the deadline. */
+  untilSettled(workersMin: number): Promise<boolean>;
   /** Whether a worker of the new version had the job; undefined when it cannot be known. */
   had(job: JobRecord): Promise<boolean | undefined>;
 }
 
 const isUp = ({ status }: WorkerRecord): boolean => status === undefined || /^(running|idle|ready)$/i.test(status);
 
-/** Follows the workers of an endpoint; `before` are those of before the change, where the service says of none which version it runs. */
-export function followRollout(endpointId: string, before: EndpointWorkers | undefined, context: Context): Rollout {
+/**
+ * Follows the workers of an endpoint until a deadline; `before` are the workers before the change, for services that show no
+ * version of a worker.
+ */
+export function followRollout(
+  endpointId: string,
+  before: EndpointWorkers | undefined,
+  deadline: Deadline,
+  context: Context,
+): Rollout {
   const old = new Set<string>();
   const known = new Set<string>();
   let current: EndpointWorkers = { version: undefined, workers: [] };
@@ -47,7 +56,7 @@ export function followRollout(endpointId: string, before: EndpointWorkers | unde
     return before?.workers.some((worker) => worker.id === id) ?? false;
   };
   const look = async (ms = 0): Promise<void> => {
-    await pollTurn(context, ms);
+    deadline.extend(await pollTurn(context, ms));
     current = await context.clients.management.readWorkers(endpointId, callOptions(context));
     for (const worker of current.workers) {
       known.add(worker.id);
@@ -68,25 +77,25 @@ export function followRollout(endpointId: string, before: EndpointWorkers | unde
     version: () => current.version,
     text,
     look: () => look(),
-    async untilReady(end) {
-      const { clock, progress } = context;
-      const patient = clock.now() + patience;
+    async untilReady() {
+      const { progress } = context;
+      const patient = deadline.left() - patience;
       for (let wait = 0; ; wait = interval) {
         await look(wait);
         progress(text());
         const reachable = certainOnly ? oldAtLook === 0 : oldAtLook === 0 || fresh().some(isUp);
-        if (reachable || clock.now() >= end) return;
-        if (!certainOnly && clock.now() >= patient) break;
+        if (reachable || deadline.left() <= 0) return;
+        if (!certainOnly && deadline.left() <= patient) break;
       }
       patience = Math.min(lastPatience, patience * 2);
     },
-    async untilSettled(end, workersMin) {
-      const { clock, progress } = context;
+    async untilSettled(workersMin) {
+      const { progress } = context;
       for (let wait = 0; ; wait = interval) {
         await look(wait);
         progress(text());
         if (oldAtLook === 0 && (fresh().some(isUp) || (fresh().length === 0 && workersMin === 0))) return true;
-        if (clock.now() >= end) return false;
+        if (deadline.left() <= 0) return false;
       }
     },
     async had({ workerId }) {

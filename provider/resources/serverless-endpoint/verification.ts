@@ -1,32 +1,19 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
 import type { Context, Path } from "../../lifecycle/contract";
-import { pollTurn } from "../../lifecycle/poll-turns";
 import type { JobOrder } from "../job-invoke/inputs";
 import type { JobContext } from "../job-invoke/run";
 import { healthLine, holdTo, JobFailure, runToEnd } from "../job-invoke/verdict";
+import { deadlineOf } from "./deadline";
 import type { Inputs, Verify } from "./inputs";
 import { followRollout, type Rollout } from "./rollout";
 
-/** Part of what is left of a verb's own time-out that is kept for going back, and milliseconds at most. */
-const goingBackPart = 5;
-const longestGoingBack = 30_000;
-
-/** When a verification has to be over: by its own time-out, and before that of the verb, which may have to go back after it. */
-export function endOf({ timeout }: Verify, { clock, end }: Pick<Context, "clock" | "end">): number {
-  const now = clock.now();
-  const own = now + timeout * 1000;
-  if (end === undefined) return own;
-  return Math.min(own, end - Math.min(longestGoingBack, Math.max(0, end - now) / goingBackPart));
-}
-
-/** The context of the job: its secrets are below `verify`, its looks share the process's polls, its progress names the workers. */
+/** The context of the job: its secrets are below `verify`, its progress names the workers. */
 function jobContext(context: Context, rollout: Rollout): JobContext {
   const inVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
     ...context,
     secrets: context.secrets && { ...context.secrets, paths: context.secrets.paths.flatMap(inVerify) },
     progress: (text) => context.progress(`${rollout.text()}; ${text}`),
-    pause: (ms) => pollTurn(context, ms),
   };
 }
 
@@ -43,10 +30,9 @@ export async function verifyEndpoint(
   before: EndpointWorkers | undefined,
   context: Context,
 ): Promise<Rollout> {
-  const { clock } = context;
   const { input, expect, policy, triggers, attempts } = verify;
-  const end = endOf(verify, context);
-  const rollout = followRollout(endpointId, before, context);
+  const deadline = deadlineOf(verify, context);
+  const rollout = followRollout(endpointId, before, deadline, context);
   const forJob = jobContext(context, rollout);
   const failed = async (title: string, remedy: string): Promise<JobFailure> =>
     new JobFailure([title, await healthLine(endpointId, forJob), remedy], endpointId, undefined);
@@ -56,10 +42,10 @@ export async function verifyEndpoint(
       endpointId,
       undefined,
     );
-  const limit = Math.round((end - clock.now()) / 1000);
+  const limit = Math.round(deadline.left() / 1000);
   for (let attempt = 1; ; ) {
-    await rollout.untilReady(end);
-    const left = end - clock.now();
+    await rollout.untilReady();
+    const left = deadline.left();
     if (left <= 0)
       throw await failed(
         `no worker of the new version took the job within ${limit} s (${rollout.text()})`,
@@ -80,7 +66,7 @@ export async function verifyEndpoint(
       context.progress(`${rollout.text()}; job ${job.id} ran on a worker of an old version, running it again`);
     } catch (error) {
       if (!(error instanceof JobFailure)) throw error;
-      const isLast = clock.now() >= end || (!wasLost(error) && attempt >= attempts);
+      const isLast = deadline.left() <= 0 || (!wasLost(error) && attempt >= attempts);
       if (isLast) throw error;
       context.progress(`attempt ${attempt} of ${attempts}: ${error.message.split("\n", 1)}`);
       if (!wasLost(error)) attempt++;

@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pollTurn } from "../../../../provider/lifecycle/poll-turns";
 import { kinds } from "../../../../provider/resources";
-import { jobOrder } from "../../../../provider/resources/job-invoke/inputs";
-import { runJob } from "../../../../provider/resources/job-invoke/run";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
 
@@ -56,13 +53,6 @@ describe("the end of a job is seen soon after it, by a clock that passes while s
     await JobInvoke.create(inputs, context);
     expect(lag()).toBeLessThanOrEqual(2000);
     expect(looks()).toBeLessThan(4000);
-  });
-
-  test("where looks wait for a turn that comes once a second: at most 1 s, and no look without a turn", async () => {
-    const { context, clock, looks, lag } = await startJob(20_000);
-    await runJob(jobOrder({ endpointId: "e1", input: {} }), { ...context, pause: (ms) => pollTurn(context, ms) });
-    expect(lag()).toBeLessThanOrEqual(1000);
-    expect(looks()).toBeLessThanOrEqual(Math.ceil(clock.now() / 1000));
   });
 });
 

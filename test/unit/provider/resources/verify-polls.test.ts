@@ -1,0 +1,78 @@
+import { createServer } from "node:http";
+import { createClients } from "serverless-compute-api";
+import { afterAll, expect, test } from "vitest";
+import type { Context } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { resolvedInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { verifyEndpoint } from "../../../../provider/resources/serverless-endpoint/verification";
+import { listenOnLoopback, shut } from "../../../support/loopback";
+import { ManualClock } from "../../../support/manual-clock";
+
+const clock = new ManualClock();
+/** When workers were looked at. */
+const polls: number[] = [];
+const started = new Map<string, number>();
+
+/** A service whose endpoints have a worker of the new version at once, which takes two seconds for a job. */
+const server = createServer((request, response) => {
+  const path = request.url ?? "";
+  const endpoint = /\/(e\d+)\//.exec(path)?.[1] ?? "";
+  const answer = (body: object): void =>
+    void response.setHeader("content-type", "application/json").end(JSON.stringify(body));
+  if (path.endsWith("/workers")) {
+    polls.push(clock.now());
+    const worker = { id: `w-${endpoint}`, status: "RUNNING", isStale: false, gpuCount: 1 };
+    return answer({ workers: [worker], summary: {}, endpointVersion: 2 });
+  }
+  if (path.endsWith("/run")) {
+    started.set(endpoint, clock.now());
+    return answer({ id: `j-${endpoint}`, status: "IN_QUEUE" });
+  }
+  const isOver = clock.now() - (started.get(endpoint) ?? 0) >= 2000;
+  const done = { status: "COMPLETED", workerId: `w-${endpoint}`, output: { text: "pong" } };
+  return answer({ id: `j-${endpoint}`, ...(isOver ? done : { status: "IN_PROGRESS" }) });
+});
+const origin = await listenOnLoopback(server);
+const clients = createClients({
+  ...{ apiKey: "k", dialect: "v2", baseUrl: `${origin}/v2`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin },
+  ...{ clock, maxInFlight: 100 },
+});
+afterAll(async () => {
+  await clients.close();
+  await shut(server);
+});
+
+const count = 100;
+
+test(`${count} endpoints that verify at once all succeed, and send one poll a second after the first 30`, async () => {
+  const quiet = (): void => {};
+  const context = (): Context => ({
+    ...{ clients, clock, signal: new AbortController().signal, progress: quiet, warn: quiet },
+    settings: { templateReleaseLimit: 1 },
+  });
+  const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 10 };
+  const given = { name: "chat", templateId: "t", workersMax: 1, verify };
+  const { verify: whole } = resolvedInputs.parse(kinds.ServerlessEndpoint.check({}, given, undefined).inputs);
+  if (!whole) throw new Error("no verification");
+  let left = count;
+  const verdicts = Array.from({ length: count }, async (_, index) => {
+    try {
+      await verifyEndpoint(`e${index}`, { workersMax: 1, verify: whole }, undefined, context());
+      return "verified";
+    } catch (error) {
+      return String(error);
+    } finally {
+      left--;
+    }
+  });
+  while (left > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    // Time stands still while requests are under way.
+    if (clock.waiting >= left) await clock.advance(50);
+  }
+  expect(new Set(await Promise.all(verdicts))).toEqual(new Set(["verified"]));
+  for (const [index, at] of polls.entries()) {
+    const earlier = polls[index - 90];
+    if (earlier !== undefined) expect(at - earlier).toBeGreaterThanOrEqual(60_000);
+  }
+});
