@@ -2,7 +2,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import { obeyEngine } from "../engine/cancellation";
 import { messageOf, type PropertySet, ResourceFailure } from "../engine/failures";
 import { createHost, type Host } from "../engine/host";
-import { createResourceVerbs } from "../engine/resource-verbs";
+import { type CheckFailure, createResourceVerbs } from "../engine/resource-verbs";
 import { sealed, toWire, type Wire } from "../engine/values";
 import type { Lifecycle } from "../lifecycle/contract";
 import { UnfinishedFailure, VerbFailure } from "./failures";
@@ -13,6 +13,13 @@ const wireOf = ({ properties, secretPaths }: PropertySet, { wire }: InternalInpu
   ...sealed(toWire(properties), secretPaths),
   ...wire,
 });
+
+/**
+ * A failure with its property if the engine prints its value: beside a nested path it prints `{<nil>}`, whatever the value.
+ * Otherwise the path is part of the sentence.
+ */
+const propertyFailure = ({ path, reason, isPrintable }: CheckFailure) =>
+  isPrintable && /^\w*$/.test(path) ? { property: path, reason } : { property: "", reason: `${path}: ${reason}` };
 
 /**
  * A lifecycle as the dynamic SDK calls it: takes the internal inputs off, puts them back on, and makes every failure one
@@ -53,7 +60,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
         );
         return {
           inputs: { ...toWire(inputs.properties), ...internal.wire },
-          failures: failures.map((reason) => ({ property: "", reason })),
+          failures: failures.map(propertyFailure),
         };
       } catch (thrown) {
         return { inputs: news, failures: [{ property: "", reason: messageOf(thrown) }] };

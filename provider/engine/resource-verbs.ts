@@ -7,7 +7,7 @@ import {
   type Path,
   type Secrets,
 } from "../lifecycle/contract";
-import { secretsAmong } from "../lifecycle/properties/secret-paths";
+import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import { messageOf, type PropertySet, ResourceFailure } from "./failures";
 import { withHelp } from "./help";
 import type { Host } from "./host";
@@ -28,6 +28,15 @@ export interface ResourceDiff {
   replaces: string[];
   /** Whether the old object has to go first, because both would have the same unique name. */
   deleteBeforeReplace: boolean;
+}
+
+/** What is wrong with an input. */
+export interface CheckFailure {
+  /** In Pulumi's property path syntax; empty if the failure concerns all inputs. */
+  path: string;
+  reason: string;
+  /** Whether the engine, which prints the value of a top-level property, may print it: it is short and in no way secret. */
+  isPrintable: boolean;
 }
 
 /** The verbs of one kind of resource as both ways into Pulumi call them. */
@@ -107,7 +116,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   };
 
   return {
-    /** Checks new inputs under the name that they get where they have none; failures are sentences with their path. */
+    /** Checks new inputs under the name that they get if they have none. */
     check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, name: string | undefined) {
       const secrets = secretsOf([olds, news]);
       const clean = createRedaction(secrets.values);
@@ -121,8 +130,13 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       if (urn !== "") checked.add(urn);
       return {
         inputs: inputsOf(inputs, news),
-        // The engine prints a property's value beside its path, so the path is a part of the sentence.
-        failures: failures.map(({ path, reason }) => clean(path ? `${path}: ${reason}` : reason)),
+        failures: failures.map(({ path, reason }): CheckFailure => {
+          const value = Object.hasOwn(news.properties, path) ? news.properties[path] : undefined;
+          const isKnown = Object.hasOwn(traits, path) && !isSecretAt([path], secrets.paths);
+          const isPrintable =
+            value === undefined || (isKnown && typeof value !== "object" && clean(`${value}`) === `${value}`);
+          return { path: clean(path), reason: clean(reason), isPrintable };
+        }),
       };
     },
 

@@ -26,7 +26,7 @@ export interface Secrets {
 
 /** What is wrong with an input: where, and a sentence that names the value (never a secret one) and what is allowed. */
 export interface Failure {
-  /** Path such as `env.MODEL` or `policy.ttl`; empty when it is about the whole. */
+  /** Path in Pulumi's property path syntax, such as `env.MODEL` or `gpuTypeIds[0]`; empty if the failure concerns all inputs. */
   path: string;
   reason: string;
 }

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Host } from "../engine/host";
-import { createResourceVerbs, type ResourceCall, type ResourceVerbs, touched } from "../engine/resource-verbs";
+import {
+  type CheckFailure,
+  createResourceVerbs,
+  type ResourceCall,
+  type ResourceVerbs,
+  touched,
+} from "../engine/resource-verbs";
 import { defaultName, readUrn } from "../engine/urn";
 import type { Change, Lifecycle, Properties } from "../lifecycle/contract";
+import { pathText } from "../lifecycle/properties/path-text";
 import {
   autonamingDisabled,
   type checkRequest,
@@ -40,7 +47,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const { urn, olds, news } = request;
       const { properties, name } = named(request);
       const { inputs, failures } = verbsFor(request).check({ urn }, { ...olds, properties }, news, name);
-      return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
+      return { inputs, failures: failures.map(propertyFailure) };
     },
 
     diff: async (request: Request<typeof diffRequest>): Promise<Response<typeof diffResponse>> => {
@@ -106,15 +113,10 @@ function named({ urn, olds, autonaming }: Request<typeof checkRequest>): {
   return { properties: nameless, name: undefined };
 }
 
-/** A path in the engine's own notation: `env.MODEL`, `env["a.b"]`, `gpuTypeIds[0]`. */
-function pathText(path: readonly string[]): string {
-  return path
-    .map((part, index) => {
-      if (/^\d+$/.test(part) && index > 0) return `[${part}]`;
-      if (/^[A-Za-z_$][\w$]*$/.test(part)) return index === 0 ? part : `.${part}`;
-      return `[${JSON.stringify(part)}]`;
-    })
-    .join("");
-}
+/** A failure with its property; in brackets, which is the same path, the engine does not find the value and so does not print it. */
+const propertyFailure = ({ path, reason, isPrintable }: CheckFailure) => ({
+  property: isPrintable ? path : `[${JSON.stringify(path)}]`,
+  reason,
+});
 
 const diffKind = ({ kind, replace }: Change): number => diffKinds[kind][replace ? 1 : 0];

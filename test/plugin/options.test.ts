@@ -42,7 +42,7 @@ it("where autonaming is off, a name must be given", async () => {
   `);
   const preview = await stack.preview();
   expect(preview.code).not.toBe(0);
-  expect(preview.output).toContain("name: is required");
+  expect(preview.output).toContain("property name value {<nil>} has a problem: is required");
   await stack.command(["config", "rm", "--path", "pulumi:autonaming"]);
 });
 

@@ -22,11 +22,16 @@ export function badInputThrough(way: Way): void {
     return stack.preview();
   }
 
-  /** What the preview says about a resource, without the words that the engine puts before it. */
+  /** What the preview says about a resource, the property first, without the other words that the engine puts before it. */
   const complaints = ({ diagnostics }: Run, about: string): string[] =>
     diagnostics
       .filter((one) => one.about === about)
-      .map(({ message }) => message.replace(/^.*? has a problem: /, ""))
+      .map(({ message }) =>
+        message
+          .replace(/^.*? resource '.*?': property (.+?) value .*? has a problem: /, "$1: ")
+          .replace(/^.*? resource '.*?' has a problem: /, "")
+          .replace(/^\["(\w+)"\]/, "$1"),
+      )
       .sort();
 
   describe("bad input fails at preview", () => {
@@ -59,6 +64,15 @@ export function badInputThrough(way: Way): void {
         "value: must be a string",
       ]);
       expect(run.output).not.toContain("sesame-open");
+      const marked = await previewOf(`
+        const { secret } = require("@pulumi/pulumi");
+        new sc.Template("chat", { imageName: "a:1", ports: secret("sesame-shut"), env: { TOKEN: secret("a"), N: 4711 } });
+      `);
+      expect(complaints(marked, "Template chat")).toEqual([
+        "env.N: must be a string",
+        expect.stringMatching(/^ports: must be a comma-separated list/),
+      ]);
+      expect(marked.output).not.toMatch(/sesame-shut|4711/);
     });
   });
 

@@ -2,6 +2,7 @@ import { expectation, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Failure, type Path, type Properties, Unknown } from "../contract";
 import { diffProperties } from "./diff";
+import { pathText } from "./path-text";
 import { childOf, present, propertyOf } from "./schema";
 import { isSecretAt } from "./secret-paths";
 import { closest } from "./spelling";
@@ -66,12 +67,12 @@ function failuresOf(
   secrets: readonly Path[],
 ): Failure[] {
   const steps = issue.path.map(String);
-  const path = steps.join(".");
+  const path = pathText(steps);
   const value = valueAt(inputs, steps);
   if (value instanceof Unknown) return [];
   const shapes = shapesTo(shape, steps);
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({ path: [...steps, key].join("."), reason: misspelt(key, shapes.at(-1)) }));
+    return issue.keys.map((key) => ({ path: pathText([...steps, key]), reason: misspelt(key, shapes.at(-1)) }));
   if (value === undefined && issue.code !== "custom") return [{ path, reason: "is required" }];
   const isHidden =
     value === undefined || typeof value === "object" || isSecretAt(steps, secrets) || shapes.some(isConfidential);

@@ -3,11 +3,23 @@ import { Unknown } from "../../../../provider/lifecycle/contract";
 import { bench, internal, unknownText } from "./box";
 
 describe("a check", () => {
-  it("says path and reason without naming a property, since the engine would print the value beside it", async () => {
+  it("names the property, whose value the engine prints", async () => {
     const { provider } = bench();
     const { failures } = await provider.check({}, { ...internal, size: 0, pin: "4711" });
-    expect(failures).toEqual([{ property: "", reason: 'size: 0 is too small, "[secret]"' }]);
+    expect(failures).toEqual([{ property: "size", reason: '0 is too small, "[secret]"' }]);
   });
+
+  it.each(["pin", "note", "note.a", "env.MODEL", "pni"])(
+    "names no property where the engine would print a secret, a structure or a wrong value: %s",
+    async (path) => {
+      const { provider } = bench({
+        check: (_olds, news) => ({ inputs: news, failures: [{ path, reason: "is odd" }] }),
+      });
+      const news = { ...internal, pin: "4711", note: { a: 1 }, env: { MODEL: "m" }, pni: "4711" };
+      const { failures } = await provider.check({}, news);
+      expect(failures).toEqual([{ property: "", reason: `${path}: is odd` }]);
+    },
+  );
 
   it("turns whatever is thrown into a failure, since the SDK would print a stack", async () => {
     const { provider } = bench({

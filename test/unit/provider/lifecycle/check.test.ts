@@ -49,7 +49,7 @@ describe("a bad input is refused with its path, its value and what is allowed", 
       "an element of a list",
       serverlessEndpointInputs,
       { templateId: "t", gpuTypeIds: ["NVIDIA L4", 4] },
-      ["gpuTypeIds.1: is 4; must be a string"],
+      ["gpuTypeIds[1]: is 4; must be a string"],
     ],
     [
       "a nested property",
@@ -182,7 +182,7 @@ describe("what is unknown before deployment", () => {
       "env.B: must be a string",
     ]);
     expect(linesOf(serverlessEndpointInputs, { templateId: unknown, gpuTypeIds: [unknown, 4] })).toEqual([
-      "gpuTypeIds.1: is 4; must be a string",
+      "gpuTypeIds[1]: is 4; must be a string",
     ]);
     expect(linesOf(jobInvokeInputs, { endpointId: unknown, input: { a: unknown }, policy: { ttl: 1 } })).toEqual([
       "policy.ttl: is 1; must be a whole number from 10000 to 604800000",
