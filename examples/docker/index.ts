@@ -4,7 +4,7 @@ import { JobInvoke, ServerlessEndpoint, Template } from "pulumi-serverless-compu
 const config = new pulumi.Config();
 
 const template = new Template("greeter", {
-  // What runs on this machine and what runs on the hosted service is the same image.
+  // The same image runs on this machine and on the hosted service.
   imageName: config.get("image") ?? "greeter:1",
   containerDiskInGb: 5,
   env: { GREETING: "Hello" },
@@ -18,7 +18,7 @@ const endpoint = new ServerlessEndpoint("greeter", {
   idleTimeout: 5,
 });
 
-// The first worker has to be found and its image pulled, which takes minutes on the hosted service.
+// On the hosted service, finding a worker and pulling the image takes minutes.
 const greeting = new JobInvoke("greeter-answers", {
   endpointId: endpoint.id,
   input: { name: "world" },

@@ -8,7 +8,7 @@ const registry = new ContainerRegistryAuth("ghcr", {
   password: config.requireSecret("registryPassword"),
 });
 
-// The workers of the endpoint share it; it outlives them.
+// Shared by the endpoint's workers, and independent of their life.
 const models = new NetworkVolume("models", { size: 100, dataCenterId: "EU-RO-1" });
 
 const template = new Template("chat", {

@@ -21,7 +21,7 @@ endpoint = serverless.ServerlessEndpoint(
     workers_max=1,
 )
 
-# The deployment fails when the endpoint does not answer as expected, and asks again whenever its workers change.
+# The deployment fails if the output differs. The job runs again whenever the workers change.
 answers = serverless.JobInvoke(
     "answers",
     endpoint_id=endpoint.id,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * What a worker of the image `acme/greeter:1` runs for each job. The fingerprint shows that the secret reached the
- * worker without showing the secret.
+ * Handler of the image `acme/greeter:1`. The fingerprint proves that the secret reached the worker, without
+ * revealing it.
  */
 export default function greet({ input }) {
   const { GREETING = "", HUB_TOKEN = "" } = process.env;

@@ -22,7 +22,7 @@ const endpoint = new ServerlessEndpoint("greeter", {
   idleTimeout: 5,
 });
 
-// The deployment fails when the endpoint does not answer as expected, and asks again whenever its workers change.
+// The deployment fails if the output differs. The job runs again whenever the workers change.
 const greeting = new JobInvoke("greeter-answers", {
   endpointId: endpoint.id,
   input: { name: "world" },

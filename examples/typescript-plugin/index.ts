@@ -19,7 +19,7 @@ const endpoint = new serverless.ServerlessEndpoint("chat", {
   workersMax: 1,
 });
 
-// The deployment fails when the endpoint does not answer as expected, and asks again whenever its workers change.
+// The deployment fails if the output differs. The job runs again whenever the workers change.
 const answers = new serverless.JobInvoke("answers", {
   endpointId: endpoint.id,
   input: { text: "pong" },

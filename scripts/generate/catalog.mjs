@@ -21,12 +21,12 @@ export function catalogPage({ gpuTypes, cpuFlavors, dataCenters }) {
   const centresOf = (region) => dataCenters.filter((one) => one.region === region).map(({ id }) => code(id));
   return `# GPU types and data centres
 
-Made of the local service's catalog by \`npm run generate\`; do not edit. These are public lists of 2026; the hosted service
-adds to them, so no id is refused for not being here. \`getGpuTypes\` and \`getDataCenters\` list what the service has now.
+Generated from the local service's catalog by \`npm run generate\`; do not edit. These are public lists of 2026. The hosted service
+may have more, so other ids are accepted. \`getGpuTypes\` and \`getDataCenters\` list the service's current ids.
 
 ## GPU types
 
-For \`gpuTypeIds\`, in order of priority. \`pool\` is the name that older clients use for a group of them.
+For \`gpuTypeIds\`, in order of priority. \`pool\` is the group name that older clients use.
 
 ${table(
   ["id", "memory in GB", "pool"],

@@ -91,13 +91,13 @@ export function reference(schema) {
     );
     const outputs =
       Object.keys(computed).length > 0
-        ? `\n\nOutputs, beside \`id\` and the inputs:\n\n${table(computed, [], "")}`
+        ? `\n\nOutputs, in addition to \`id\` and the inputs:\n\n${table(computed, [], "")}`
         : "";
     return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}\n\n${importOf(token)}${examples(resource.description)}`;
   });
   const functions = Object.entries(schema.functions).map(
     ([token, { description, inputs, outputs }]) =>
-      `### ${nameOf(token)}\n\n${prose(description)}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nAnswers ${Object.keys(
+      `### ${nameOf(token)}\n\n${prose(description)}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nReturns ${Object.keys(
         outputs.properties,
       )
         .map((name) => `\`${name}\``)
@@ -110,21 +110,22 @@ export function reference(schema) {
   return [
     "# Resources",
     "<!-- page checked by test/unit/provider/schema/examples.test.ts -->",
-    `Made from the shapes by \`npm run generate\`; do not edit.
+    `Generated from the shapes by \`npm run generate\`; do not edit.
 
-\`name\` may be left out everywhere: a new resource is then called \`<resource name>-<stack>-<fingerprint>\`, the same in every
-preview and run and no other resource's name ([drift and faults](drift-and-faults.md#names)), and a deployed one keeps the name it has.
+**Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<fingerprint>\`, which is unique and the same in
+every preview and update ([names](drift-and-faults.md#names)). A deployed resource keeps its name.
 
-The examples are programs for the plugin. One in TypeScript that uses dynamic resources imports \`pulumi-serverless-compute\`
-instead: its resources and their properties are the same, its look-ups are promises (\`await getTemplate({ name })\`).
+**Examples** use the plugin. TypeScript programs with the dynamic provider import \`pulumi-serverless-compute\` instead. Resources
+and properties are the same; lookups return promises (\`await getTemplate({ name })\`).
 
-**Import** is the plugin's ([what comes with it](plugin.md#take-over-what-was-made-by-hand), [whole accounts](guides/adopt-and-import.md)).
-**Time-outs**: the resource option \`customTimeouts\` bounds a create, update or delete of any resource as a whole
-([how](drift-and-faults.md#when-an-answer-gets-lost)). Without it each call may take \`callLimit\` and the delete of a template
-\`templateReleaseLimit\` ([settings](#settings)); a job and a verification have \`timeout\`.`,
+**Import** requires the plugin ([details](plugin.md#take-over-what-was-made-by-hand), [whole accounts](guides/adopt-and-import.md)).
+
+**Timeouts**: the resource option \`customTimeouts\` limits a whole create, update or delete
+([details](drift-and-faults.md#when-an-answer-gets-lost)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
+delete of a template ([settings](#settings)). Jobs and verifications have \`timeout\`.`,
     ...resources,
     "## Look-ups",
-    "For objects that exist already, made by hand or by another stack.",
+    "Lookups find existing objects, for example those of another stack.",
     ...functions,
     "## Nested types",
     ...types,
