@@ -79,5 +79,22 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
     .option("--json", "print the report as JSON")
     .action(async (flags: RecoverFlags) => finish(await (await import("./recover/recover.js")).recover(flags, io)));
 
+  program
+    .command("preview-comment")
+    .description("print the comment of a pull request about a preview, as Markdown")
+    .argument("[file]", "output of `pulumi preview --json`; standard input if omitted")
+    .option("--stack <name>", "stack in the heading; by default that of the resources")
+    .option("--json", "print the rows of the table as JSON")
+    .action(async (file: string | undefined, flags: { stack?: string; json?: boolean }) => {
+      const { parsePreview } = await import("./preview-comment/preview.js");
+      const preview = parsePreview(await readInput(file, io));
+      if (flags.json) {
+        const { changesOf } = await import("./preview-comment/changes.js");
+        return io.out(JSON.stringify(changesOf(preview), null, 2));
+      }
+      const { commentText } = await import("./preview-comment/markdown.js");
+      io.out(commentText(preview, flags.stack ?? preview.stack ?? "the stack"));
+    });
+
   return program;
 }

@@ -34,9 +34,6 @@ const exportShape = z.looseObject({
 /** The output of `pulumi stack export`. */
 export type ExportedState = z.output<typeof exportShape>;
 
-/** First part of the type tokens of our resources: as dynamic resources of Node programs, and of the plugin. */
-export const typePrefixes = { dynamic: "pulumi-nodejs:dynamic/serverless:", plugin: "serverless-compute:index:" };
-
 /** Reads the output of `pulumi stack export`. Throws a sentence if it is not one. */
 export function parseState(text: string): ExportedState {
   try {

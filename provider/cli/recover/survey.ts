@@ -1,5 +1,6 @@
-import { type Kind, kinds } from "../../resources";
-import { type ExportedState, type PendingOperation, typePrefixes } from "../state";
+import type { Kind } from "../../resources";
+import { kindOf } from "../resource-types";
+import type { ExportedState, PendingOperation } from "../state";
 import { type Account, isObjectKind, openAccount } from "./account";
 import { findLeftovers, type Leftover, type Suspect } from "./leftovers";
 import { type Choices, idsIn, judge, type Outcome, type PendingCreate, pendingCreate } from "./pending";
@@ -12,15 +13,6 @@ export interface Survey {
   /** Pending updates, deletes and reads, which a refresh completes. */
   others: { urn: string; type: string }[];
   leftovers: Leftover[];
-}
-
-const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name);
-
-/** The kind of a type token of ours. */
-function kindOf(type: string): Kind | undefined {
-  const prefix = Object.values(typePrefixes).find((one) => type.startsWith(one));
-  const name = prefix === undefined ? "" : type.slice(prefix.length);
-  return isKind(name) ? name : undefined;
 }
 
 /** Looks up the objects of a stack's pending creates, and leftovers. It only reads. */

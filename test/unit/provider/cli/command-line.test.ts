@@ -35,7 +35,7 @@ describe("the command line", () => {
   it("lists its commands, and describes each", async () => {
     const help = await command(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
-    for (const name of ["move", "recover"]) {
+    for (const name of ["move", "preview-comment", "recover"]) {
       expect(help.out).toContain(`  ${name} `);
       expect((await command([name, "--help"])).out).toContain(`Usage: serverless-compute ${name}`);
     }

@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from "node:util";
+import { isDefaultName, readUrn } from "../../engine/urn";
+import { isRecord, isSecret } from "../../engine/values";
+import { propertyOf } from "../../lifecycle/properties/schema";
+import { traitsOf } from "../../lifecycle/properties/traits";
+import { type Kind, kinds } from "../../resources";
+import { kindOf } from "../resource-types";
+import type { Preview, Step } from "./preview";
+
+/** A changed property; a side is undefined if the property is absent there. */
+export interface PropertyChange {
+  /** Path, such as `env.MODE`. */
+  property: string;
+  old: unknown;
+  new: unknown;
+  forcesReplacement: boolean;
+}
+
+/** A resource that a deployment changes, or that has a warning. */
+export interface ResourceChange {
+  operation: string;
+  urn: string;
+  /** Name in the program. */
+  resource: string;
+  type: string;
+  properties: PropertyChange[];
+  warnings: string[];
+}
+
+/** Stands for a value that only the deployment computes. */
+export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+/** Stands for a secret value. */
+export const secretValue = "[secret]";
+
+/** Operations in the order of the table: those that lose something first. */
+const order = ["replace", "delete", "update", "create"];
+const rank = ({ operation }: ResourceChange): number =>
+  order.includes(operation) ? order.indexOf(operation) : order.length;
+
+/** Last part of a type token. */
+export const shortType = (type: string): string => type.slice(type.lastIndexOf(":") + 1);
+
+/** Names of resources that are not ours in code units' order, which is the same on every machine. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The changed resources of a preview: replacements, deletions, updates, creations, each in the order of their URNs. */
+export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
+  const changes = new Map<string, ResourceChange>();
+  for (const step of steps) {
+    const texts = warnings.filter(({ urn }) => urn === step.urn).map(({ text }) => text);
+    // The steps of one replacement have the same URN.
+    const operation = /replace/.test(step.op) ? "replace" : step.op;
+    if ((operation === "same" && texts.length === 0) || changes.has(step.urn)) continue;
+    const { name, type } = readUrn(step.urn);
+    changes.set(step.urn, {
+      ...{ operation, urn: step.urn, resource: name, type: shortType(type) },
+      properties: operation === "same" ? [] : propertiesOf(step, kindOf(type)),
+      warnings: [...new Set(texts)].sort(compare),
+    });
+  }
+  return [...changes.values()].sort((a, b) => rank(a) - rank(b) || compare(a.urn, b.urn));
+}
+
+/** The changed properties of a resource. */
+function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
+  const [olds, news] = [visible(step.oldState?.inputs, kind), visible(step.newState?.inputs, kind)];
+  if (!step.newState) return [];
+  if (!step.oldState) return kind === undefined ? [] : settingsOf(step, news, kind);
+  const forced = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
+  const found = differences([], olds, news)
+    // The default name of a replacement is drawn anew in every preview.
+    .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefault(step.urn))))
+    .map(({ path, ...sides }) => ({ property: pathText(path), ...sides, forcesReplacement: forced(path) }));
+  if (found.length > 0) return found;
+  // Both sides of a changed secret look the same.
+  const paths = Object.keys(step.detailedDiff ?? {});
+  const hidden = paths.length > 0 ? paths : Object.keys(news).filter((key) => news[key] === secretValue);
+  return hidden.map((property) => ({
+    ...{ property, old: secretValue, new: secretValue },
+    forcesReplacement: forced([property]),
+  }));
+}
+
+/** The settings of a new resource that differ from the defaults. */
+function settingsOf({ urn }: Step, news: Record<string, unknown>, kind: Kind): PropertyChange[] {
+  const { shape } = kinds[kind].inputs;
+  return Object.entries(news).flatMap(([property, value]) => {
+    const schema = shape[property];
+    const isUsual =
+      (schema !== undefined && isDeepStrictEqual(propertyOf(schema).fallback, value)) ||
+      (property === "name" && isDefault(urn)(value));
+    return isUsual ? [] : [{ property, old: undefined, new: value, forcesReplacement: false }];
+  });
+}
+
+const isDefault =
+  (urn: string) =>
+  (value: unknown): boolean =>
+    typeof value === "string" && isDefaultName(value, urn);
+
+/** Inputs without internal properties, secrets masked. */
+function visible(inputs: Record<string, unknown> | null | undefined, kind: Kind | undefined): Record<string, unknown> {
+  const shape = kind === undefined ? {} : kinds[kind].inputs.shape;
+  const entries = Object.entries(inputs ?? {}).filter(([key]) => !key.startsWith("__"));
+  return Object.fromEntries(
+    entries.map(([key, value]) => {
+      const schema = shape[key];
+      return [key, schema && traitsOf(schema).secret ? secretValue : masked(value)];
+    }),
+  );
+}
+
+/** A value with secrets masked at any depth. */
+function masked(value: unknown): unknown {
+  if (isSecret(value)) return secretValue;
+  if (Array.isArray(value)) return value.map(masked);
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one)])) : value;
+}
+
+interface Difference {
+  path: string[];
+  old: unknown;
+  new: unknown;
+}
+
+/** The deepest places that differ; lists are compared as a whole. */
+function differences(path: string[], old: unknown, value: unknown): Difference[] {
+  if (isDeepStrictEqual(old, value)) return [];
+  if (!isRecord(old) || !isRecord(value)) return [{ path, old, new: value }];
+  const keys = [...new Set([...Object.keys(old), ...Object.keys(value)])].sort(compare);
+  return keys.flatMap((key) => differences([...path, key], old[key], value[key]));
+}
+
+/** A path as programs write it. */
+const pathText = (path: string[]): string =>
+  path.map((key, index) => (/^\w+$/.test(key) ? `${index > 0 ? "." : ""}${key}` : `[${JSON.stringify(key)}]`)).join("");

@@ -1,0 +1,94 @@
+import { readUrn } from "../../engine/urn";
+import { changesOf, type PropertyChange, type ResourceChange, secretValue, shortType, unknownValue } from "./changes";
+import type { Message, Preview } from "./preview";
+
+/** Characters of a value in the table. */
+const valueLength = 120;
+/** Characters of a comment: GitHub accepts 65,536. */
+const commentLength = 60_000;
+
+/** Text as Markdown code in a cell of a table. */
+function code(text: string): string {
+  const shown = text.length > valueLength ? `${text.slice(0, valueLength)}…` : text;
+  const fence = "`".repeat(Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+  const pad = /^`|`$/.test(shown) ? " " : "";
+  return `${fence}${pad}${shown.replaceAll("|", "\\|")}${pad}${fence}`;
+}
+
+/** Text that keeps to one cell, with no markup of its own. */
+const plain = (text: string): string =>
+  text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>|#~@]/g, (character) => `\\${character}`);
+
+/** One side of a change. */
+function side(value: unknown): string {
+  if (value === undefined) return "not set";
+  if (value === unknownValue) return "known after deployment";
+  return code(value === secretValue ? value : JSON.stringify(value));
+}
+
+const changeCells = ({ property, old, new: value, forcesReplacement }: PropertyChange, isNew: boolean): string[] => [
+  `${code(property)}${forcesReplacement ? " forces replacement" : ""}`,
+  isNew ? side(value) : `${side(old)} → ${side(value)}`,
+];
+
+const nameOf = ({ resource, type }: Pick<ResourceChange, "resource" | "type">): string => `${code(resource)} ${type}`;
+
+/** The rows of one resource; the first names it. */
+function rowsOf(change: ResourceChange): string[] {
+  const operation = change.operation === "same" ? "none" : change.operation;
+  const isLoss = operation === "replace" || operation === "delete";
+  const cells = [
+    ...change.properties.map((one) => changeCells(one, operation === "create")),
+    ...change.warnings.map((warning) => ["⚠️ warning", plain(warning)]),
+  ];
+  const [first = ["", ""], ...others] = cells;
+  return [
+    [isLoss ? `**${operation}**` : operation, nameOf(change), ...first],
+    ...others.map((one) => ["", "", ...one]),
+  ].map((row) => `| ${row.join(" | ")} |`);
+}
+
+/** How many resources each operation concerns. */
+function summary({ steps }: Preview, changes: ResourceChange[]): string {
+  const counts = new Map<string, number>();
+  for (const { operation } of changes.filter((one) => one.operation !== "same"))
+    counts.set(operation, (counts.get(operation) ?? 0) + 1);
+  const unchanged = new Set(steps.filter(({ op }) => op === "same").map(({ urn }) => urn)).size;
+  if (counts.size === 0) return `No changes; ${unchanged} unchanged.`;
+  return `${[...counts].map(([operation, count]) => `${count} to ${operation}`).join(", ")}; ${unchanged} unchanged.`;
+}
+
+/** An error with the resource that it is about. */
+function errorText({ urn, text }: Message): string {
+  const { name, type } = readUrn(urn ?? "");
+  const subject = urn === undefined || type === "pulumi:pulumi:Stack" ? "" : `${shortType(type)} "${name}": `;
+  // Pulumi names the resource again.
+  return `${subject}${text.replace(/^\S+ resource '.*?' has a problem: /, "")}`;
+}
+
+/**
+ * The comment of a pull request about a preview. The text depends on the state and the program only: not on times, on the order of
+ * steps, or on default names that a preview draws.
+ */
+export function commentText(preview: Preview, stack: string): string {
+  const changes = changesOf(preview);
+  const isFailed = preview.errors.length > 0;
+  const head = [`<!-- pulumi preview of ${stack} -->`, `### Preview of \`${stack}\`${isFailed ? " failed" : ""}`, ""];
+  const errors = [...new Set(preview.errors.map(errorText))].sort();
+  if (isFailed) head.push("````text", ...errors.map((text) => text.slice(0, commentLength / 10)), "````", "");
+  if (changes.length > 0 || !isFailed) head.push(summary(preview, changes));
+  if (changes.length === 0) return head.join("\n").trimEnd();
+  head.push("", "| operation | resource | property | old → new |", "| --- | --- | --- | --- |");
+  const lines = [...head];
+  let length = lines.join("\n").length;
+  for (const [index, change] of changes.entries()) {
+    const rows = rowsOf(change);
+    length += rows.join("\n").length + 1;
+    if (length > commentLength) {
+      lines.push("", `${changes.length - index} more resources are left out.`);
+      break;
+    }
+    lines.push(...rows);
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { readUrn } from "../../engine/urn";
+
+const stateShape = z.looseObject({ inputs: z.record(z.string(), z.unknown()).nullish() });
+
+const stepShape = z.looseObject({
+  op: z.string(),
+  urn: z.string(),
+  oldState: stateShape.nullish(),
+  newState: stateShape.nullish(),
+  /** Top-level properties that force the replacement. */
+  replaceReasons: z.array(z.string()).nullish(),
+  /** Changed paths; null for dynamic resources. */
+  detailedDiff: z.record(z.string(), z.unknown()).nullish(),
+});
+/** One resource of a preview. */
+export type Step = z.output<typeof stepShape>;
+
+const diagnosticShape = z.looseObject({ urn: z.string().nullish(), message: z.string(), severity: z.string() });
+
+const previewShape = z.looseObject({
+  steps: z.array(stepShape).nullish(),
+  diagnostics: z.array(diagnosticShape).nullish(),
+});
+
+/** The parts of a preview that a comment is made of. */
+export interface Preview {
+  /** Undefined for a preview without resources. */
+  stack: string | undefined;
+  steps: Step[];
+  warnings: Message[];
+  errors: Message[];
+}
+
+/** A diagnostic. */
+export interface Message {
+  /** Undefined for one about the whole program. */
+  urn: string | undefined;
+  text: string;
+}
+
+/** Reads the output of `pulumi preview --json`. Throws a sentence if it is not one. */
+export function parsePreview(text: string): Preview {
+  const { steps, diagnostics } = parse(text);
+  const messages = (severity: string): Message[] =>
+    (diagnostics ?? [])
+      .filter((one) => one.severity === severity)
+      .map(({ urn, message }) => ({ urn: urn || undefined, text: message.replace(/^(warning|error): /, "").trim() }));
+  const [first] = steps ?? [];
+  return {
+    stack: first && readUrn(first.urn).stack,
+    steps: steps ?? [],
+    warnings: messages("warning"),
+    errors: messages("error"),
+  };
+}
+
+function parse(text: string): z.output<typeof previewShape> {
+  try {
+    return previewShape.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new Error("the input is not a preview; pass the output of `pulumi preview --json`", { cause });
+  }
+}

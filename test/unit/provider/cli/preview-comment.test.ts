@@ -1,0 +1,162 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { command } from "./terminal";
+
+const path = (name: string): string =>
+  fileURLToPath(new URL(`../../../fixtures/previews/${name}.json`, import.meta.url));
+const recorded = (name: string): string => readFileSync(path(name), "utf8");
+async function comment(preview: string): Promise<string> {
+  const { code, out, err } = await command(["preview-comment"], preview);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  return out;
+}
+/** A preview whose only step is this one. */
+const previewOf = (step: object, ...diagnostics: object[]): string =>
+  JSON.stringify({ steps: [{ urn: "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs", ...step }], diagnostics });
+
+describe("the comment of a recorded preview", () => {
+  it("lists replacements and deletions first, with resource, property, both values, and warnings", async () => {
+    expect(await comment(recorded("plugin"))).toMatchInlineSnapshot(`
+      "<!-- pulumi preview of dev -->
+      ### Preview of \`dev\`
+
+      1 to replace, 1 to delete, 4 to update, 1 to create; 1 unchanged.
+
+      | operation | resource | property | old → new |
+      | --- | --- | --- | --- |
+      | **replace** | \`models\` NetworkVolume | \`dataCenterId\` forces replacement | \`"EU-RO-1"\` → \`"EU-SE-1"\` |
+      |  |  | ⚠️ warning | dataCenterId: a replaced volume loses its data |
+      | **delete** | \`old\` NetworkVolume |  |  |
+      | update | \`token\` Secret | \`value\` | \`[secret]\` → \`[secret]\` |
+      | update | \`chat\` ServerlessEndpoint | \`networkVolumeId\` | \`"7p8t2i59gd"\` → known after deployment |
+      |  |  | \`workersMax\` | \`1\` → \`3\` |
+      |  |  | ⚠️ warning | workersMax: active workers may restart |
+      | update | \`embed\` ServerlessEndpoint | \`workersMax\` | \`2\` → \`5\` |
+      |  |  | ⚠️ warning | workersMax: active workers may restart |
+      | update | \`chat\` Template | \`env.EXTRA\` | not set → \`"a\\|b"\` |
+      |  |  | \`env.MODE\` | \`"slow"\` → \`"fast"\` |
+      |  |  | \`env.OLD\` | \`"1"\` → not set |
+      |  |  | \`imageName\` | \`"acme/echo:1"\` → \`"acme/echo:2"\` |
+      | create | \`vision\` Template | \`imageName\` | \`"acme/echo:1"\` |"
+    `);
+  });
+
+  it("of dynamic resources is the same but for the ids in it", async () => {
+    const ids = (text: string): string => text.replace(/`"[0-9a-z]{10}"`/g, "`id`");
+    expect(ids(await comment(recorded("dynamic")))).toBe(ids(await comment(recorded("plugin"))));
+  });
+
+  it("that failed begins with its errors", async () => {
+    expect((await comment(recorded("failed"))).split("\n").slice(0, 9)).toEqual([
+      "<!-- pulumi preview of dev -->",
+      "### Preview of `dev` failed",
+      "",
+      "````text",
+      'ServerlessEndpoint "chat": workersMax: is -3; must be 0 or more',
+      "````",
+      "",
+      expect.stringMatching(/^1 to replace, .*; 1 unchanged\.$/),
+      "",
+    ]);
+  });
+
+  it("is the same for another order of steps and other provisional names", async () => {
+    for (const name of ["plugin", "dynamic"]) {
+      const { steps, diagnostics } = JSON.parse(recorded(name));
+      for (const { op, newState } of steps)
+        if (op === "replace" || op === "create")
+          newState.inputs.name = newState.inputs.name.replace(/.{7}$/, "0a1b2c3");
+      const other = JSON.stringify({ steps: steps.reverse(), diagnostics: diagnostics.reverse(), duration: 1 });
+      expect(await comment(other)).toBe(await comment(recorded(name)));
+    }
+  });
+
+  it("is read from a file, too, and has the stack of the command line", async () => {
+    const { out } = await command(["preview-comment", "--stack", "acme/prod", path("plugin")]);
+    expect(out).toMatch(/^<!-- pulumi preview of acme\/prod -->\n### Preview of `acme\/prod`\n/);
+  });
+
+  it("has the same rows as JSON", async () => {
+    const { out } = await command(["preview-comment", "--json", path("plugin")]);
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        operation: "replace",
+        resource: "models",
+        type: "NetworkVolume",
+        properties: [{ property: "dataCenterId", old: "EU-RO-1", new: "EU-SE-1", forcesReplacement: true }],
+        warnings: ["dataCenterId: a replaced volume loses its data"],
+      },
+      ...Array.from({ length: 6 }, () => ({})),
+    ]);
+  });
+});
+
+describe("a comment", () => {
+  it("masks secrets even if the preview shows them", async () => {
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
+    const wrapped = {
+      "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+      plaintext: '"sesame-7a"',
+    };
+    const step = (value: unknown) => ({ inputs: { value, name: "n", nested: { list: [wrapped] } } });
+    const out = await comment(
+      previewOf({
+        urn,
+        op: "update",
+        oldState: step("sesame-1"),
+        newState: step("sesame-2"),
+        detailedDiff: { value: {} },
+      }),
+    );
+    expect(out).toContain("| update | `token` Secret | `value` | `[secret]` → `[secret]` |");
+    expect(out).not.toContain("sesame");
+    expect(await comment(previewOf({ urn, op: "create", newState: step("sesame-2") }))).not.toContain("sesame");
+  });
+
+  it("keeps markup of values and messages out of the table", async () => {
+    const sides = {
+      oldState: { inputs: { a: "x" } },
+      newState: { inputs: { a: "`|\n<b>", "b c": ["y".repeat(200)] } },
+    };
+    const out = await comment(
+      previewOf(
+        { op: "update", ...sides },
+        {
+          urn: "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs",
+          message: "warning: a|b\n<script> @team",
+          severity: "warning",
+        },
+      ),
+    );
+    expect(out.split("\n").slice(-3)).toEqual([
+      '| update | `logs` Bucket | `a` | `"x"` → ``"`\\|\\n<b>"`` |',
+      `|  |  | \`["b c"]\` | not set → \`["${"y".repeat(118)}…\` |`,
+      "|  |  | ⚠️ warning | a\\|b \\<script\\> \\@team |",
+    ]);
+  });
+
+  it("without changes says so, and shows warnings of unchanged resources", async () => {
+    expect(await comment(previewOf({ op: "same" }))).toMatch(/\n\nNo changes; 1 unchanged\.$/);
+    const urn = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
+    const out = await comment(previewOf({ op: "same" }, { urn, message: "warning: old", severity: "warning" }));
+    expect(out).toContain("| none | `logs` Bucket | ⚠️ warning | old |");
+  });
+
+  it("stays within the limit of GitHub", async () => {
+    const steps = Array.from({ length: 3000 }, (_, index) => ({
+      urn: `urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs-${index}`,
+      op: "delete",
+      oldState: { inputs: {} },
+    }));
+    const out = await comment(JSON.stringify({ steps }));
+    expect(out.length).toBeLessThan(65_536);
+    expect(out).toMatch(/\n\n\d+ more resources are left out\.$/);
+  });
+
+  it.each(["", "{", '{"steps": [1]}'])("is not made of the input %j", async (input) => {
+    const { code, out, err } = await command(["preview-comment"], input);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toBe("serverless-compute: the input is not a preview; pass the output of `pulumi preview --json`");
+  });
+});
