@@ -42,6 +42,12 @@ describe("the comment of a recorded preview", () => {
     `);
   });
 
+  it("is the example of the documentation", async () => {
+    const page = readFileSync(new URL("../../../../docs/command-line.md", import.meta.url), "utf8");
+    const [, example] = /```markdown\n(.*?)\n```/s.exec(page) ?? [];
+    expect(example, "docs/command-line.md").toBe(await comment(recorded("plugin")));
+  });
+
   it("of dynamic resources is the same but for the ids in it", async () => {
     const ids = (text: string): string => text.replace(/`"[0-9a-z]{10}"`/g, "`id`");
     expect(ids(await comment(recorded("dynamic")))).toBe(ids(await comment(recorded("plugin"))));
