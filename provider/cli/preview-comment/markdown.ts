@@ -49,11 +49,10 @@ function rowsOf(change: ResourceChange): string[] {
 }
 
 /** How many resources each operation concerns. */
-function summary({ steps }: Preview, changes: ResourceChange[]): string {
+function summary({ unchanged }: Preview, changes: ResourceChange[]): string {
   const counts = new Map<string, number>();
   for (const { operation } of changes.filter((one) => one.operation !== "same"))
     counts.set(operation, (counts.get(operation) ?? 0) + 1);
-  const unchanged = new Set(steps.filter(({ op }) => op === "same").map(({ urn }) => urn)).size;
   if (counts.size === 0) return `No changes; ${unchanged} unchanged.`;
   return `${[...counts].map(([operation, count]) => `${count} to ${operation}`).join(", ")}; ${unchanged} unchanged.`;
 }
@@ -62,8 +61,10 @@ function summary({ steps }: Preview, changes: ResourceChange[]): string {
 function errorText({ urn, text }: Message): string {
   const { name, type } = readUrn(urn ?? "");
   const subject = urn === undefined || type === "pulumi:pulumi:Stack" ? "" : `${shortType(type)} "${name}": `;
-  // Pulumi names the resource again.
-  return `${subject}${text.replace(/^\S+ resource '.*?' has a problem: /, "")}`;
+  // Pulumi names the resource again, and shows the value as Go prints it.
+  const [prefix = "", property] =
+    /^\S+ resource '.*?'(?:: property (.+?) value .*?)? has a problem: /s.exec(text) ?? [];
+  return `${subject}${property === undefined ? "" : `${property}: `}${text.slice(prefix.length)}`;
 }
 
 /**

@@ -21,6 +21,7 @@ const diagnosticShape = z.looseObject({ urn: z.string().nullish(), message: z.st
 const previewShape = z.looseObject({
   steps: z.array(stepShape).nullish(),
   diagnostics: z.array(diagnosticShape).nullish(),
+  changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
 });
 
 /** The parts of a preview that a comment is made of. */
@@ -28,6 +29,8 @@ export interface Preview {
   /** Undefined for a preview without resources. */
   stack: string | undefined;
   steps: Step[];
+  /** Number of unchanged resources; `steps` has few of them. */
+  unchanged: number;
   warnings: Message[];
   errors: Message[];
 }
@@ -41,7 +44,7 @@ export interface Message {
 
 /** Reads the output of `pulumi preview --json`. Throws a sentence if it is not one. */
 export function parsePreview(text: string): Preview {
-  const { steps, diagnostics } = parse(text);
+  const { steps, diagnostics, changeSummary } = parse(text);
   const messages = (severity: string): Message[] =>
     (diagnostics ?? [])
       .filter((one) => one.severity === severity)
@@ -50,6 +53,7 @@ export function parsePreview(text: string): Preview {
   return {
     stack: first && readUrn(first.urn).stack,
     steps: steps ?? [],
+    unchanged: changeSummary?.same ?? 0,
     warnings: messages("warning"),
     errors: messages("error"),
   };

@@ -20,6 +20,8 @@ export async function roomWithPackages(): Promise<CleanRoom> {
   await symlink(join(repository, "service"), join(modules, "serverless-compute-local"));
   const command = join(repository, "service", "bin", "serverless-compute-local.js");
   await symlink(command, join(modules, ".bin", "serverless-compute-local"));
+  const tool = join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin", "serverless-compute");
+  await symlink(tool, join(modules, ".bin", "serverless-compute"));
   await room.write("package.json", '{ "private": true }\n');
   return room;
 }

@@ -13,7 +13,11 @@ async function comment(preview: string): Promise<string> {
 }
 /** A preview whose only step is this one. */
 const previewOf = (step: object, ...diagnostics: object[]): string =>
-  JSON.stringify({ steps: [{ urn: "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs", ...step }], diagnostics });
+  JSON.stringify({
+    steps: [{ urn: "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs", ...step }],
+    diagnostics,
+    changeSummary: { same: 7 },
+  });
 
 describe("the comment of a recorded preview", () => {
   it("lists replacements and deletions first, with resource, property, both values, and warnings", async () => {
@@ -62,18 +66,23 @@ describe("the comment of a recorded preview", () => {
       'ServerlessEndpoint "chat": workersMax: is -3; must be 0 or more',
       "````",
       "",
-      expect.stringMatching(/^1 to replace, .*; 1 unchanged\.$/),
+      expect.stringMatching(/^1 to replace, .*; 2 unchanged\.$/),
       "",
     ]);
   });
 
   it("is the same for another order of steps and other provisional names", async () => {
     for (const name of ["plugin", "dynamic"]) {
-      const { steps, diagnostics } = JSON.parse(recorded(name));
+      const { steps, diagnostics, changeSummary } = JSON.parse(recorded(name));
       for (const { op, newState } of steps)
         if (op === "replace" || op === "create")
           newState.inputs.name = newState.inputs.name.replace(/.{7}$/, "0a1b2c3");
-      const other = JSON.stringify({ steps: steps.reverse(), diagnostics: diagnostics.reverse(), duration: 1 });
+      const other = JSON.stringify({
+        steps: steps.reverse(),
+        diagnostics: diagnostics.reverse(),
+        changeSummary,
+        duration: 1,
+      });
       expect(await comment(other)).toBe(await comment(recorded(name)));
     }
   });
@@ -143,10 +152,22 @@ describe("a comment", () => {
   });
 
   it("without changes says so, and shows warnings of unchanged resources", async () => {
-    expect(await comment(previewOf({ op: "same" }))).toMatch(/\n\nNo changes; 1 unchanged\.$/);
+    expect(await comment(previewOf({ op: "same" }))).toMatch(/\n\nNo changes; 7 unchanged\.$/);
     const urn = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
     const out = await comment(previewOf({ op: "same" }, { urn, message: "warning: old", severity: "warning" }));
     expect(out).toContain("| none | `logs` Bucket | ⚠️ warning | old |");
+  });
+
+  it("names the property of an error once, without the value as Go prints it", async () => {
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:ServerlessEndpoint::chat";
+    const subject = "error: serverless-compute:index:ServerlessEndpoint resource 'chat'";
+    for (const message of [
+      `${subject} has a problem: workersMax: is -3; must be 0 or more`,
+      `${subject}: property workersMax value {-3} has a problem: is -3; must be 0 or more\n`,
+    ]) {
+      const out = await comment(previewOf({ op: "same" }, { urn, message, severity: "error" }));
+      expect(out).toContain('\nServerlessEndpoint "chat": workersMax: is -3; must be 0 or more\n');
+    }
   });
 
   it("stays within the limit of GitHub", async () => {
