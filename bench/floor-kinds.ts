@@ -18,7 +18,7 @@ function floorOf(lifecycle: Lifecycle): Lifecycle {
     ...lifecycle,
     check: (olds, news, ...rest) => {
       defaults ??= lifecycle.check(olds, news, ...rest).inputs;
-      return { inputs: { ...defaults, ...news }, failures: [] };
+      return { inputs: { ...defaults, ...news }, failures: [], nameSource: "program" };
     },
     diff: () => [],
     warnings: () => [],

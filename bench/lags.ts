@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { Context, Properties } from "../provider/lifecycle/contract";
 import { kinds } from "../provider/resources";
+import { naming } from "../test/support/naming";
 import { type Counter, startCounter } from "./deploy-usage";
 import { ended, startService } from "./service";
 import { median } from "./statistics";
@@ -49,12 +50,12 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
     closing.unshift(() => clients.close());
     const context: Context = {
       ...{ clients, clock: systemClock, signal: new AbortController().signal },
-      ...{ progress: () => {}, warn: () => {}, settings: { templateReleaseLimit: 150_000 } },
+      ...{ progress: () => {}, warn: () => {}, held: new Map(), settings: { templateReleaseLimit: 150_000 } },
     };
     return await work({
       counter,
       create(kind, news) {
-        const { inputs, failures } = kinds[kind].check({}, news, undefined);
+        const { inputs, failures } = kinds[kind].check({}, news, naming());
         if (failures.length > 0) throw new Error(`lags: ${kind}: ${JSON.stringify(failures)}`);
         return kinds[kind].create(inputs, context);
       },

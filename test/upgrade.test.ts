@@ -80,6 +80,7 @@ const host = {
   },
   dialect: (): "v1" => "v1",
   serverlessUrl: () => undefined,
+  held: () => new Map(),
   clock: systemClock,
   log: { progress: () => {}, warning: async () => {} },
   cancellation: createCancellation(),

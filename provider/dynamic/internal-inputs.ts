@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { defaultName, readUrn } from "../engine/urn";
+import { readUrn } from "../engine/urn";
 import { propertiesFromWire, type Wire } from "../engine/values";
 import type { Path, Properties } from "../lifecycle/contract";
 
 /** What a class hands to the provider process beside the user's inputs, which the engine would not pass on. */
 const internalShape = z.looseObject({
-  /** The resource's own URN: for its default name and for messages on its own line. */
+  /** The resource's own URN, for its generated name and for messages on its own line. */
   __urn: z.string().optional().catch(undefined),
   /** The resource option customTimeouts, such as `{ delete: "5m" }`. */
   __timeouts: z.record(z.string(), z.unknown()).catch({}).default({}),
@@ -26,8 +26,6 @@ export interface InternalInputs {
   readonly wire: Wire;
   /** Empty where the state does not hold it. */
   readonly urn: string;
-  /** Name that a resource gets when the user gave none. */
-  readonly defaultName: string | undefined;
   /** What to call the resource in a message. */
   readonly resourceName: string;
   /** Whether this is a program's look-up of an object, not a refresh of what was deployed. */
@@ -68,7 +66,6 @@ function readInternal(all: Wire): { internal: InternalInputs; secretPaths: reado
   const { __existing: _asked, ...wire } = all;
   const internal: InternalInputs = {
     ...{ wire, urn, mustExist },
-    defaultName: defaultName(urn),
     resourceName: readUrn(urn).name,
     replacesOn: (path) => read.__replaceOnChanges.some((pattern) => covers(pattern, path)),
     timeout: (verb) => {

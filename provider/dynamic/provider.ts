@@ -3,6 +3,7 @@ import { obeyEngine } from "../engine/cancellation";
 import { messageOf, type PropertySet, ResourceFailure } from "../engine/failures";
 import { createHost, type Host } from "../engine/host";
 import { type CheckFailure, createResourceVerbs } from "../engine/resource-verbs";
+import { autoNaming } from "../engine/urn";
 import { sealed, toWire, type Wire } from "../engine/values";
 import type { Lifecycle } from "../lifecycle/contract";
 import { UnfinishedFailure, VerbFailure } from "./failures";
@@ -56,7 +57,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
           { urn: internal.urn },
           splitProperties(olds),
           after,
-          internal.defaultName,
+          autoNaming(internal.urn),
         );
         return {
           inputs: { ...toWire(inputs.properties), ...internal.wire },

@@ -1,5 +1,5 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
-import type { LifecycleSettings } from "../lifecycle/contract";
+import type { Context, LifecycleSettings } from "../lifecycle/contract";
 import { noneFound } from "../lifecycle/messages";
 import { type ConfigLookup, keyExposures, resolveDialect, resolveServerlessUrl, resolveSettings } from "../settings";
 import { type Cancellation, createCancellation } from "./cancellation";
@@ -18,6 +18,8 @@ export interface Host {
   connect(): { clients: Clients; settings: LifecycleSettings };
   /** The dialect that is configured; needs no key. Throws a sentence where the settings contradict each other. */
   dialect(): Dialect;
+  /** Ids of objects that the present deployment found in the state or adopted. */
+  held(): Context["held"];
   /** Host address of the job API as it is configured; undefined where it is not usable. Needs no key. */
   serverlessUrl(): string | undefined;
   clock: Clock;
@@ -41,6 +43,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
   let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let sightings = { found: 0, missing: 0 };
+  let held: Context["held"] = new Map();
   let log: { address: string; show: EngineLog } | undefined;
   const show = async (way: keyof EngineLog, urn: string, text: string): Promise<void> => {
     const address = engineAddress();
@@ -60,6 +63,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
       serverlessUrl = undefined;
       connection = undefined;
       sightings = { found: 0, missing: 0 };
+      held = new Map();
       cancellation.renew();
     },
     connect: () => {
@@ -75,6 +79,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
       dialect ??= resolveDialect(config);
       return dialect;
     },
+    held: () => held,
     serverlessUrl: () => {
       serverlessUrl ??= { text: resolveServerlessUrl(config) };
       return serverlessUrl.text;

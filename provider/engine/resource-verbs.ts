@@ -3,15 +3,17 @@ import {
   type Change,
   type Context,
   type Lifecycle,
+  type NameSource,
+  type Naming,
   PartialFailure,
   type Path,
   type Secrets,
+  Unknown,
 } from "../lifecycle/contract";
 import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import { messageOf, type PropertySet, ResourceFailure } from "./failures";
 import { withHelp } from "./help";
 import type { Host } from "./host";
-import { defaultName } from "./urn";
 
 /** What a verb is called for. */
 export interface ResourceCall {
@@ -50,11 +52,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
   /** Resources whose inputs were checked and not yet compared: a diff without a check belongs to a refresh. */
   const checked = new Set<string>();
-  /** Ids that the state has: a create that looks for what an interrupted one left takes none of them. */
-  const deployed = new Set<string>();
-
-  /** Those of them that were compared and are not replaced. */
-  const staying = new Set<string>();
+  /** Where the names of checked resources come from, by URN. */
+  const nameSources = new Map<string, NameSource>();
 
   const byShape = secretByShape(lifecycle);
   const secretsOf = (sets: readonly PropertySet[]): Secrets =>
@@ -104,7 +103,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       };
       const context = {
         ...host.connect(),
-        ...{ clock: host.clock, defaultName: defaultName(urn), inState: deployed, staying, secrets, timeout },
+        ...{ clock: host.clock, held: host.held(), secrets, timeout },
+        hasUniqueName: nameSources.get(urn) === "random",
         ...{ progress: show("progress"), warn: show("warning"), sighted: host.sighted },
       };
       return host.cancellation.run((signal) => act({ ...context, signal }));
@@ -116,18 +116,21 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   };
 
   return {
-    /** Checks new inputs under the name that they get if they have none. */
-    check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, name: string | undefined) {
+    /** Checks new inputs and fills in the name that the program leaves out. */
+    check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, naming: Naming) {
       const secrets = secretsOf([olds, news]);
       const clean = createRedaction(secrets.values);
-      const { inputs, failures } = lifecycle.check(
+      const { inputs, failures, nameSource } = lifecycle.check(
         olds.properties,
         news.properties,
-        name,
+        naming,
         secrets.paths,
         host.dialect(),
       );
-      if (urn !== "") checked.add(urn);
+      if (urn !== "") {
+        checked.add(urn);
+        nameSources.set(urn, nameSource);
+      }
       return {
         inputs: inputsOf(inputs, news),
         failures: failures.map(({ path, reason }): CheckFailure => {
@@ -148,30 +151,37 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       news: PropertySet,
       forced: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      // A refresh compares what is replaced already, too, which is deleted later or taken back into use.
       const isRefresh = !checked.delete(urn);
-      if (!isRefresh) deployed.add(id);
+      host.held().set(id, "state");
       return guarded([news, olds], () => {
         const dialect = host.dialect();
         const found = lifecycle.diff(olds.properties, news.properties, dialect);
         const changes = found.map((one) => ({ ...one, replace: one.replace || forced(one.path) }));
-        // Twice in a preview would be once too often, and a refresh changes nothing at the service.
-        if (!isRefresh) for (const warning of lifecycle.warnings(changes, dialect)) void host.log.warning(urn, warning);
-        // Said whatever differs, for a resource option such as `replaceOnChanges` may make a replacement of any change.
-        const deleteBeforeReplace = Object.entries(traits).some(
-          ([key, { unique }]) => unique && olds.properties[key] === news.properties[key],
-        );
-        const replaces = touched(changes.filter(({ replace }) => replace));
-        if (replaces.length > 0) staying.delete(id);
-        else if (!isRefresh) staying.add(id);
-        return { changes, replaces, deleteBeforeReplace };
+        const keepsName =
+          nameSources.get(urn) === "program" &&
+          Object.entries(traits).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
+        // A refresh changes nothing at the service.
+        if (!isRefresh)
+          for (const warning of lifecycle.warnings(changes, keepsName, dialect)) void host.log.warning(urn, warning);
+        // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
+        return { changes, replaces: touched(changes.filter(({ replace }) => replace)), deleteBeforeReplace: keepsName };
       });
     },
 
-    /** The outputs that a create (no id, no olds) or an update will end with, as far as they are known. */
-    previewOutputs(id: string | undefined, olds: PropertySet | undefined, news: PropertySet): PropertySet {
+    /**
+     * The outputs that a create (no id, no olds) or an update will end with, as far as they are known. A generated name is
+     * provisional: the update generates another one.
+     */
+    previewOutputs(
+      { urn }: ResourceCall,
+      id: string | undefined,
+      olds: PropertySet | undefined,
+      news: PropertySet,
+    ): PropertySet {
       const place = { id, serverlessUrl: host.serverlessUrl() };
-      return outputsOf(lifecycle.previewOutputs(olds?.properties, news.properties, place), news);
+      const isProvisional = olds === undefined && (nameSources.get(urn) ?? "program") !== "program";
+      const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
+      return outputsOf(lifecycle.previewOutputs(olds?.properties, inputs, place), news);
     },
 
     create: (call: ResourceCall, news: PropertySet) =>

@@ -58,14 +58,12 @@ export interface Context {
   cancelSignal?: AbortSignal | undefined;
   /** Called when a call was given up because another try would come after `end`. */
   onDeadline?: (() => void) | undefined;
-  /** Name that the resource alone gets when its user gives none: an object that has it can only be of this resource. */
-  defaultName?: string | undefined;
-  /** Ids of deployed objects, as far as this process has seen them: a create takes over none of these. */
-  inState?: ReadonlySet<string> | undefined;
-  /** Ids of deployed objects that this deployment compared and does not replace. */
-  staying?: ReadonlySet<string> | undefined;
   /** Reports whether the service has an object of the state that a read or a delete looked for. */
   sighted?: ((exists: boolean) => void) | undefined;
+  /** Whether the name of an object to create was generated for it, so that no other object has it. */
+  hasUniqueName?: boolean | undefined;
+  /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
+  held: Map<string, "state" | "adopted">;
   /** What no message may show; nothing where absent. */
   secrets?: Secrets | undefined;
   /** Tests and impatient users shorten waits here. */
@@ -83,6 +81,17 @@ export interface Reading {
   inputs: Properties;
   outputs: Properties;
 }
+
+/** How a resource is named whose program sets no name. */
+export interface Naming {
+  /** Absent if the program has to set a name. `isUnique`: no other object can have it, because it was generated just now. */
+  defaultName?: { name: string; isUnique: boolean } | undefined;
+  /** Source of a random suffix. */
+  seed: Uint8Array;
+}
+
+/** Where the name in checked inputs comes from: the program, `pulumi:autonaming`, or a random suffix. */
+export type NameSource = "program" | "autonaming" | "random";
 
 /** What a preview knows of a resource beside its inputs. */
 export interface PreviewPlace {
@@ -121,21 +130,21 @@ export interface Lifecycle {
   readonly traits: Readonly<Record<string, Traits>>;
   /**
    * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource
-   * whose user gives no name keeps the one it has; a new one gets the default name.
+   * whose program sets no name keeps the one in state; a new one gets the default name.
    * No failure shows what is secret by its shape or stands at one of the paths `secrets`. Without a dialect inputs of all
    * of them are taken.
    */
   check(
     olds: Properties,
     news: Properties,
-    defaultName: string | undefined,
+    naming: Naming,
     secrets?: readonly Path[],
     dialect?: Dialect,
-  ): { inputs: Properties; failures: Failure[] };
+  ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
   /** What a deployment would change; an unknown value counts as a change. Never asks the service. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
-  /** Warnings worth showing beside a preview of `changes`. */
-  warnings(changes: Change[], dialect?: Dialect): string[];
+  /** Warnings beside a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
+  warnings(changes: Change[], keepsName: boolean, dialect?: Dialect): string[];
   /**
    * The outputs that a create (no `olds`) or an update will end with, as far as they are known before it; the rest is
    * Unknown. Never asks the service.

@@ -1,7 +1,7 @@
 import type { CallOptions, Management } from "serverless-compute-api";
 import type { Context, Properties } from "./contract";
 import { createOnce } from "./create/create-once";
-import type { Findable, Leftover, Named, Update } from "./create/creation";
+import type { Findable, Named, Update } from "./create/creation";
 import { type Actual, type Definition, defineLifecycle, type ResourceLifecycle } from "./define";
 import { isLeftToService } from "./properties/schema";
 import { toProperties } from "./properties/values";
@@ -21,17 +21,11 @@ export interface ObjectDefinition<Inputs extends Named, Outputs extends object, 
   objects(management: Management): Objects<Inputs, Found>;
   /** What an object really is; `wanted` are the properties that it is compared with. */
   fromRecord(found: Found, wanted: Properties, context: Context): Actual<Inputs, Outputs>;
-  /** What takes more than the object itself to know; asked when it is read or taken over. */
+  /** Reads what the object itself does not show, when it is read or adopted. */
   complete?(found: Found, wanted: Properties, context: Context): Promise<Found>;
   /** The outputs of one that was just made or found. */
   made(inputs: Inputs, found: Found, context: Context): Outputs;
-  /** When what an interrupted create left is taken over without a question; absent where data or credentials are at stake. */
-  leftover?: Pick<Leftover<Found>, "onlyRecent"> & {
-    unused(found: Found, context: Context, options: CallOptions, inputs: Inputs): Promise<boolean>;
-  };
-  /** Whether only the resource with this default name gives an object the name in its inputs. */
-  isOwnName?(inputs: Inputs, defaultName: string | undefined): boolean;
-  /** Changes one that is taken over; what `update` does beside that is left to `prove`. */
+  /** Updates an adopted object, without the verification that `prove` runs; defaults to `update`. */
   change?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   /** What one that was just made or taken over has to go through; one that fails stays in state as unfinished. */
   prove?(made: { id: string; outputs: Outputs }, inputs: Inputs, context: Context): Promise<void>;
@@ -52,7 +46,7 @@ export type ObjectLifecycle<Found extends { id: string }> = ResourceLifecycle & 
 export function defineObject<Inputs extends Named, Outputs extends object, Found extends Findable>(
   definition: ObjectDefinition<Inputs, Outputs, Found>,
 ): ObjectLifecycle<Found> {
-  const { kind, inputs: shape, fromRecord, complete, leftover, named = (found) => found, sharesNames } = definition;
+  const { kind, inputs: shape, fromRecord, complete, named = (found) => found, sharesNames } = definition;
   const reads = createReads(definition.objects);
   const lifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
@@ -81,16 +75,6 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
             complete: (found: Found) => complete(found, toProperties(inputs), { ...context, warn: () => {} }),
           }),
           change: (id, changes) => (definition.change ?? definition.update)(id, changes, context),
-          ...(leftover && {
-            leftover: {
-              onlyRecent: leftover.onlyRecent,
-              unused: (found: Found, options: CallOptions) => leftover.unused(found, context, options, inputs),
-            },
-          }),
-          returns: definition.returns?.(toProperties(inputs)) ?? false,
-          ...(definition.isOwnName && {
-            isOwnName: (defaultName: string | undefined) => definition.isOwnName?.(inputs, defaultName) ?? false,
-          }),
           ...(sharesNames && { remove: (id: string) => definition.delete(id, context) }),
         },
         context,

@@ -5,13 +5,14 @@ import {
   type Context,
   type Failure,
   type Lifecycle,
+  type NameSource,
+  type Naming,
   PartialFailure,
   type Properties,
-  type Value,
 } from "./contract";
 import type { Update } from "./create/creation";
-import { ledgerOf } from "./create/ledger";
 import { ExplainedError, explained, type Subject } from "./messages";
+import { isSuffixed, suffixed } from "./names";
 import { checkInputs } from "./properties/check";
 import { defaultsOf, recordedDefaults } from "./properties/defaults";
 import { uncarried } from "./properties/dialect";
@@ -54,19 +55,12 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   derives?: { [Key in keyof Outputs & string]?: Derived };
   /** What a dialect asks of the checked inputs beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  /** What a replacement loses or needs, where no property's own traits say so; `changed` are the properties that do. */
-  replaceWarning?: (changed: ReadonlySet<string>, dialect: Dialect | undefined) => string | undefined;
-  /** The name that the checked inputs get instead of theirs; `given` is what the program says. */
-  rename?: (
-    inputs: Properties,
-    olds: Properties,
-    given: Value | undefined,
-    defaultName: string | undefined,
-  ) => Value | undefined;
+  /** What a replacement loses or requires; `keepsName` if it gets the name of the object that it replaces. */
+  replaceWarning?: (keepsName: boolean, dialect: Dialect | undefined) => string | undefined;
+  /** Whether a name that the program sets gets a random suffix, so that a replacement never needs the old one's name. */
+  suffixesNames?: (inputs: Properties) => boolean;
   /** Marks the changes that these inputs make a replacement of. */
   replacing?: (changes: Change[], news: Properties, dialect: Dialect | undefined) => Change[];
-  /** Whether an object that was replaced may be taken back into use, by a create that finds it. */
-  returns?: (olds: Properties) => boolean;
   /** What else deserves a warning beside a preview of `changes`. */
   alsoWarns?: (changes: readonly Change[]) => string[];
   /** Keys that the state has beside inputs and outputs while something is unfinished: a read keeps them. */
@@ -100,18 +94,19 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   return {
     ...{ kind, description, inputs: shape, outputs },
     traits: traitsOfShapes(shape, outputs),
-    check: (olds, news, defaultName, secrets, dialect) => {
-      const { inputs, failures } = checkInputs(shape, olds, news, defaultName, secrets);
-      const name = definition.rename?.(inputs, olds, news["name"], defaultName);
-      if (name !== undefined) inputs["name"] = name;
+    check: (olds, news, naming, secrets, dialect) => {
+      const { inputs, failures } = checkInputs(shape, olds, news, naming.defaultName?.name, secrets);
+      const nameSource = resolveName(inputs, olds, news, naming, definition.suffixesNames?.(inputs) === true);
+      if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
+        failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
       if (definition.recordsDefaults) Object.assign(inputs, recordedDefaults(shape, news));
-      if (dialect === undefined) return { inputs, failures };
+      if (dialect === undefined) return { inputs, failures, nameSource };
       const ruled = definition.dialectRules?.(inputs, dialect, olds) ?? [];
-      return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled] };
+      return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled], nameSource };
     },
     diff,
-    warnings: (changes, dialect) => [
-      ...warningsOf(shape, changes, (changed) => definition.replaceWarning?.(changed, dialect)),
+    warnings: (changes, keepsName, dialect) => [
+      ...warningsOf(shape, changes, () => definition.replaceWarning?.(keepsName, dialect)),
       ...(definition.alsoWarns?.(changes) ?? []),
     ],
     previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
@@ -125,7 +120,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       ),
     read: (id, olds, whole) =>
       attempt({ label: labelOf(olds, id), verb: "read" }, olds, whole, async (context) => {
-        ledgerOf(context.clients).inState.add(id);
+        context.held.set(id, "state");
         const actual = await definition.read(id, olds, context);
         if (!actual) return undefined;
         return readingOf(id, olds, actual, definition, [...duplicateKeys, ...(definition.keeps ?? [])]);
@@ -137,7 +132,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         whole,
         (context) =>
           writing(context, async () => {
-            ledgerOf(context.clients).inState.add(id);
+            context.held.set(id, "state");
             const inputs = resolved.parse(news);
             const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
             await deleteDuplicates(definition, olds, context);
@@ -149,22 +144,37 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     delete: (id, olds, whole) =>
       attempt({ label: labelOf(olds, id), verb: "delete" }, olds, whole, (context) =>
         writing(context, async () => {
-          const { adopted, inState } = ledgerOf(context.clients);
-          // A forced replacement whose create took over the very object that is to be deleted now: it stays.
-          if (adopted.has(id) || (context.staying?.has(id) && definition.returns?.(olds))) {
-            if (definition.returns?.(olds)) return;
-            context.warn(
-              `${labelOf(olds, id)} was kept, not replaced: the new one took it over. ` +
-                "To force a replacement, set the resource option deleteBeforeReplace: true.",
+          // A forced replacement tells the provider nothing about the old object, so its create may have adopted that object.
+          if (context.held.get(id) === "adopted")
+            return context.warn(
+              `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
+                "to replace it, set the resource option deleteBeforeReplace: true",
             );
-            return;
-          }
-          inState.add(id);
           await deleteDuplicates(definition, olds, context);
           await definition.delete(id, olds, context);
         }),
       ),
   };
+}
+
+const generatedNameCannotAdopt =
+  "is true; requires a name that the program sets in full, because no existing object has a generated name";
+
+/** Determines where the name comes from. Appends a random suffix to a name of the program that gets one, in `inputs`. */
+function resolveName(
+  inputs: Properties,
+  olds: Properties,
+  news: Properties,
+  { defaultName, seed }: Naming,
+  suffixes: boolean,
+): NameSource {
+  const given = news["name"] ?? undefined;
+  if (inputs["name"] === undefined) return "program";
+  if (given === undefined) return defaultName?.isUnique ? "random" : "autonaming";
+  if (!suffixes || typeof given !== "string") return "program";
+  const had = textOf(olds, "name");
+  inputs["name"] = had !== undefined && isSuffixed(had, given) ? had : suffixed(given, seed);
+  return "random";
 }
 
 /** Where the state has the ids of duplicates: `doubles` in what version 0.1.0 wrote. */
@@ -226,11 +236,7 @@ function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   return traits;
 }
 
-function warningsOf(
-  shape: z.ZodObject,
-  changes: Change[],
-  replaceWarning: (changed: ReadonlySet<string>) => string | undefined,
-): string[] {
+function warningsOf(shape: z.ZodObject, changes: Change[], replaceWarning: () => string | undefined): string[] {
   const byText = new Map<string, Set<string>>();
   for (const { path } of changes) {
     const key = path[0] ?? "";
@@ -240,6 +246,6 @@ function warningsOf(
   }
   const warnings = [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
   if (!changes.some(({ replace }) => replace)) return warnings;
-  const lost = replaceWarning(new Set(changes.map(({ path }) => path[0] ?? "")));
+  const lost = replaceWarning();
   return lost === undefined ? warnings : [...warnings, lost];
 }

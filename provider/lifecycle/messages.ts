@@ -17,9 +17,9 @@ export function explain(error: ApiError, subject: Subject): string {
   return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreate : ""}`;
 }
 
-/** What a person has to know of a create whose response was lost. */
+/** Advice about a create whose response was lost. */
 export const lostCreate =
-  "\nThe service may or may not have carried the request out. Check whether the object exists before you try again.";
+  '\nThe service may or may not have carried the request out; "npx --no serverless-compute recover" lists objects that it left.';
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
 export const noneFound = (count: number, address: string): string =>
@@ -108,7 +108,7 @@ const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => st
   },
   conflict: (error) =>
     error.code === "duplicate_name"
-      ? `the name is already taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting to take it over. To force a replacement, set the resource option deleteBeforeReplace: true.`
+      ? `the name is already taken in this account (${said(error)}). Set another name, delete the object that has it, or set adoptExisting: true to adopt it. To replace an object under its name, set the resource option deleteBeforeReplace: true.`
       : `it conflicts with its current state: ${said(error)}`,
   inUse: (error) => `it is still in use: ${said(error)}. Remove what uses it, then try again.`,
   throttled: (error) =>

@@ -16,6 +16,7 @@ export const checkRequest = message({
   urn: text(1),
   olds: properties(2),
   news: properties(3),
+  randomSeed: bytes(5),
   autonaming: nested(8, autonaming),
 });
 export const checkResponse = message({ inputs: properties(1), failures: repeated(nested(2, checkFailure)) });

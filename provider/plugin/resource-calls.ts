@@ -7,8 +7,8 @@ import {
   type ResourceVerbs,
   touched,
 } from "../engine/resource-verbs";
-import { defaultName, readUrn } from "../engine/urn";
-import type { Change, Lifecycle, Properties } from "../lifecycle/contract";
+import { autoNaming, readUrn } from "../engine/urn";
+import type { Change, Lifecycle, Naming } from "../lifecycle/contract";
 import { pathText } from "../lifecycle/properties/path-text";
 import {
   autonamingDisabled,
@@ -45,8 +45,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
   return {
     check: (request: Request<typeof checkRequest>): Response<typeof checkResponse> => {
       const { urn, olds, news } = request;
-      const { properties, name } = named(request);
-      const { inputs, failures } = verbsFor(request).check({ urn }, { ...olds, properties }, news, name);
+      const { inputs, failures } = verbsFor(request).check({ urn }, olds, news, namingOf(request));
       return { inputs, failures: failures.map(propertyFailure) };
     },
 
@@ -56,7 +55,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
       const { changes, replaces, deleteBeforeReplace } = await verbs.diff({ urn }, id, olds, news);
       const had = olds.properties;
       // Where nothing changes the engine does not ask what stays as it is.
-      const outputs = changes.length > 0 ? verbs.previewOutputs(id, olds, news).properties : had;
+      const outputs = changes.length > 0 ? verbs.previewOutputs({ urn }, id, olds, news).properties : had;
       return {
         ...{ replaces, deleteBeforeReplace },
         changes: changes.length > 0 ? diffChanges.some : diffChanges.none,
@@ -70,7 +69,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
     create: async (request: Request<typeof createRequest>): Promise<Response<typeof createResponse>> => {
       const { properties: news, preview } = request;
       const verbs = verbsFor(request);
-      if (preview) return { properties: verbs.previewOutputs(undefined, undefined, news) };
+      if (preview) return { properties: verbs.previewOutputs(request, undefined, undefined, news) };
       const { id, outputs } = await verbs.create(callOf(request), news);
       return { id, properties: outputs };
     },
@@ -78,7 +77,7 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
     update: async (request: Request<typeof updateRequest>): Promise<Response<typeof updateResponse>> => {
       const { id, olds, news, preview } = request;
       const verbs = verbsFor(request);
-      if (preview) return { properties: verbs.previewOutputs(id, olds, news) };
+      if (preview) return { properties: verbs.previewOutputs(request, id, olds, news) };
       return { properties: await verbs.update(callOf(request), id, olds, news) };
     },
 
@@ -101,16 +100,12 @@ const callOf = ({ urn, timeout }: { urn: string; timeout: number }): ResourceCal
   timeout: timeout > 0 ? timeout * 1000 : undefined,
 });
 
-/** What a resource without a name is checked with: its default name, or what `pulumi:autonaming` asks for. */
-function named({ urn, olds, autonaming }: Request<typeof checkRequest>): {
-  properties: Properties;
-  name: string | undefined;
-} {
-  const { properties } = olds;
-  if (!autonaming) return { properties, name: defaultName(urn) };
-  if (autonaming.mode !== autonamingDisabled) return { properties, name: autonaming.proposedName };
-  const { name: _had, ...nameless } = properties;
-  return { properties: nameless, name: undefined };
+/** The naming of a resource; `pulumi:autonaming` in the stack's config proposes a name, or disables generated ones. */
+function namingOf({ urn, randomSeed, autonaming }: Request<typeof checkRequest>): Naming {
+  const naming = autoNaming(urn, randomSeed);
+  if (!autonaming) return naming;
+  const { mode, proposedName: name } = autonaming;
+  return { ...naming, defaultName: mode === autonamingDisabled ? undefined : { name, isUnique: false } };
 }
 
 /** A failure with its property; in brackets, which is the same path, the engine does not find the value and so does not print it. */

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { traits } from "../lifecycle/properties/traits";
 
-/** The input that lets a resource take over an object which was made elsewhere. */
+/** The input that lets a resource adopt an object that was created elsewhere. */
 export const adoptExisting = z
   .boolean()
   .describe(
-    "Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent.",
+    "Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false.",
   )
   .optional()
   .register(traits, { onlyAtCreation: true });

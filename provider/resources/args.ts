@@ -3,13 +3,13 @@ import type * as pulumi from "@pulumi/pulumi";
 
 /** Inputs of a {@link Secret}. */
 export interface SecretArgs {
-  /** Name of the secret, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
+  /** Name of the secret, unique in the account. Default `<resource name>-<stack>-<random suffix>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
   /** The sensitive value; it can be written and never read back. Kept encrypted in state. */
   value: pulumi.Input<string>;
   /** What the secret is for. Default `""`. */
   description?: pulumi.Input<string>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -25,7 +25,7 @@ export interface SecretOutputs {
 
 /** Inputs of a {@link NetworkVolume}. */
 export interface NetworkVolumeArgs {
-  /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
+  /** Name of the volume; need not be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
   /** Size in GB; it can be raised, never lowered. From 0 to 4096. */
   size: pulumi.Input<number>;
@@ -33,7 +33,7 @@ export interface NetworkVolumeArgs {
   dataCenterId: pulumi.Input<string>;
   /** Storage tier; defaults to the data centre's usual tier. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"STANDARD" | "HIGH_PERFORMANCE">;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -48,13 +48,13 @@ export interface NetworkVolumeOutputs {
 
 /** Inputs of a {@link ContainerRegistryAuth}. */
 export interface ContainerRegistryAuthArgs {
-  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. A change replaces the resource. */
+  /** Name of the credentials, unique in the account. Default `<resource name>-<stack>-<random suffix>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
   /** User name at the registry; it can be written and never read back. A change replaces the resource. */
   username: pulumi.Input<string>;
   /** Password or access token at the registry; it can be written and never read back. A change replaces the resource. Kept encrypted in state. */
   password: pulumi.Input<string>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -68,7 +68,7 @@ export interface ContainerRegistryAuthOutputs {
 
 /** Inputs of a {@link Template}. */
 export interface TemplateArgs {
-  /** Name of the template, unique in the account. Default `<resource name>-<stack>-<fingerprint>`. */
+  /** Name of the template, unique in the account. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
   /** Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`. */
   imageName: pulumi.Input<string>;
@@ -104,9 +104,9 @@ export interface TemplateArgs {
   category?: pulumi.Input<"CPU" | "NVIDIA" | "AMD">;
   /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Whether each change of what workers run makes a new template, whose name ends in its revision, instead of changing this one. The old one is deleted once no endpoint uses it. False when absent. */
+  /** Whether each change of what workers run creates a new template, whose name ends in a random suffix, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
   replaceOnChange?: pulumi.Input<boolean>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 
@@ -172,7 +172,7 @@ export interface ServerlessEndpointVerifyArgs {
 
 /** Inputs of a {@link ServerlessEndpoint}. */
 export interface ServerlessEndpointArgs {
-  /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<fingerprint>`. */
+  /** Name of the endpoint; need not be unique. Default `<resource name>-<stack>-<random suffix>`. */
   name?: pulumi.Input<string>;
   /** Id of the template that its workers run. */
   templateId: pulumi.Input<string>;
@@ -218,7 +218,7 @@ export interface ServerlessEndpointArgs {
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
   /** Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: an update that fails it is set back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
-  /** Whether to take over the one existing object of this name, made by hand or elsewhere, instead of making a new one. It is then changed to the inputs, and destroyed with the resource. False when absent. */
+  /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
 }
 

@@ -68,7 +68,7 @@ function sentences(name, json, traits, isRequired) {
   return [
     json.description,
     bounds,
-    name === "name" && !isRequired ? "Default `<resource name>-<stack>-<fingerprint>`." : fallback,
+    name === "name" && !isRequired ? "Default `<resource name>-<stack>-<random suffix>`." : fallback,
     traits.replaces && "A change replaces the resource.",
     traits.secret && "Kept encrypted in state.",
   ]

@@ -112,8 +112,8 @@ export function reference(schema) {
     "<!-- page checked by test/unit/provider/schema/examples.test.ts -->",
     `Generated from the shapes by \`npm run generate\`; do not edit.
 
-**Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<fingerprint>\`, which is unique and the same in
-every preview and update ([names](drift-and-faults.md#names)). A deployed resource keeps its name.
+**Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<random suffix>\`. A deployed resource keeps its name
+([names](drift-and-faults.md#names)).
 
 **Examples** use the plugin. TypeScript programs with the dynamic provider import \`pulumi-serverless-compute\` instead. Resources
 and properties are the same; lookups return promises (\`await getTemplate({ name })\`).
@@ -121,7 +121,7 @@ and properties are the same; lookups return promises (\`await getTemplate({ name
 **Import** requires the plugin ([details](plugin.md#take-over-what-was-made-by-hand), [whole accounts](guides/adopt-and-import.md)).
 
 **Timeouts**: the resource option \`customTimeouts\` limits a whole create, update or delete
-([details](drift-and-faults.md#when-an-answer-gets-lost)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
+([details](drift-and-faults.md#lost-responses)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
 delete of a template ([settings](#settings)). Jobs and verifications have \`timeout\`.`,
     ...resources,
     "## Look-ups",

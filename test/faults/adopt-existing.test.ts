@@ -3,6 +3,7 @@ import type { Properties, Secrets } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect, secretValueUpdate } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
 import { objectCases } from "./support/kinds";
 
@@ -16,7 +17,7 @@ const freshName = (): string => `hand${count++}`;
 describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) => {
   const lifecycle = kinds[kind];
   const inputsOf = (name: string, more: Properties = {}): Properties =>
-    lifecycle.check({}, { ...news, ...more, name }, undefined).inputs;
+    lifecycle.check({}, { ...news, ...more, name }, naming()).inputs;
   const idsOf = async (name: string): Promise<unknown[]> =>
     (await bench.held(held))
       .map(propertiesIn)
@@ -26,7 +27,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
   const byHand = async (name: string, more: Properties = {}): Promise<string> =>
     (await lifecycle.create(inputsOf(name, more), bench.context())).id;
 
-  test("takes over the object of the name, and never asks again", async () => {
+  test("adopts the object with the name", async () => {
     const name = freshName();
     const id = await byHand(name);
     const inputs = inputsOf(name, { adoptExisting: true });
@@ -38,26 +39,26 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
     expect(await idsOf(name)).toEqual([]);
   });
 
-  test("makes one where there is none", async () => {
+  test("creates an object if none has the name", async () => {
     const name = freshName();
     const { id } = await lifecycle.create(inputsOf(name, { adoptExisting: true }), bench.context());
     expect(await idsOf(name)).toEqual([id]);
   });
 
-  test("takes none that the state has or another resource of the deployment took", async () => {
+  test("adopts no object of this stack's state or of another resource", async () => {
     const name = freshName();
     const id = await byHand(name);
     const context = bench.context();
     const inputs = inputsOf(name, { adoptExisting: true });
     expect((await lifecycle.create(inputs, context)).id).toBe(id);
-    for (const other of [context, bench.context({ inState: new Set([id]) })]) {
+    for (const other of [context, bench.context({ held: new Map([[id, "state"]]) })]) {
       const second = lifecycle.create(inputs, other);
       if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else expect((await second).id).not.toBe(id);
     }
   });
 
-  test("turned on or off later is no change", () => {
+  test("is no change when set or removed later", () => {
     const [on, off] = [inputsOf("x", { adoptExisting: true }), inputsOf("x", { adoptExisting: false })];
     expect([lifecycle.diff(on, off), lifecycle.diff(inputsOf("x"), on), lifecycle.diff(on, inputsOf("x"))]).toEqual([
       [],
@@ -66,20 +67,19 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
     ]);
   });
 
-  test("is needed: without it a namesake is left alone", async () => {
+  test("is required: without it, an object with the same name is left untouched", async () => {
     const name = freshName();
     const id = await byHand(name);
     const second = lifecycle.create(inputsOf(name), bench.context());
-    if (unique)
-      await expect(second).rejects.toThrow(/the name is already taken .*or set adoptExisting to take it over\./);
+    if (unique) await expect(second).rejects.toThrow(/the name is already taken .*or set adoptExisting/);
     else expect((await second).id).not.toBe(id);
   });
 });
 
-describe("an object that is taken over", () => {
+describe("an adopted object", () => {
   const { NetworkVolume, ServerlessEndpoint, Template, Secret } = kinds;
 
-  test("is changed to the inputs, what they do not name included", async () => {
+  test("is updated to the inputs and their defaults", async () => {
     const name = freshName();
     const made = await bench.rest("POST", "/templates", {
       name,
@@ -92,7 +92,7 @@ describe("an object that is taken over", () => {
     const inputs = Template.check(
       {},
       { name, imageName: "new:2", env: { B: "2" }, adoptExisting: true },
-      undefined,
+      naming(),
     ).inputs;
     const { id, outputs } = await Template.create(inputs, bench.context());
     expect(id).toBe(stringAt(made, "id"));
@@ -114,7 +114,7 @@ describe("an object that is taken over", () => {
     const made = await bench.rest("POST", "/endpoints", { name: `${name}-fb`, templateId, workersMax: 7 });
     await bench.rest("PATCH", `/templates/${templateId}`, of("2"));
     const wanted = { name, templateId, workersMax: 2, adoptExisting: true };
-    const inputs = ServerlessEndpoint.check({}, wanted, undefined).inputs;
+    const inputs = ServerlessEndpoint.check({}, wanted, naming()).inputs;
     const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
     expect([id, outputs["version"]]).toEqual([stringAt(made, "id"), 2]);
     expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({ workersMax: 2, name: `${name}-fb` });
@@ -126,15 +126,15 @@ describe("an object that is taken over", () => {
     const id = stringAt(made, "id");
     const create = (news: Properties, secrets?: Secrets) =>
       NetworkVolume.create(
-        NetworkVolume.check({}, { name, ...news, adoptExisting: true }, undefined).inputs,
+        NetworkVolume.check({}, { name, ...news, adoptExisting: true }, naming()).inputs,
         bench.context({ secrets }),
       );
     await expect(create({ size: 50, dataCenterId: "US-KS-2" })).rejects.toThrow(
-      `NetworkVolume "${name}": the existing one (${id}) has dataCenterId "EU-RO-1", which cannot change in place. Set dataCenterId to what it has, or set another name.`,
+      `NetworkVolume "${name}": the existing object (${id}) has dataCenterId "EU-RO-1", which cannot change in place; set dataCenterId to that value, or set another name`,
     );
     await expect(
       create({ size: 50, dataCenterId: "US-KS-2" }, { paths: [["dataCenterId"]], values: [] }),
-    ).rejects.toThrow(`the existing one (${id}) has dataCenterId [secret], which cannot change in place.`);
+    ).rejects.toThrow(`the existing object (${id}) has dataCenterId [secret], which cannot change in place;`);
     await expect(create({ size: 10, dataCenterId: "EU-RO-1" })).rejects.toThrow(
       `NetworkVolume "${name}": the service rejected the request: size: 10 is not allowed, a volume only grows: must be 50 or more`,
     );
@@ -145,9 +145,9 @@ describe("an object that is taken over", () => {
     const name = freshName();
     const body = { name, size: 50, dataCenterId: "EU-RO-1" };
     const ids = [await bench.rest("POST", "/networkvolumes", body), await bench.rest("POST", "/networkvolumes", body)];
-    const inputs = NetworkVolume.check({}, { ...body, adoptExisting: true }, undefined).inputs;
+    const inputs = NetworkVolume.check({}, { ...body, adoptExisting: true }, naming()).inputs;
     await expect(NetworkVolume.create(inputs, bench.context())).rejects.toThrow(
-      `NetworkVolume "${name}": adoptExisting takes over one object, but 2 have this name (${ids.map((one) => stringAt(one, "id")).join(", ")}). Rename or delete those that are not meant, or set another name.`,
+      `NetworkVolume "${name}": adoptExisting requires exactly one object with this name, but there are 2 (${ids.map((one) => stringAt(one, "id")).join(", ")}); rename or delete the others, or set another name`,
     );
   });
 
@@ -155,7 +155,7 @@ describe("an object that is taken over", () => {
     const name = freshName();
     await bench.graphql(`mutation { secretCreate(input: { name: "${name}", value: "old", description: "d" }) { id } }`);
     await bench.clock.leap(86_400_000);
-    const inputs = Secret.check({}, { name, value: "new-value", adoptExisting: true }, undefined).inputs;
+    const inputs = Secret.check({}, { name, value: "new-value", adoptExisting: true }, naming()).inputs;
     bench.proxy.inject(secretValueUpdate, { kind: "delay", ms: 0 });
     await Secret.create(inputs, bench.context());
     expect(bench.proxy.pendingFaults()).toBe(0);
@@ -163,4 +163,16 @@ describe("an object that is taken over", () => {
       expect.objectContaining({ name, description: dialect === "v1" ? "" : null }),
     );
   });
+});
+
+test("adoptExisting requires a name that the program sets in full", () => {
+  const failuresOf = (news: Properties) =>
+    kinds.Template.check({}, { imageName: "a:1", adoptExisting: true, ...news }, naming("t-dev-3fa9c1b")).failures;
+  const failure = {
+    path: "adoptExisting",
+    reason: "is true; requires a name that the program sets in full, because no existing object has a generated name",
+  };
+  expect(failuresOf({})).toEqual([failure]);
+  expect(failuresOf({ name: "mine", replaceOnChange: true })).toEqual([failure]);
+  expect(failuresOf({ name: "mine" })).toEqual([]);
 });

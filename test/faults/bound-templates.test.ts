@@ -2,6 +2,7 @@ import type { Dialect } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { expectAnswer, stringAt } from "../support/raw-http";
 
 const bench = await useLifecycleBench();
@@ -11,7 +12,7 @@ let count = 0;
 /** A template as the resource of the name "chat<n>-dev" has it, and an endpoint of somebody else that uses it. */
 async function templateInUse(dialect: Dialect) {
   const name = `chat${count++}-dev`;
-  const inputs = Template.check({}, { imageName: `a:${count}` }, name, [], dialect).inputs;
+  const inputs = Template.check({}, { imageName: `a:${count}` }, naming(name), [], dialect).inputs;
   const { id, outputs } = await Template.create(inputs, bench.context({}, dialect));
   const user = await bench.rest("POST", "/endpoints", { name: "somebody-else", templateId: id, workersMax: 0 });
   bench.asked();
@@ -51,27 +52,5 @@ describe("a template that an endpoint is bound to which REST v1 made", () => {
       expect(context.shown.at(-1)).toMatch(new RegExp(`^the service released template "${name}" after \\d+ s$`));
       expect((await bench.rest("GET", `/templates/${id}`)).status).toBe(404);
     });
-
-    test("is not taken over as if an interrupted create had left it, before the endpoint is gone", async () => {
-      const { id, name, inputs, user } = await templateInUse(dialect);
-      const again = () => Template.create(inputs, { ...bench.context({}, dialect), defaultName: name });
-      await expect(again()).rejects.toThrow(
-        `an object with this name exists (${id}) that is not part of this deployment`,
-      );
-      expectAnswer(await bench.rest("DELETE", `/endpoints/${user}`), 204);
-      expect((await again()).id).toBe(id);
-    });
-  });
-});
-
-describe.each<Dialect>(["v1", "v2"])("by REST %s, a template whose copy an endpoint has", (dialect) => {
-  test("is not taken over as if an interrupted create had left it", async () => {
-    const name = `copied${count++}-dev`;
-    const inputs = Template.check({}, { imageName: "a:1" }, name).inputs;
-    const { id } = await Template.create(inputs, bench.context({}, "v2"));
-    const user = kinds.ServerlessEndpoint.check({}, { templateId: id, workersMax: 0 }, "user").inputs;
-    await kinds.ServerlessEndpoint.create(user, bench.context({}, "v2"));
-    const again = Template.create(inputs, { ...bench.context({}, dialect), defaultName: name });
-    await expect(again).rejects.toThrow(`an object with this name exists (${id}) that is not part of this deployment`);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import type { Fault } from "../support/recording-proxy";
 import { objectCases } from "./support/kinds";
 
@@ -41,7 +42,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
       if (text.includes("the response was lost")) stop.abort(new Error("stopped"));
     };
     bench.proxy.inject(create, fault);
-    const { id } = await lifecycle.create(lifecycle.check({}, news, name).inputs, context);
+    const { id } = await lifecycle.create(lifecycle.check({}, news, naming(name)).inputs, context);
     expect(await idsOf(name)).toEqual([id]);
   });
 
@@ -51,7 +52,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
     // The moment that a cancelled create is given passes at once; the answer comes later than that.
     const context = bench.context({ signal: stop.signal });
     bench.proxy.inject(create, { kind: "answerLate", ms: 40 });
-    const making = lifecycle.create(lifecycle.check({}, news, name).inputs, context);
+    const making = lifecycle.create(lifecycle.check({}, news, naming(name)).inputs, context);
     await until(() => bench.proxy.requests.some(({ fault, carriedOut }) => fault === "answerLate" && carriedOut));
     stop.abort(new Error("stopped"));
     expect(await idsOf(name)).toEqual([(await making).id]);
@@ -60,7 +61,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
 
 describe("a cancellation ends at once, with its reason,", () => {
   const { Template, NetworkVolume } = kinds;
-  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "never-dev").inputs;
+  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("never-dev")).inputs;
 
   async function cancelled(work: (signal: AbortSignal) => Promise<unknown>, when: () => boolean): Promise<number> {
     const stop = new AbortController();
@@ -91,9 +92,9 @@ describe("a cancellation ends at once, with its reason,", () => {
   // By REST v2 no endpoint is bound to a template, so there is nothing to wait for.
   if (dialect === "v1")
     test("a template's wait for its release", async () => {
-      const template = Template.check({}, { imageName: "a:1" }, "kept-dev").inputs;
+      const template = Template.check({}, { imageName: "a:1" }, naming("kept-dev")).inputs;
       const made = await Template.create(template, bench.context());
-      const endpoint = kinds.ServerlessEndpoint.check({}, { templateId: made.id }, "kept-dev").inputs;
+      const endpoint = kinds.ServerlessEndpoint.check({}, { templateId: made.id }, naming("kept-dev")).inputs;
       const user = await kinds.ServerlessEndpoint.create(endpoint, bench.context());
       await kinds.ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
       const shown: string[] = [];

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { listMatch, objectCases, withLists } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
@@ -15,7 +16,7 @@ describe.each(cases)(
   "lists of $kind that show the $held made first and no more",
   ({ kind, news, create, held, unique }) => {
     const lifecycle = kinds[kind];
-    const inputsOf = (name: string): Properties => lifecycle.check({}, news, name).inputs;
+    const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
     const idsOf = async (name: string): Promise<unknown[]> =>
       (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
 

@@ -4,6 +4,7 @@ import { kinds } from "../../provider/resources";
 import { gpuTypes } from "../../service/resources/catalog";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { expectAnswer, send } from "../support/raw-http";
 import { type InputCase, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
@@ -74,7 +75,7 @@ describe("a property that was changed behind our back is found by a refresh and 
       ...along,
       ...(input === "isServerless" ? { isServerless: false } : { [input]: values[0] }),
     };
-    const wanted = lifecycle.check({}, news, "drift-dev").inputs;
+    const wanted = lifecycle.check({}, news, naming("drift-dev")).inputs;
     const { id, outputs } = await lifecycle.create(wanted, bench.context());
 
     await changeByHand(one, id);
@@ -107,12 +108,12 @@ describe("a property that was changed behind our back is found by a refresh and 
 
 test("a volume that somebody enlarged cannot be made smaller: the check says so before anything is done", async () => {
   const { NetworkVolume } = kinds;
-  const wanted = NetworkVolume.check({}, bases.NetworkVolume, "grown-dev").inputs;
+  const wanted = NetworkVolume.check({}, bases.NetworkVolume, naming("grown-dev")).inputs;
   const { id, outputs } = await NetworkVolume.create(wanted, bench.context());
   await bench.rest("PATCH", `/networkvolumes/${id}`, { size: 20 });
   const reading = await NetworkVolume.read(id, outputs, bench.context());
   expect(NetworkVolume.diff(reading?.outputs ?? {}, wanted).map(({ path }) => path)).toEqual([["size"]]);
-  expect(NetworkVolume.check(reading?.inputs ?? {}, bases.NetworkVolume, "grown-dev").failures).toEqual([
+  expect(NetworkVolume.check(reading?.inputs ?? {}, bases.NetworkVolume, naming("grown-dev")).failures).toEqual([
     {
       path: "size",
       reason: "cannot shrink from 20 to 10; create a new volume under another resource name",
@@ -126,7 +127,7 @@ describe("an object that was deleted behind our back", () => {
     if (!found) throw new Error(name);
     const [, lifecycle] = found;
     const base = Object.entries(bases).find(([kind]) => kind === name)?.[1] ?? {};
-    const inputs = lifecycle.check({}, base, "gone-dev").inputs;
+    const inputs = lifecycle.check({}, base, naming("gone-dev")).inputs;
     const { id, outputs } = await lifecycle.create(inputs, bench.context());
     await lifecycle.delete(id, outputs, bench.context());
     expect(await lifecycle.read(id, outputs, bench.context())).toBeUndefined();

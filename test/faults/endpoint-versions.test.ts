@@ -5,6 +5,7 @@ import { kinds } from "../../provider/resources";
 import { getServerlessEndpoint } from "../../provider/resources/look-ups";
 import { restPaths } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { expectAnswer, stringAt } from "../support/raw-http";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
@@ -24,7 +25,7 @@ async function endpointByHand() {
 /** REST v2 shows the version of an endpoint beside its releases only. */
 describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (dialect) => {
   const context = () => bench.context({}, dialect);
-  const inputsOf = (inputs: Properties, name?: string) => ServerlessEndpoint.check({}, inputs, name).inputs;
+  const inputsOf = (inputs: Properties, name?: string) => ServerlessEndpoint.check({}, inputs, naming(name)).inputs;
 
   test("begins with 1, also where the response to its create got lost", async () => {
     const { templateId } = await endpointByHand();
@@ -60,7 +61,7 @@ test("a look-up of a load balancer has the address that takes its requests", asy
   const inputs = ServerlessEndpoint.check(
     {},
     { templateId, type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT", workersMax: 0 },
-    "lb",
+    naming("lb"),
   ).inputs;
   const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v2"));
   expect(outputs["url"]).toMatch(new RegExp(`/load-balancers/${id}$`));

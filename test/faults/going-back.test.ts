@@ -4,6 +4,7 @@ import { PartialFailure, type Properties } from "../../provider/lifecycle/contra
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { at, stringAt } from "../support/raw-http";
 import { rushedClock } from "../support/rushed-clock";
 
@@ -22,7 +23,8 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
   let deployed: Properties;
   const context = (): BenchContext => bench.context({ clock: rushedClock }, spoken);
   const inputsOf = (templateId: string): Properties =>
-    ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, `back-${spoken}-${count}`, [], spoken).inputs;
+    ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, naming(`back-${spoken}-${count}`), [], spoken)
+      .inputs;
   beforeEach(async () => {
     count++;
     ({ id, outputs: deployed } = await ServerlessEndpoint.create(inputsOf(good), context()));
@@ -75,7 +77,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
 
   test("the command that mends it by hand keeps the endpoint among those that updates of the template reach", async () => {
     const { Template } = kinds;
-    const made = Template.check({}, { imageName: "acme/echo:1" }, `by-hand-${spoken}`, [], spoken).inputs;
+    const made = Template.check({}, { imageName: "acme/echo:1" }, naming(`by-hand-${spoken}`), [], spoken).inputs;
     const { id: templateId, outputs: olds } = await Template.create(made, context());
     ({ id, outputs: deployed } = await ServerlessEndpoint.create(
       { ...inputsOf(templateId), name: `by-hand-${spoken}` },

@@ -3,6 +3,7 @@ import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { type HeldKind, handlerFile, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { at, stringAt } from "../support/raw-http";
 import { inputSteps, inputTable } from "./support/input-table";
 import type { ObjectKind } from "./support/kinds";
@@ -43,11 +44,13 @@ test("the table has every input of every kind", () => {
 describe("what the preview says is what happens", () => {
   test.each(rows)("$kind: $input $step", async ({ kind, input, was, is, one }) => {
     const lifecycle = kinds[kind];
+    // Only an object whose name the program sets can be adopted.
+    const named = input === "adoptExisting" ? { name: "subject" } : {};
     const inputsOf = (before: Properties, more: Properties): Properties => {
       const { inputs, failures } = lifecycle.check(
         before,
-        { ...bases[kind], ...one.along, ...more },
-        "subject-dev",
+        { ...bases[kind], ...one.along, ...named, ...more },
+        naming("subject-dev"),
         [],
         dialect,
       );
@@ -119,7 +122,7 @@ describe("JobInvoke runs again for each of its inputs", async () => {
       bench.context({
         clock: { now: Date.now, sleep: (ms) => new Promise((done) => setTimeout(done, Math.min(ms, 50))) },
       });
-    const [olds, news] = [base, { ...base, ...change }].map((one) => JobInvoke.check({}, one, undefined).inputs);
+    const [olds, news] = [base, { ...base, ...change }].map((one) => JobInvoke.check({}, one, naming()).inputs);
     if (!olds || !news) throw new Error("unreachable");
     const { id, outputs } = await JobInvoke.create(olds, context());
     expect([...new Set(JobInvoke.diff(outputs, news).map(({ path }) => path[0]))]).toEqual([input]);

@@ -5,6 +5,7 @@ import { propertyOf } from "../../provider/lifecycle/properties/schema";
 import { traitsOf } from "../../provider/lifecycle/properties/traits";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import type { ObjectKind } from "./support/kinds";
 import { clientsShowing, records } from "./support/record-server";
 
@@ -148,7 +149,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
   /** State and inputs of a program, and the differences after a refresh that finds `fields` in the record. */
   async function deployed(kind: ObjectKind, news: Properties) {
     const lifecycle = kinds[kind];
-    const { inputs, failures } = lifecycle.check({}, news, undefined, [], dialect);
+    const { inputs, failures } = lifecycle.check({}, news, naming(), [], dialect);
     expect(failures).toEqual([]);
     const refreshed = async (olds: Properties, fields: object) => {
       const record = { ...records[dialect][kind], ...fields };

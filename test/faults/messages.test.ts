@@ -10,6 +10,7 @@ import { dialect, restPaths } from "../support/dialect";
 import { type Behaviour, json, startFaultyServer } from "../support/faulty-server";
 import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { sent } from "../support/property-sets";
 import { expectAnswer, stringAt } from "../support/raw-http";
 import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/astray";
@@ -26,7 +27,8 @@ const problem = (message: string, status: number): Behaviour =>
   json(dialect === "v1" ? { message } : { title: "Problem", status, detail: message }, status);
 afterAll(() => moody.close());
 
-const checked = (kind: ObjectKind, news: Properties): Properties => kinds[kind].check({}, news, "chat-dev").inputs;
+const checked = (kind: ObjectKind, news: Properties): Properties =>
+  kinds[kind].check({}, news, naming("chat-dev")).inputs;
 const volume = { size: 10, dataCenterId: "EU-RO-1" };
 const template = { imageName: "acme/chat:1" };
 
@@ -40,7 +42,7 @@ const refused = (status: number, message: string) => async (): Promise<unknown> 
 const failures =
   (kind: ObjectKind | "JobInvoke", news: Properties, olds: Properties = {}) =>
   (): never => {
-    const found = kinds[kind].check(olds, news, "chat-dev").failures;
+    const found = kinds[kind].check(olds, news, naming("chat-dev")).failures;
     throw new Error(found.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
   };
 /** Ids in the messages: they are random, and one may happen to look like a word. */
@@ -55,7 +57,7 @@ const user = async (more: object): Promise<string> => {
   return made("/endpoints", { name: "user", templateId, workersMax: 0, ...more });
 };
 const provider = (settings: object) => (): never => {
-  const request = { urn: "", olds: sent({}), news: sent(settings), autonaming: undefined };
+  const request = { urn: "", olds: sent({}), news: sent(settings), randomSeed: undefined, autonaming: undefined };
   const { failures = [] } = configCalls(createHost(() => undefined)).checkConfig(request);
   throw new Error(failures.map(({ reason }) => reason).join("\n"));
 };
@@ -70,7 +72,7 @@ const job =
       cancel: () => json({ id: "j1", status: "CANCELLED" }),
       health: () => json(health),
     });
-    const inputs = kinds.JobInvoke.check({}, { endpointId: "e1", input: {}, ...more }, undefined).inputs;
+    const inputs = kinds.JobInvoke.check({}, { endpointId: "e1", input: {}, ...more }, naming()).inputs;
     return kinds.JobInvoke.create(inputs, api.context);
   };
 
@@ -163,7 +165,7 @@ const golden: [fault: string, work: () => unknown][] = [
   [
     "a default name that is not allowed",
     () => {
-      const [failure] = kinds.Secret.check({}, { value: "v" }, "hub token-dev").failures;
+      const [failure] = kinds.Secret.check({}, { value: "v" }, naming("hub token-dev")).failures;
       throw new Error(failure?.reason);
     },
   ],
@@ -180,7 +182,7 @@ const golden: [fault: string, work: () => unknown][] = [
     "an unknown endpoint of a job",
     () =>
       kinds.JobInvoke.create(
-        kinds.JobInvoke.check({}, { endpointId: "nosuch", input: {} }, undefined).inputs,
+        kinds.JobInvoke.check({}, { endpointId: "nosuch", input: {} }, naming()).inputs,
         bench.context(),
       ),
   ],
@@ -225,10 +227,6 @@ const golden: [fault: string, work: () => unknown][] = [
   ["a secret that is not a string", failures("Secret", { value: 4711 })],
   ["a misspelt setting of a provider", provider({ apiKye: "k" })],
   ["a setting of a provider that is not a string", provider({ baseUrl: 4711 })],
-  [
-    "an object with the resource's own name that the deployment does not have",
-    () => create("Template", template, bench.context({ defaultName: "chat-dev" })),
-  ],
   [
     "an object to adopt that cannot become what is asked for",
     async () => {

@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 
 const bench = await useLifecycleBench({ pageSize: 1, templateRelease: 0 });
 const context = () => bench.context({}, "v2");
 
 async function create(kind: Kind, name: string, news: Properties) {
-  const { inputs, failures } = kinds[kind].check({}, news, name, [], "v2");
+  const { inputs, failures } = kinds[kind].check({}, news, naming(name), [], "v2");
   expect(failures).toEqual([]);
   return { kind, inputs, ...(await kinds[kind].create(inputs, context())) };
 }

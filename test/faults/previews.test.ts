@@ -6,6 +6,7 @@ import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { arrived, sent } from "../support/property-sets";
 import { stringAt } from "../support/raw-http";
 import { inputSteps, inputTable } from "./support/input-table";
@@ -25,6 +26,7 @@ function calls() {
       connect: () => ({ clients, settings }),
       dialect: () => "v1",
       serverlessUrl: () => bench.addresses.serverlessUrl,
+      held: () => new Map(),
       ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {} },
     },
     kinds,
@@ -82,7 +84,7 @@ afterEach(async () => {
 describe("the outputs of the plugin's previews are those of the calls that follow", () => {
   test.each(rows)("$kind: $input $step", async ({ kind, input, along, was, is }) => {
     const inputsOf = (more: Properties, state: Properties = {}): Properties =>
-      kinds[kind].check(state, { ...bases[kind], ...along, ...more }, "subject-dev").inputs;
+      kinds[kind].check(state, { ...bases[kind], ...along, ...more }, naming("subject-dev")).inputs;
     const olds = inputsOf(was);
     // The name that goes with it depends on the one that is there.
     const news = inputsOf(is, input === "replaceOnChange" ? olds : {});
@@ -105,7 +107,7 @@ describe("the outputs of the plugin's previews are those of the calls that follo
 
 test("what is unknown within a map stays there alone, and makes unknown only what is made of it", async () => {
   const news = { ...bases.Template, env: { A: "1", B: Unknown.value } };
-  const { inputs } = kinds.Template.check({}, news, "subject-dev");
+  const { inputs } = kinds.Template.check({}, news, naming("subject-dev"));
   const { outputs } = await create("Template", inputs, true);
   expectPreviewed(outputs, { ...inputs }, ["env", "revision"]);
   expect(outputs["env"]).toEqual({ A: "1", B: Unknown.value });
@@ -116,7 +118,7 @@ test("the version of an endpoint is not previewed: a change of its template coun
     await bench.rest("POST", "/templates", { name: "counted", imageName: "a:1", isServerless: true }),
     "id",
   );
-  const inputs = kinds.ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, "counted-dev").inputs;
+  const inputs = kinds.ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, naming("counted-dev")).inputs;
   const { id, outputs } = await create("ServerlessEndpoint", inputs, false);
   await bench.rest("PATCH", `/templates/${templateId}`, { env: { A: "2" } });
   const news = { ...inputs, idleTimeout: 9 };
@@ -129,7 +131,7 @@ test("the version of an endpoint is not previewed: a change of its template coun
 });
 
 test("a double that an update deletes is not in its preview", async () => {
-  const inputs = kinds.NetworkVolume.check({}, bases.NetworkVolume, "subject-dev").inputs;
+  const inputs = kinds.NetworkVolume.check({}, bases.NetworkVolume, naming("subject-dev")).inputs;
   made = { kind: "NetworkVolume", ...(await create("NetworkVolume", inputs, false)) };
   const double = stringAt(
     await bench.rest("POST", "/networkvolumes", { name: "subject-dev", size: 10, dataCenterId: "EU-RO-1" }),
@@ -156,7 +158,7 @@ describe("JobInvoke", async () => {
     ["a property of input", { input: { text: "a", more: { deep: [1] } } }, {}],
   ])("%s added, then removed", async (_, more, less) => {
     const { JobInvoke } = kinds;
-    const [full, bare] = [more, less].map((one) => JobInvoke.check({}, { ...base, ...one }, undefined).inputs);
+    const [full, bare] = [more, less].map((one) => JobInvoke.check({}, { ...base, ...one }, naming()).inputs);
     if (!full || !bare) throw new Error("unreachable");
     const previewed = await create("JobInvoke", full, true);
     const { clients, settings } = bench.context();

@@ -4,6 +4,7 @@ import { explain } from "../../provider/lifecycle/messages";
 import { kinds } from "../../provider/resources";
 import { apiErrorOf } from "../support/client-rig";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { send } from "../support/raw-http";
 
 /** Requests that the local service takes of a user by REST v2 in a minute. */
@@ -39,7 +40,7 @@ test("a deployment that meets a used-up limit waits until the service takes requ
   bench.asked();
   const one = context();
   const { NetworkVolume } = kinds;
-  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "models-dev").inputs;
+  const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("models-dev")).inputs;
   await NetworkVolume.create(inputs, one);
   // The window's end, to a second: headers have whole ones.
   expect(bench.clock.now()).toBeGreaterThanOrEqual(end - 1000);

@@ -3,6 +3,7 @@ import type { Context, Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { type ObjectCase, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0, deleteNeedsScaleDown: true });
@@ -21,10 +22,8 @@ async function createMany(one: ObjectCase, count: number, context: Context, para
   const names = Array.from({ length: count }, (_, index) => `n${index}-dev`);
   for (let start = 0; start < count; start += parallel) {
     const wave = names.slice(start, start + parallel).map(async (name) => {
-      const created = await lifecycle.create(lifecycle.check({}, one.news, name).inputs, {
-        ...context,
-        defaultName: name,
-      });
+      const inputs = lifecycle.check({}, one.news, naming(name)).inputs;
+      const created = await lifecycle.create(inputs, { ...context, hasUniqueName: true });
       return { kind: one.kind, ...created };
     });
     made.push(...(await Promise.all(wave)));
@@ -33,15 +32,17 @@ async function createMany(one: ObjectCase, count: number, context: Context, para
 }
 
 describe.each(cases)("requests for 40 of $kind", (one) => {
-  test("a create each and one list; none where nothing changed; one list to refresh; a delete each, of a template two", async () => {
+  test("one per create; none without a change; one list per refresh; one per delete, two per template", async () => {
     const lifecycle = kinds[one.kind];
     bench.asked();
     const made = await createMany(one, 40, bench.context());
-    // REST v2 needs the GPU catalog, and the settings of a template that somebody else made, once each.
-    expect(bench.asked()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 43 : 41);
+    // REST v2 also needs the GPU catalog and the settings of the template, once each.
+    expect(bench.asked()).toHaveLength(dialect === "v2" && one.kind === "ServerlessEndpoint" ? 42 : 40);
 
     for (const { outputs } of made)
-      expect(lifecycle.diff(outputs, lifecycle.check(outputs, one.news, String(outputs["name"])).inputs)).toEqual([]);
+      expect(
+        lifecycle.diff(outputs, lifecycle.check(outputs, one.news, naming(String(outputs["name"]))).inputs),
+      ).toEqual([]);
     expect(bench.asked()).toEqual([]);
 
     const context = bench.context();
@@ -97,7 +98,7 @@ if (dialect === "v1")
     const news = { ...endpoint?.news, workersMax: 3 };
     const { ServerlessEndpoint } = kinds;
     const { id, outputs } = await ServerlessEndpoint.create(
-      ServerlessEndpoint.check({}, news, "busy-dev").inputs,
+      ServerlessEndpoint.check({}, news, naming("busy-dev")).inputs,
       bench.context(),
     );
     bench.asked();
@@ -120,7 +121,7 @@ test("an update is one request; of a template by v1 two, for what is not to be c
     };
     if (!change[one.kind]) continue;
     bench.asked();
-    const news = lifecycle.check(made.outputs, { ...one.news, ...change[one.kind] }, "n0-dev").inputs;
+    const news = lifecycle.check(made.outputs, { ...one.news, ...change[one.kind] }, naming("n0-dev")).inputs;
     await lifecycle.update(made.id, made.outputs, news, bench.context());
     expect(bench.asked()).toHaveLength(one.kind === "Template" && dialect === "v1" ? 2 : 1);
     await lifecycle.delete(made.id, made.outputs, bench.context());

@@ -3,7 +3,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { dialect } from "../support/dialect";
 import { at } from "../support/raw-http";
 import { createDeployment, type Declared, type Deployment, type Run } from "./support/deployment";
-import { deployAsTold, heldObjects } from "./support/leftovers";
+import { heldObjects, removeLeftovers } from "./support/leftovers";
 import { randomFrom } from "./support/random";
 import { useRolloutBench } from "./support/rollout-bench";
 import { processOf, sabotage } from "./support/sabotage";
@@ -77,11 +77,7 @@ async function schedule(seed: number): Promise<void> {
   const story: string[] = [JSON.stringify(workers)];
   let good: Version = { number: 1, breaks: "" };
   const bring = (version: Version): Promise<string> =>
-    deployAsTold(
-      bench,
-      { project: "shop", program: programOf(version, workers), run: undisturbed, random },
-      deployment,
-    ).then(
+    deployment.up(programOf(version, workers), undisturbed()).then(
       () => "went well",
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
@@ -104,6 +100,7 @@ async function schedule(seed: number): Promise<void> {
       );
       if (killed) note("services killed");
       bench.proxy.clear();
+      await removeLeftovers(bench, [deployment], undisturbed);
       // What was cut off or failed may be taken back instead, as far as the state knows of it.
       if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
         const back = await bring(good);

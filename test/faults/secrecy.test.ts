@@ -11,6 +11,7 @@ import { json, startFaultyServer } from "../support/faulty-server";
 import { type BenchContext, useLifecycleBench } from "../support/lifecycle-bench";
 import { longSecrets } from "../support/long-secrets";
 import { deadOrigin } from "../support/loopback";
+import { naming } from "../support/naming";
 import type { Fault } from "../support/recording-proxy";
 import { formsOf } from "../support/secret-scan";
 import { contextAt } from "./support/astray";
@@ -117,9 +118,12 @@ test("no secret is in what verbs tell, fail with or keep in plain, nor in the se
   for (const { kind, news, later } of rows) {
     const lifecycle = kinds[kind];
     for (const [index, fault] of faults.entries()) {
-      const { inputs, failures } = lifecycle.check({}, news, `${kind}-${index}-dev`);
+      const { inputs, failures } = lifecycle.check({}, news, naming(`${kind}-${index}-dev`));
       note("checks", failures);
-      note("checks", lifecycle.check({}, { ...news, nme: "x", value: 7, password: 7, ...later }, "x y").failures);
+      note(
+        "checks",
+        lifecycle.check({}, { ...news, nme: "x", value: 7, password: 7, ...later }, naming("x y")).failures,
+      );
       bench.proxy.inject({ method: "POST" }, { kind: "delay", ms: 0 });
       bench.proxy.inject({ method: "POST" }, fault);
       const context = bench.context();
@@ -133,7 +137,7 @@ test("no secret is in what verbs tell, fail with or keep in plain, nor in the se
       const wrongKey = contextAt(bench, bench.proxy.origin, { apiKey: "wrong-key" });
       for (const lost of [wrongKey, ...[dead, ...echoes.map(({ origin }) => origin)].map((at) => contextAt(bench, at))])
         await run(`${kind} astray`, context, lifecycle.create(inputs, { ...lost, signal: context.signal }));
-      const news2 = lifecycle.check(made.outputs, { ...news, ...later }, `${kind}-${index}-dev`).inputs;
+      const news2 = lifecycle.check(made.outputs, { ...news, ...later }, naming(`${kind}-${index}-dev`)).inputs;
       note("changes", lifecycle.diff(made.outputs, news2));
       const changing = bench.context();
       const outputs = await run(`${kind} update`, changing, lifecycle.update(made.id, made.outputs, news2, changing));

@@ -4,6 +4,7 @@ import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { endpointAnswer, templateAnswer, volumeAnswer } from "../support/records";
 import type { ObjectKind } from "./support/kinds";
 
@@ -28,7 +29,7 @@ describe("what the service adds is no drift", () => {
       await server.close();
     });
     const lifecycle = kinds[kind];
-    const inputs = lifecycle.check({}, news, "chat-dev").inputs;
+    const inputs = lifecycle.check({}, news, naming("chat-dev")).inputs;
     const reading = await lifecycle.read(id, inputs, bench.context({ clients }));
     return lifecycle.diff(reading?.outputs ?? {}, inputs).map(({ path }) => path.join("."));
   }

@@ -4,6 +4,7 @@ import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
@@ -22,7 +23,7 @@ const changes: Record<(typeof cases)[number]["kind"], Properties> = {
 describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create }) => {
   const lifecycle = kinds[kind];
   const inputsOf = (name: string, more: Properties = {}): Properties =>
-    lifecycle.check({}, { ...news, ...more }, name).inputs;
+    lifecycle.check({}, { ...news, ...more }, naming(name)).inputs;
 
   /** Runs a verb that fails; answers its message, and how long it took by the service's clock, ms. */
   async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
@@ -69,7 +70,7 @@ test("a time-out that is over while the answer to a create is on its way leaves 
       const name = freshName();
       bench.proxy.inject(create, { kind: "answerLate", ms: 1.2 * timeout });
       const started = Date.now();
-      const { inputs } = kinds[kind].check({}, news, name);
+      const { inputs } = kinds[kind].check({}, news, naming(name));
       const made = await kinds[kind].create(inputs, bench.context({ timeout, clock: systemClock }));
       expect(Date.now() - started, kind).toBeLessThanOrEqual(timeout);
       const named = (await bench.held(held)).map(propertiesIn).filter((one) => one["name"] === name);
@@ -85,7 +86,7 @@ test("a time-out that is over fails no other create that waits for the same list
   const { NetworkVolume } = kinds;
   const context = bench.context({ clock: systemClock });
   const create = (timeout: number | undefined) =>
-    NetworkVolume.create(NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, freshName()).inputs, {
+    NetworkVolume.create(NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(freshName())).inputs, {
       ...context,
       timeout,
     });
@@ -99,8 +100,11 @@ test("a time-out that is over fails no other create that waits for the same list
 if (dialect === "v1")
   test("a template's wait for its release ends with its time-out, and the template stays in the state", async () => {
     const { Template, ServerlessEndpoint } = kinds;
-    const made = await Template.create(Template.check({}, { imageName: "a:1" }, freshName()).inputs, bench.context());
-    const inputs = ServerlessEndpoint.check({}, { templateId: made.id, workersMax: 0 }, freshName()).inputs;
+    const made = await Template.create(
+      Template.check({}, { imageName: "a:1" }, naming(freshName())).inputs,
+      bench.context(),
+    );
+    const inputs = ServerlessEndpoint.check({}, { templateId: made.id, workersMax: 0 }, naming(freshName())).inputs;
     const user = await ServerlessEndpoint.create(inputs, bench.context());
     await ServerlessEndpoint.delete(user.id, user.outputs, bench.context());
     onTestFinished(bench.clock.hold());

@@ -3,7 +3,7 @@ import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { contextAt } from "./support/astray";
 import { createDeployment, type Run } from "./support/deployment";
-import { deployAsTold, heldObjects } from "./support/leftovers";
+import { heldObjects, removeLeftovers } from "./support/leftovers";
 import { createPrograms } from "./support/programs";
 import { type Random, randomFrom } from "./support/random";
 import { processOf, sabotage } from "./support/sabotage";
@@ -42,10 +42,9 @@ function createProject(name: string, proxy: (typeof proxies)[number], random: Ra
       proxy.clear();
       return `${name}: ${operation} with ${injected.join(" ")}: ${end}`;
     },
-    /** Does it again undisturbed, and what its messages ask for. */
-    async undisturbed(operation: Operation, others: ReturnType<typeof createDeployment>[]): Promise<void> {
-      const told = { project: name, program: programs.current(), run, random };
-      if (operation === "up") await deployAsTold(bench, told, deployment, others);
+    /** Does it again undisturbed. */
+    async undisturbed(operation: Operation): Promise<void> {
+      if (operation === "up") await deployment.up(programs.current(), run());
       else if (operation !== "nothing") await deployment[operation](run());
     },
     /** What its state says and the service does not, as ids and names of properties. */
@@ -92,23 +91,20 @@ async function interleaving(seed: number): Promise<void> {
       const idle = steps.flatMap(({ project, operation }) => (operation === "nothing" ? project.ids() : []));
       const before = await objectsOf(idle);
       story.push(...(await Promise.all(steps.map(({ project, operation }) => project.disturbed(operation)))));
-      const deployments = both.map(({ deployment }) => deployment);
-      await Promise.all(
-        steps.map(({ project, operation }) =>
-          project.undisturbed(
-            operation,
-            deployments.filter((one) => one !== project.deployment),
-          ),
-        ),
+      await removeLeftovers(
+        bench,
+        both.map(({ deployment }) => deployment),
+        () => processOf(bench.context(), bench.proxy),
       );
+      await Promise.all(steps.map(({ project, operation }) => project.undisturbed(operation)));
       await agree();
       expect(await objectsOf(idle), "who does nothing is left alone").toEqual(before);
     }
     const [first, last] = random.chance(0.5) ? [shop, office] : [office, shop];
     const before = await objectsOf(last.ids());
-    await first.undisturbed("destroy", []);
-    expect(await heldObjects(bench), "a destroy takes nothing of the other's").toEqual(before);
-    await last.undisturbed("destroy", []);
+    await first.undisturbed("destroy");
+    expect(await heldObjects(bench), "a destroy leaves the other project's objects").toEqual(before);
+    await last.undisturbed("destroy");
     expect(await heldObjects(bench)).toEqual([]);
   } catch (error) {
     const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -126,7 +122,7 @@ async function interleaving(seed: number): Promise<void> {
 }
 
 test.each(seeds)(
-  "two projects on one account, interleaving %i: neither takes, changes or deletes an object of the other",
+  "two projects on one account, interleaving %i: neither adopts, changes or deletes an object of the other",
   interleaving,
   120_000,
 );

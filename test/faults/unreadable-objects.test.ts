@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { listMatch, objectCases, withLists } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
@@ -12,7 +13,7 @@ const freshName = (): string => `odd${count++}-dev`;
 
 describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, news, create, held, readById }) => {
   const lifecycle = kinds[kind];
-  const inputsOf = (name: string): Properties => lifecycle.check({}, news, name).inputs;
+  const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
   const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
   const idsOf = async (name: string): Promise<unknown[]> =>
     (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
@@ -62,7 +63,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
 
 test("a list of things that are no objects of the service reads as no answer, not as everything deleted", async () => {
   const { ContainerRegistryAuth } = kinds;
-  const { inputs } = ContainerRegistryAuth.check({}, { username: "robot", password: "pppp" }, freshName());
+  const { inputs } = ContainerRegistryAuth.check({}, { username: "robot", password: "pppp" }, naming(freshName()));
   const { id, outputs } = await ContainerRegistryAuth.create(inputs, bench.context());
   bench.proxy.alter(listMatch("containerregistryauth"), (answer) => withLists(answer, () => [{ hello: 1 }]));
   await expect(ContainerRegistryAuth.read(id, outputs, bench.context())).rejects.toThrow("in the response is invalid");

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { kinds } from "../../provider/resources";
 import { json, startFaultyServer } from "../support/faulty-server";
 import { useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
 import { templateAnswer } from "../support/records";
 
@@ -26,7 +27,7 @@ describe("an update touches nothing that no input speaks of", () => {
 
   test("of a template: what others set by GraphQL or REST stays", async () => {
     const { Template } = kinds;
-    const inputs = Template.check({}, { imageName: "a:1" }, "others-dev").inputs;
+    const inputs = Template.check({}, { imageName: "a:1" }, naming("others-dev")).inputs;
     const { id, outputs } = await Template.create(inputs, bench.context());
     const input = {
       id,
@@ -51,7 +52,7 @@ describe("an update touches nothing that no input speaks of", () => {
 
   test("of an endpoint: its environment and what only GraphQL can set stay", async () => {
     const { ServerlessEndpoint } = kinds;
-    const inputs = ServerlessEndpoint.check({}, { templateId }, "others-dev").inputs;
+    const inputs = ServerlessEndpoint.check({}, { templateId }, naming("others-dev")).inputs;
     const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
     const input = {
       id,

@@ -4,6 +4,7 @@ import type { Properties } from "../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../provider/resources";
 import { getSecret, getServerlessEndpoint, getTemplate } from "../../provider/resources/look-ups";
 import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
 
 const bench = await useLifecycleBench({
   images: { "acme/echo:1": handlerFile("echo"), "acme/echo:2": handlerFile("echo") },
@@ -20,7 +21,7 @@ interface Deployed {
 }
 
 const checked = (kind: Kind, olds: Properties, news: Properties): Properties => {
-  const { inputs, failures } = kinds[kind].check(olds, news, `${kind}-dev`, [], "v2");
+  const { inputs, failures } = kinds[kind].check(olds, news, naming(`${kind}-dev`), [], "v2");
   expect(failures).toEqual([]);
   return inputs;
 };

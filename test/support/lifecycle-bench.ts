@@ -136,6 +136,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
           warned.push(text);
           told.push(text);
         },
+        held: new Map(),
         settings: { templateReleaseLimit: 150_000 },
         shown,
         warned,

@@ -4,7 +4,7 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-/** Names in state: default names of version 0.1.0 had no fingerprint. */
+/** Names in state: generated names of version 0.1.0 had no suffix. */
 export function keptNamesThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -86,7 +86,7 @@ export function keptNamesThrough(way: Way): void {
     expect(await names()).toMatchObject(old);
   });
 
-  it("a replacement is a new object with the default name of today, as the preview said", async () => {
+  it("a replacement is created first, under a generated name", async () => {
     const changed = { value: "open sesame", dataCenterId: "US-KS-2", isServerless: false };
     await stack.program(program({ ...changed, volume: ["disks", "disks"] }));
     const preview = await stack.command(["preview", "--json"]);
@@ -97,7 +97,7 @@ export function keptNamesThrough(way: Way): void {
     expect(up.operations).toEqual({
       "Secret token": ["same"],
       "NetworkVolume disks": ["create-replacement", "replace", "delete-replaced"],
-      "Template worker": ["delete-replaced", "replace", "create-replacement"],
+      "Template worker": ["create-replacement", "replace", "delete-replaced"],
     });
     expect(await names()).toMatchObject({
       secrets: [{ name: "token-dev" }],

@@ -66,13 +66,14 @@ export function replacementsThrough(way: Way): void {
       ["is taken back", {}],
       ["is put right", { isServerless: false }],
     ])("%s: the template that is made then stays", async (_, next) => {
-      await stack.program(program({ Template: {} }));
+      const name = "worker";
+      await stack.program(program({ Template: { name } }));
       await succeeds(stack.up());
-      await stack.program(program({ Template: refused }));
+      await stack.program(program({ Template: { name, ...refused } }));
       const failed = await stack.up();
       expect(failed.code).not.toBe(0);
       expect((await held()).Template).toEqual([]);
-      await stack.program(program({ Template: next }));
+      await stack.program(program({ Template: { name, ...next } }));
       await succeeds(stack.up());
       expect((await held()).Template).toHaveLength(1);
       await expectAgreement();
@@ -81,19 +82,29 @@ export function replacementsThrough(way: Way): void {
   });
 
   describe("the option replaceOnChanges", () => {
-    it("replaces each kind under its name, the old one first", async () => {
+    it.each([
+      [
+        "creates the replacement first under a generated name",
+        {},
+        ["create-replacement", "replace", "delete-replaced"],
+      ],
+      [
+        "deletes first under a name of the program",
+        { name: "set" },
+        ["delete-replaced", "replace", "create-replacement"],
+      ],
+    ])("%s", async (_, named, steps) => {
       const options = { replaceOnChanges: ["*"] };
-      await stack.program(program({ Template: {}, Secret: {}, ContainerRegistryAuth: {} }, options));
+      await stack.program(program({ Template: named, Secret: named, ContainerRegistryAuth: named }, options));
       await succeeds(stack.up());
       const before = await held();
       const changed = {
-        Template: quietChange,
-        Secret: { description: "new" },
-        ContainerRegistryAuth: { username: "new" },
+        Template: { ...named, ...quietChange },
+        Secret: { ...named, description: "new" },
+        ContainerRegistryAuth: { ...named, username: "new" },
       };
       await stack.program(program(changed, options));
       const up = await succeeds(stack.up());
-      const steps = ["delete-replaced", "replace", "create-replacement"];
       expect(up.operations).toEqual({
         "Template worker": steps,
         "Secret token": steps,
@@ -108,44 +119,65 @@ export function replacementsThrough(way: Way): void {
   });
 
   describe("up --target-replace", () => {
-    const everything = { Template: {}, Secret: {}, ContainerRegistryAuth: {} };
     const about: [Part, string][] = [
       ["Template", "Template worker"],
       ["Secret", "Secret token"],
       ["ContainerRegistryAuth", "ContainerRegistryAuth registry"],
     ];
+    const named = Object.fromEntries(about.map(([kind]) => [kind, { name: "set" }]));
     const forced = async (kind: Part): Promise<Run> => {
       const urn = (await stack.resources()).find(({ type }) => type.endsWith(`:${kind}`))?.urn ?? "";
       return stack.up({ args: ["--target-replace", urn] });
     };
-    const advice = "deleteBeforeReplace: true";
 
-    it("without more changes nothing, and says what to do", async () => {
-      await stack.program(program(everything));
+    it("replaces an object with a generated name", async () => {
+      await stack.program(program({ Template: {}, Secret: {}, ContainerRegistryAuth: {} }));
+      await succeeds(stack.up());
+      for (const [kind, name] of about) {
+        const before = await held();
+        const up = await succeeds(forced(kind));
+        expect(up.operations[name]).toEqual(["create-replacement", "replace", "delete-replaced"]);
+        expect((await held())[kind]).toEqual([expect.not.stringMatching(`^${before[kind][0]}$`)]);
+      }
+      await expectAgreement();
+      await succeeds(stack.destroy());
+    });
+
+    it("fails under a unique name of the program, and names the option deleteBeforeReplace, which replaces it", async () => {
+      await stack.program(program(named));
       await succeeds(stack.up());
       const before = await held();
       for (const [kind, name] of about) {
         const up = await forced(kind);
-        // The engine tells the provider nothing of the old one: what is worth nothing is taken for what a killed run left.
-        const stops = kind === "ContainerRegistryAuth";
-        expect(up.code === 0, up.output).toBe(!stops);
-        expect(messagesAbout(up, name, stops ? "error" : "warning"), up.output).toContain(advice);
+        expect(up.code, up.output).not.toBe(0);
+        expect(messagesAbout(up, name, "error"), up.output).toContain("deleteBeforeReplace: true");
         expect(await held()).toEqual(before);
-        await expectAgreement();
       }
-    });
-
-    it("with the option deleteBeforeReplace it replaces each kind under its name", async () => {
-      await stack.program(program(everything, { deleteBeforeReplace: true }));
+      await stack.program(program(named, { deleteBeforeReplace: true }));
       for (const [kind, name] of about) {
-        const before = await held();
         const up = await succeeds(forced(kind));
         expect(up.operations[name]).toEqual(["delete-replaced", "replace", "create-replacement"]);
         expect((await held())[kind]).toEqual([expect.not.stringMatching(`^${before[kind][0]}$`)]);
-        await expectAgreement();
       }
+      await expectAgreement();
       await succeeds(stack.destroy());
       expect(Object.values(await held()).flat()).toEqual([]);
+    });
+
+    it("keeps a volume that the replacement adopts", async () => {
+      const volume = `
+  const { NetworkVolume } = require("${way.module}");
+  new NetworkVolume("models", { name: "models", size: 10, dataCenterId: "EU-RO-1", adoptExisting: true });
+`;
+      await stack.program(volume);
+      await succeeds(stack.up());
+      const [before] = (await service.holdings()).volumes;
+      const urn = (await stack.resources())[0]?.urn ?? "";
+      const up = await succeeds(stack.up({ args: ["--target-replace", urn] }));
+      expect(messagesAbout(up, "NetworkVolume models", "warning")).toContain("its replacement adopted it");
+      expect((await service.holdings()).volumes.map(({ id }) => id)).toEqual([before?.id]);
+      expect((await stack.resources()).map(({ id }) => id)).toEqual([before?.id]);
+      await succeeds(stack.destroy());
     });
   });
 }

@@ -32,7 +32,7 @@ export function templateReplacementThrough(way: Way): void {
 
   const program = (worker: object): string => `
   const { ServerlessEndpoint, Template } = require("${way.module}");
-  const worker = new Template("worker", { imageName: "${image("echo")}", ...${JSON.stringify(worker)} });
+  const worker = new Template("worker", { name: "worker", imageName: "${image("echo")}", ...${JSON.stringify(worker)} });
   new ServerlessEndpoint("api", { templateId: worker.id, workersMax: 0 });
 `;
 
@@ -42,12 +42,12 @@ export function templateReplacementThrough(way: Way): void {
       ? {
           made: "an endpoint",
           failure:
-            /template "worker-dev-\w{7}" cannot be deleted: endpoint "api-dev-\w{7}" \(\w+\) still uses it .* needs another name, too/,
+            /template "worker" cannot be deleted: endpoint "api-dev-\w{7}" \(\w+\) still uses it .* needs another name, too/,
         }
       : {
-          made: "an endpoint that REST v1 made",
+          made: "an endpoint created by REST v1",
           failure:
-            /template "worker-dev-\w{7}" is still in use after 2 s: .*perhaps endpoint "by-hand" \(\w+\) with the same settings/,
+            /template "worker" is still in use after 2 s: .*perhaps endpoint "by-hand" \(\w+\) with the same settings/,
         };
 
   it("under its name is warned of, fails while the endpoint is there, says what to do, and changes nothing", async () => {
@@ -61,7 +61,7 @@ export function templateReplacementThrough(way: Way): void {
     expect(preview.diagnostics.filter(({ about }) => about === "Template worker")).toMatchObject([
       {
         severity: "warning",
-        message: expect.stringContaining(`fails while ${holder.made} uses it: change its name, too`),
+        message: expect.stringContaining(`fails while ${holder.made} uses it; change or remove the name`),
       },
     ]);
     // With REST v2 nothing shows which endpoint holds the template, so the delete waits for its release.
@@ -104,6 +104,22 @@ export function templateReplacementThrough(way: Way): void {
       expect(after.templates[0]?.id).not.toBe(before.templates[0]?.id);
       expect(await templateOf(after.endpoints[0])).toBe(after.templates[0]?.id);
     });
+
+  it("under a generated name creates the new one first", async () => {
+    const before = await service.holdings();
+    await stack.program(program({ name: undefined }).replace('name: "worker", ', ""));
+    expect((await stack.up()).code).toBe(0);
+    await stack.program(program({ isServerless: false }).replace('name: "worker", ', ""));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toEqual({
+      "Template worker": ["create-replacement", "replace", "delete-replaced"],
+      "ServerlessEndpoint api": ["update"],
+    });
+    const after = await service.holdings();
+    expect(after.endpoints.map(({ id }) => id)).toEqual([before.endpoints[0]?.id]);
+    expect(await templateOf(after.endpoints[0])).toBe(after.templates[0]?.id);
+  });
 
   it("leaves nothing when it is destroyed", async () => {
     const destroy = await stack.destroy();

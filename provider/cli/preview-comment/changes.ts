@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isDefaultName, readUrn } from "../../engine/urn";
+import { isGeneratedName, readUrn } from "../../engine/urn";
 import { isRecord, isSecret } from "../../engine/values";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { traitsOf } from "../../lifecycle/properties/traits";
@@ -96,7 +96,7 @@ function settingsOf({ urn }: Step, news: Record<string, unknown>, kind: Kind): P
 const isDefault =
   (urn: string) =>
   (value: unknown): boolean =>
-    typeof value === "string" && isDefaultName(value, urn);
+    typeof value === "string" && isGeneratedName(value, urn);
 
 /** Inputs without internal properties, secrets masked. */
 function visible(inputs: Record<string, unknown> | null | undefined, kind: Kind | undefined): Record<string, unknown> {

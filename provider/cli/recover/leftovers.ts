@@ -1,4 +1,4 @@
-import { isDefaultName } from "../../engine/urn";
+import { isGeneratedName } from "../../engine/urn";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
 import type { Account, ObjectKind } from "./account";
 import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
@@ -20,7 +20,7 @@ const bareName = (name: string): string => {
 };
 
 /**
- * Objects with a default name of one of the resources, or with the name of its superseded pending create, that are not among
+ * Objects with a generated name of one of the resources, or with the name of its superseded pending create, that are not among
  * the known ids.
  */
 export async function findLeftovers(
@@ -33,8 +33,8 @@ export async function findLeftovers(
     const { found: objects } = await account.list(kind);
     for (const one of objects.filter(({ id }) => !known.has(id))) {
       const isLeft =
-        isDefaultName(one.name, urn) ||
-        (kind === "ServerlessEndpoint" && isDefaultName(bareName(one.name), urn)) ||
+        isGeneratedName(one.name, urn) ||
+        (kind === "ServerlessEndpoint" && isGeneratedName(bareName(one.name), urn)) ||
         (name !== undefined && hasName(kind, one, name));
       if (isLeft) found.set(`${kind} ${one.id}`, { kind, baseUrl: account.baseUrl, ...summaryOf(one) });
     }

@@ -1,4 +1,4 @@
-import { isDefaultName, readUrn } from "../../engine/urn";
+import { isGeneratedName, readUrn } from "../../engine/urn";
 import type { Findable } from "../../lifecycle/create/creation";
 import type { Listing } from "../../lifecycle/listing";
 import type { Kind } from "../../resources";
@@ -94,7 +94,7 @@ export async function judge(
     const reason = doubtIn(listing, name);
     return reason === undefined ? { outcome: "absent" } : { outcome: "unclear", reason };
   }
-  const isCertain = chosen.length > 0 || isDefaultName(name, urn);
+  const isCertain = chosen.length > 0 || isGeneratedName(name, urn);
   return isCertain && others.length === 0 ? { outcome: "found", object } : { outcome: "candidates", objects };
 }
 

@@ -1,71 +1,77 @@
-import { type CallOptions, isApiError } from "serverless-compute-api";
-import { callOptions, isOver, making, tidyingOptions, whileAllowed } from "../calls";
+import { type CallOptions, type Clients, isApiError } from "serverless-compute-api";
+import { callOptions, isOver, making, sharedCallOptions, tidyingOptions, whileAllowed } from "../calls";
 import { type Context, PartialFailure } from "../contract";
 import { type Listing, listAll } from "../listing";
 import { ExplainedError, explain, lostCreate, type Subject } from "../messages";
 import { agrees } from "../properties/diff";
-import { takeOver } from "./adoption";
-import { type Creation, existingBefore, type Findable, hasOwnName, listed, type Named } from "./creation";
-import { inTurn, ledgerOf } from "./ledger";
+import { adopt } from "./adoption";
+import { type Creation, type Findable, listed, type Named } from "./creation";
 
-/** Milliseconds before each look for what a lost response may have made: a slow service needs a moment to show it. */
-const looks = [0, 500, 2000];
+/** Milliseconds before each lookup after a lost response; a slow service shows a new object late. */
+const lookups = [0, 500, 2000];
 
-/** Times that one create is sent at most. */
-const rounds = 3;
+/** Maximum number of requests for one create. */
+const attempts = 3;
 
-/** What a look for our object found; `doubt` says why nothing found does not prove that nothing was made. */
+/** Result of a lookup. `doubt` is the reason why an empty result does not prove that nothing was created. */
 interface Seen<Found> {
   ours: Found[];
-  /** Ids of all that the list shows. */
   ids: ReadonlySet<string>;
   doubt: string | undefined;
 }
 
-/** Looks for what a create made although no response said so. */
-type Look<Found> = (options: CallOptions) => Promise<Seen<Found>>;
+/** Looks up the object of a create whose response was lost. */
+type Lookup<Found> = (options: CallOptions) => Promise<Seen<Found>>;
 
 /**
- * Makes one object and knows its id, also when responses get lost: what may have been made is looked for before anything
- * is sent again. An object is ours when it has our name and inputs, was not there before this process made its first
- * one of that kind, and no other create has it. That rule needs no clock and no creation time, which not every record
- * has; it costs one list call per kind and process.
+ * Creates one object and returns its id, even if responses are lost: the object is looked up before the request is sent again.
+ * A generated name identifies the object. An object with a name of the program counts as ours if it also has our inputs and
+ * did not exist before; this takes one list request per kind and process.
  */
 export async function createOnce<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,
   context: Context,
 ): Promise<{ id: string; outputs: Outputs }> {
-  const ledger = ledgerOf(context.clients);
-  const { kind, inputs, shape, rules, actual, remove } = creation;
-  return inTurn(ledger, `${kind} ${inputs.name}`, async () => {
-    const before = await whileAllowed(existingBefore(creation, ledger, context), context.signal);
-    const adopted = await takeOver(creation, before, ledger, context);
+  const { kind, inputs, shape, rules, actual } = creation;
+  if (context.hasUniqueName) return createOrFind(creation, new Set(), () => true, context);
+  return inTurn(context.clients, `${kind} ${inputs.name}`, async () => {
+    const adopted = inputs.adoptExisting ? await adopt(creation, context) : undefined;
     if (adopted) return adopted;
-    const old = new Set(before.map(({ id }) => id));
-    const isOurs = (one: Found): boolean =>
-      one.name === inputs.name &&
-      !old.has(one.id) &&
-      !ledger.claimed.has(one.id) &&
-      agrees(shape, actual(one), inputs, rules);
-    const look: Look<Found> = async (options) => {
-      const listing = await listAll(creation.listNamed, options);
-      const ids = new Set(listing.found.map(({ id }) => id));
-      return { ours: listing.found.filter(isOurs), ids, doubt: doubtOf(listing, inputs.name, old) };
-    };
-    const { made, sent } = await sendUntilKnown(creation, look, context);
-    ledger.claimed.add(made.id);
-    if (sent > 1 && remove) {
-      const duplicates = await findDuplicates(made, look, context);
-      if (hasOwnName(creation, context)) await removeDuplicates(remove, made, duplicates, context);
-      else if (duplicates.length > 0) context.warn(possibleDuplicates(kind, inputs.name, duplicates));
-    }
-    return { id: made.id, outputs: creation.outputs(made) };
+    const before = await whileAllowed(existingBefore(creation, context), context.signal);
+    const isNew = (one: Found): boolean =>
+      !before.has(one.id) && !context.held.has(one.id) && agrees(shape, actual(one), inputs, rules);
+    return createOrFind(creation, before, isNew, context);
   });
+}
+
+async function createOrFind<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  creation: Creation<Inputs, Outputs, Found>,
+  before: ReadonlySet<string>,
+  isOurs: (one: Found) => boolean,
+  context: Context,
+): Promise<{ id: string; outputs: Outputs }> {
+  const { kind, inputs, remove } = creation;
+  const lookup: Lookup<Found> = async (options) => {
+    const listing = await listAll(creation.listNamed, options);
+    return {
+      ours: listing.found.filter((one) => one.name === inputs.name && isOurs(one)),
+      ids: new Set(listing.found.map(({ id }) => id)),
+      doubt: doubtOf(listing, inputs.name, before),
+    };
+  };
+  const { made, sent } = await sendUntilKnown(creation, lookup, context);
+  context.held.set(made.id, "state");
+  if (sent > 1 && remove) {
+    const duplicates = (await findDuplicates(made, lookup, context)).filter(({ id }) => id !== made.id);
+    if (context.hasUniqueName) await removeDuplicates(remove, made, duplicates, context);
+    else if (duplicates.length > 0) context.warn(possibleDuplicates(kind, inputs.name, duplicates));
+  }
+  return { id: made.id, outputs: creation.outputs(made) };
 }
 
 async function sendUntilKnown<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,
-  look: Look<Found>,
+  lookup: Lookup<Found>,
   context: Context,
 ): Promise<{ made: Found; sent: number }> {
   const { kind, inputs, send, remove } = creation;
@@ -79,71 +85,67 @@ async function sendUntilKnown<Inputs extends Named, Outputs extends object, Foun
       return { made: await making(context, send, onCutOff), sent };
     } catch (error) {
       if (!cutOff && !isApiError(error)) throw error;
-      // A name that is taken on the second try is most likely taken by the first one.
+      // A name that is taken at the second attempt was most likely taken by the first.
       const second = sent > 1 && isApiError(error) && error.code === "duplicate_name";
       const ambiguous = cutOff || (isApiError(error) && error.ambiguous);
       if (!ambiguous && !second) throw error;
       context.progress("the response was lost; checking whether the service created it");
-      const { ours, doubt } = await lookFor(look, context).catch(
-        // The failed look is not the failure to report, but it proves nothing.
-        (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "It could not be looked up." }),
+      const { ours, doubt } = await lookUp(lookup, context).catch(
+        // The create's failure is the one to report.
+        (): Seen<Found> => ({ ours: [], ids: new Set(), doubt: "The lookup failed." }),
       );
       const [made, ...others] = ours;
-      if (others.length > 0 && !hasOwnName(creation, context))
-        throw new LostCreate(
-          error,
-          subject,
-          `The service lists ${listed(ours)}: one is it, the others may be another deployment's.`,
-        );
+      if (others.length > 0 && !context.hasUniqueName)
+        throw new LostCreate(error, subject, `${listed(ours)} have its name and inputs; only one of them is it.`);
       if (made) return { made, sent };
       const { aborted, reason } = context.signal;
       if (isOver(context)) throw new LostCreate(aborted ? reason : error, subject, doubt);
       if (second || !isApiError(error)) throw new LostCreate(error, subject, doubt);
-      // Where names are unique, sending it again makes no second one, whatever became of the first.
+      // If names are unique, a second request cannot create a duplicate.
       const safe = doubt === undefined || !remove;
-      if (!safe || !error.retryable || sent === rounds) throw new LostCreate(error, subject, doubt);
+      if (!safe || !error.retryable || sent === attempts) throw new LostCreate(error, subject, doubt);
     }
   }
 }
 
-/** Looks several times; after a cancellation, or at the end of the verb's time, once more, for what was made must not be left behind. */
-async function lookFor<Found>(look: Look<Found>, context: Context): Promise<Seen<Found>> {
+/** Looks up several times; after a cancellation or the verb's timeout, once more. */
+async function lookUp<Found>(lookup: Lookup<Found>, context: Context): Promise<Seen<Found>> {
   const { clock, signal } = context;
   try {
-    for (const wait of looks) {
+    for (const wait of lookups) {
       await clock.sleep(wait, signal);
-      const seen = await look(callOptions(context));
-      if (seen.ours.length > 0 || wait === looks.at(-1)) return seen;
+      const seen = await lookup(callOptions(context));
+      if (seen.ours.length > 0 || wait === lookups.at(-1)) return seen;
     }
   } catch (error) {
     if (!isOver(context)) throw error;
   }
-  return look(tidyingOptions(context));
+  return lookup(tidyingOptions(context));
 }
 
 const unfinished = (made: Findable, text: string, left: string[], cause: unknown): PartialFailure =>
   new PartialFailure(`it was created, but ${text}`, made.id, left.length > 0 ? { duplicates: left } : {}, { cause });
 
-/** What a create made that was sent more than once, beside the one that is known: the first one may have been slow only. */
+/** Objects that earlier attempts created although their responses were lost; one that arrived late shows up only now. */
 async function findDuplicates<Found extends Findable>(
   made: Found,
-  look: Look<Found>,
+  lookup: Lookup<Found>,
   context: Context,
 ): Promise<Found[]> {
-  for (let tried = 1; ; tried++) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      const { ours, ids, doubt } = await look(callOptions(context));
-      // A list that shows what was made last is not cut off before it.
+      const { ours, ids, doubt } = await lookup(callOptions(context));
+      // A list that shows the newest object is not cut off before it.
       if (doubt !== undefined && !ids.has(made.id)) throw new Error(doubt);
       return ours;
     } catch (cause) {
-      const text = `a lost request may have created a duplicate named "${made.name}": look for it and delete it by hand`;
-      if (tried === rounds || context.signal.aborted) throw unfinished(made, text, [], cause);
+      const text = `a lost request may have created a duplicate named "${made.name}"; delete it if it exists`;
+      if (attempt === attempts || context.signal.aborted) throw unfinished(made, text, [], cause);
     }
   }
 }
 
-/** Duplicates that cannot be deleted now are kept in state, as `duplicates`, for the next deployment. */
+/** Deletes duplicates. Those that cannot be deleted are kept in state as `duplicates` for the next deployment. */
 async function removeDuplicates(
   remove: (id: string, options: CallOptions) => Promise<void>,
   made: Findable,
@@ -161,12 +163,11 @@ async function removeDuplicates(
   }
 }
 
-/** A name that a program sets may be another deployment's too, whose object must not go. */
 const possibleDuplicates = (kind: string, name: string, found: readonly Findable[]): string =>
-  `another ${kind} named "${name}" was created at the same time (${listed(found)}): by a request of this create whose ` +
-  "response was lost, or by another deployment. Delete it unless it is in use.";
+  `another ${kind} named "${name}" was created at the same time (${listed(found)}), by a lost request of this create or by ` +
+  "another deployment; delete it unless it is in use";
 
-/** A create whose response was lost and whose object was not found: it may exist. `doubt` says why the look proves nothing. */
+/** A create whose response was lost and whose object was not found, so that it may exist. */
 class LostCreate extends ExplainedError {
   constructor(cause: unknown, subject: Subject, doubt: string | undefined) {
     super(`${whatHappened(cause, subject)}${doubt === undefined ? "" : ` ${doubt}`}`, { cause });
@@ -180,10 +181,53 @@ function whatHappened(cause: unknown, subject: Subject): string {
   return `${text}\nMost likely an earlier request of this create, whose response was lost, created the object that has it.`;
 }
 
-/** Why a list that does not show an object does not prove that it is not there; undefined where it does. */
+/** The reason why a list without an object does not prove that it does not exist; undefined if it does. */
 function doubtOf<Found>(listing: Listing<Found>, name: string, before: ReadonlySet<string>): string | undefined {
   const length = listing.found.length + listing.unreadable.length;
   if (listing.mayBeCapped) return `The service lists ${length} objects of its kind and may have more than it lists.`;
   const suspect = listing.unreadable.find((one) => !before.has(one.id ?? "") && (one.name ?? name) === name);
   return suspect && `The service lists an object that may be it and cannot be read: ${suspect.error.message}.`;
+}
+
+/** State of the creates of one process whose names the program sets. */
+interface NamedCreates {
+  /** Ids of each kind before the first of them. */
+  before: Map<string, Promise<ReadonlySet<string>>>;
+  /** The last create of each kind and name: creates of the same name run one after the other. */
+  turns: Map<string, Promise<unknown>>;
+}
+
+const namedCreates = new WeakMap<Clients, NamedCreates>();
+
+function namedCreatesOf(clients: Clients): NamedCreates {
+  const known = namedCreates.get(clients) ?? { before: new Map(), turns: new Map() };
+  namedCreates.set(clients, known);
+  return known;
+}
+
+/** Ids of the objects of a kind that existed before this process created its first one. */
+function existingBefore<Inputs extends Named, Outputs extends object, Found extends Findable>(
+  { kind, list }: Creation<Inputs, Outputs, Found>,
+  context: Context,
+): Promise<ReadonlySet<string>> {
+  const { before } = namedCreatesOf(context.clients);
+  const known = before.get(kind);
+  if (known) return known;
+  const found = listAll(list, sharedCallOptions(context)).then(
+    ({ found: all, unreadable }) => new Set([...all, ...unreadable].flatMap(({ id }) => id ?? [])),
+  );
+  before.set(kind, found);
+  // A failed list fails the creates that waited for it; the next create lists again.
+  found.catch(() => before.delete(kind));
+  return found;
+}
+
+function inTurn<Result>(clients: Clients, key: string, work: () => Promise<Result>): Promise<Result> {
+  const { turns } = namedCreatesOf(clients);
+  const result = (turns.get(key) ?? Promise.resolve()).then(work);
+  turns.set(
+    key,
+    result.catch(() => undefined),
+  );
+  return result;
 }

@@ -28,7 +28,7 @@ export function checkInputs(
   secrets: readonly Path[] = [],
 ): Checked {
   const unnamed = "name" in shape.shape && (news["name"] ?? null) === null;
-  // A name in state stays, whichever version of this package or which URN made it: nothing is renamed by itself.
+  // A name in state never changes by itself.
   const name = olds["name"] ?? defaultName;
   const inputs = filledIn(shape, unnamed && name !== undefined ? { ...news, name } : news);
   const issues = shape.safeParse(inputs).error?.issues ?? [];

@@ -35,12 +35,12 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   resolved: resolvedInputs,
   outputs: z.object({}),
   alters: {},
-  // REST v2 has no change of what is saved.
-  replaceWarning: (changed) =>
-    changed.has("name")
-      ? undefined
-      : "replacing credentials under their name deletes the old ones first, and workers that start meanwhile cannot pull " +
-        "private images: change the name, too, and the new ones are made first",
+  // REST v2 cannot change credentials.
+  replaceWarning: (keepsName) =>
+    keepsName
+      ? "replacing credentials under the same name deletes the old ones first, and workers that start meanwhile cannot pull " +
+        "private images; change or remove the name to create the new ones first"
+      : undefined,
 
   objects: (management) => ({
     list: management.listRegistryAuths,

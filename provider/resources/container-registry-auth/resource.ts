@@ -13,7 +13,7 @@ import { pauseStacks, registration } from "../registration";
  * });
  * new Template("chat", { imageName: "registry.acme.example/chat:1.4.2", containerRegistryAuthId: registry.id });
  * ```
- * Credentials that somebody saved by hand are taken over by their name:
+ * Adopt existing credentials by their name:
  * ```ts
  * new ContainerRegistryAuth("registry", { name: "acme", username: "acme-robot", password, adoptExisting: true });
  * ```

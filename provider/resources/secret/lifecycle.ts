@@ -1,4 +1,4 @@
-import type { CallOptions, Dialect, SecretRecord } from "serverless-compute-api";
+import type { Dialect, SecretRecord } from "serverless-compute-api";
 import { secretReference } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
@@ -39,13 +39,6 @@ const dialectRules = ({ name }: Properties, dialect: Dialect, olds: Properties):
     ? nameRules[dialect].filter(([broken]) => broken.test(name)).map(([, reason]) => ({ path: "name", reason }))
     : [];
 
-/** Whether no template refers to it. */
-async function unused({ name }: SecretRecord, { clients }: Context, options: CallOptions): Promise<boolean> {
-  const reference = secretReference(name);
-  const templates = await clients.management.listTemplates(options);
-  return templates.every(({ env }) => Object.values(env).every((value) => !value.includes(reference)));
-}
-
 /**
  * A secret that a template's env refers to (interface: Secret). Value and description change in place; another name is
  * another secret, for templates refer to it by name. The value can be written and never read back.
@@ -69,7 +62,6 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   }),
   fromRecord,
   made: ({ name }) => ({ reference: secretReference(name) }),
-  leftover: { onlyRecent: true, unused },
   update,
   delete: (id, context) => {
     const { deleteSecret: remove, listSecrets: list } = context.clients.management;

@@ -34,8 +34,13 @@ export class Secret extends pulumi.CustomResource {
     } finally {
       resumeStacks();
     }
-    // Its name alone decides it.
-    this.reference = previewed(this.reference, () => this.name.apply(secretReference));
+    // The preview of a create has no id, and its generated name is provisional: the update generates another one.
+    const isSet = args.name !== undefined;
+    this.reference = previewed(this.reference, () =>
+      isSet
+        ? this.name.apply(secretReference)
+        : pulumi.all([this.name, this.id]).apply(([its]) => secretReference(its)),
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { type CallOptions, type EndpointRecord, type EndpointSettings, isApiError } from "serverless-compute-api";
+import { type EndpointRecord, type EndpointSettings, isApiError } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { limits } from "serverless-compute-api/shapes";
 import { callOptions, making } from "../../lifecycle/calls";
@@ -187,21 +187,6 @@ async function change(id: string, { olds, news, changed }: Update<Inputs>, conte
   return { url: record ? urlOf(record, context) : url, version: record?.version ?? before };
 }
 
-/** How many interrupted creates of one endpoint may each have run the jobs of its verification. */
-const interruptedCreates = 5;
-
-/** Whether it has never had a job but those that verify it. */
-async function unused(
-  { id }: EndpointRecord,
-  context: Context,
-  options: CallOptions,
-  { verify }: Inputs,
-): Promise<boolean> {
-  const { jobs } = await context.clients.jobs.health(id, options);
-  const had = jobs.completed + jobs.failed + jobs.inProgress + jobs.inQueue + jobs.retried;
-  return had <= (verify ? interruptedCreates * verify.attempts : 0);
-}
-
 /** An endpoint: workers of one template behind an API root of their own (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>({
   kind: "ServerlessEndpoint",
@@ -229,7 +214,6 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // The suffix that the service may add is taken off, unless it is the user's own.
   named: (one, { name }) => (nameSuffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
-  leftover: { onlyRecent: true, unused },
   sharesNames: true,
   change,
   prove: verifyCreated,

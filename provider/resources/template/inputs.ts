@@ -70,8 +70,8 @@ export const templateInputs = z
     replaceOnChange: z
       .boolean()
       .describe(
-        "Whether each change of what workers run makes a new template, whose name ends in its revision, instead of changing " +
-          "this one. The old one is deleted once no endpoint uses it. False when absent.",
+        "Whether each change of what workers run creates a new template, whose name ends in a random suffix, instead of changing " +
+          "this one. The old one is deleted when no endpoint uses it. Defaults to false.",
       )
       .optional()
       .register(traits, { stateOnly: true }),

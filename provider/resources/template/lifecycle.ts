@@ -1,10 +1,4 @@
-import {
-  type CallOptions,
-  type Dialect,
-  isApiError,
-  type TemplateRecord,
-  type TemplateSettings,
-} from "serverless-compute-api";
+import { type Dialect, isApiError, type TemplateRecord, type TemplateSettings } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
@@ -14,7 +8,6 @@ import { onlyIn } from "../../lifecycle/properties/dialect";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
 import { releaseTemplate } from "./release";
-import { contentShape, isOwnName, replacementName, replacing } from "./replacement";
 import { packedPorts, revisionOf, templateContent } from "./revision";
 import { startArgumentsOf, startText } from "./start-arguments";
 
@@ -112,25 +105,29 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   return failures;
 }
 
-/**
- * Whether no endpoint runs it: neither the template nor a copy of it. One that is replaced on change may be wanted back after
- * a version that failed its verification: endpoints still run it then.
- */
-async function unused(
-  template: TemplateRecord,
-  { clients }: Context,
-  options: CallOptions,
-  { replaceOnChange }: Inputs,
-): Promise<boolean> {
-  if (replaceOnChange) return true;
-  const { listBound, listCopies } = clients.management;
-  const [bound, copies] = [await listBound(template, options), await listCopies(template.id, options)];
-  return bound.length + copies.length === 0;
-}
+/** The inputs that decide the revision. */
+const contentShape = resolvedInputs.pick({
+  imageName: true,
+  dockerArgs: true,
+  dockerEntrypoint: true,
+  dockerStartCmd: true,
+  env: true,
+  ports: true,
+  containerDiskInGb: true,
+  containerRegistryAuthId: true,
+});
+
+/** With `replaceOnChange`, each change of what workers run replaces the template. */
+const contentReplaces = (changes: Change[], { replaceOnChange }: Properties): Change[] =>
+  replaceOnChange === true
+    ? changes.map((change) =>
+        templateContent.some((key) => key === change.path[0]) ? { ...change, replace: true } : change,
+      )
+    : changes;
 
 /**
  * A template: the image and settings that workers start from (interface: Template). Names are unique in the account,
- * so a replacement of the same name deletes the old one first. It is deleted once nothing uses it any more.
+ * so a replacement under the same name deletes the old template first. A delete waits until nothing uses the template.
  */
 export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   kind: "Template",
@@ -145,21 +142,19 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       return data && revisionOf(data);
     },
   },
-  replaceWarning(changed, dialect) {
-    if (changed.has("name")) return undefined;
-    // Endpoints of REST v2 have copies, which hold no template.
-    const user = dialect === "v2" ? "an endpoint that REST v1 made" : "an endpoint";
+  replaceWarning(keepsName, dialect) {
+    if (!keepsName) return undefined;
+    // Endpoints of REST v2 have copies, which do not hold the template.
+    const user = dialect === "v2" ? "an endpoint created by REST v1" : "an endpoint";
     return (
-      `replacing a template under its name deletes the old one first, which fails while ${user} uses it: ` +
-      "change its name, too, and the new one is made first"
+      `replacing a template under the same name deletes the old one first, which fails while ${user} uses it; ` +
+      "change or remove the name to create the new one first"
     );
   },
   implied: { volumeInGb: 0 },
   dialectRules,
-  rename: replacementName,
-  replacing: (changes, news, dialect) => withoutVolume(replacing(changes, news), news, dialect),
-  isOwnName,
-  returns: ({ replaceOnChange }) => replaceOnChange === true,
+  suffixesNames: ({ replaceOnChange }) => replaceOnChange === true,
+  replacing: (changes, news, dialect) => withoutVolume(contentReplaces(changes, news), news, dialect),
   same: {
     ports: (was, is) => packedPorts(was) === packedPorts(is),
     dockerArgs: (was, is) => startText({ dockerArgs: String(was) }) === startText({ dockerArgs: String(is) }),
@@ -172,7 +167,6 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   }),
   fromRecord,
   made: (inputs) => ({ revision: revisionOf(inputs) }),
-  leftover: { onlyRecent: false, unused },
   update,
   delete: releaseTemplate,
 });

@@ -1,4 +1,4 @@
-import { defaultName } from "../../../provider/engine/urn";
+import { autoNaming } from "../../../provider/engine/urn";
 import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect } from "../../support/dialect";
@@ -36,10 +36,6 @@ export interface Run {
   killed(): boolean;
 }
 
-/** Name that the resource of a project gets when its inputs have none; every project's stack is called the same. */
-export const nameIn = (project: string, { kind, name }: Pick<Declared, "kind" | "name">): string =>
-  defaultName(`urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`) ?? "";
-
 /** Deployments as the engine makes them of lifecycles: order, state, and what is kept when something fails. */
 export function createDeployment(project = "shop") {
   const state: State = { resources: new Map(), replaced: [] };
@@ -51,24 +47,24 @@ export function createDeployment(project = "shop") {
     keep(answer);
   }
 
-  async function bring(declared: Declared, run: Run, seen: Set<string>): Promise<void> {
+  async function bring(declared: Declared, run: Run, seen: Context["held"]): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
-    const ownName = nameIn(project, declared);
-    const context: Context = { ...run.context, defaultName: ownName, inState: seen };
+    const urn = `urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`;
+    const context: Context = { ...run.context, hasUniqueName: true, held: seen };
     const written = declared.inputs((other) => {
       const found = state.resources.get(other);
       if (!found) throw new Error(`${other} is not deployed`);
       return found;
     });
     const checked = (olds: Properties): Properties => {
-      const { inputs, failures } = lifecycle.check(olds, written, ownName, [], dialect);
+      const { inputs, failures } = lifecycle.check(olds, written, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
       return inputs;
     };
     const inputs = checked(old?.outputs ?? {});
-    if (old) seen.add(old.id);
+    if (old) seen.set(old.id, "state");
     const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
@@ -128,7 +124,7 @@ export function createDeployment(project = "shop") {
   return {
     state,
     async up(program: Declared[], run: Run): Promise<void> {
-      const seen = new Set([...state.resources.values()].map(({ id }) => id));
+      const seen: Context["held"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
       await inOrder(program, 1, (declared) => bring(declared, run, seen));
       await removeAllBut(run, new Set(program.map(({ name }) => name)));
     },

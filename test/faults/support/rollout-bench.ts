@@ -75,7 +75,7 @@ export async function useRolloutBench(): Promise<RolloutBench> {
       const quiet = (): void => {};
       const signal = new AbortController().signal;
       return {
-        ...{ clients, clock, signal, progress: quiet, warn: quiet },
+        ...{ clients, clock, signal, progress: quiet, warn: quiet, held: new Map() },
         settings: { templateReleaseLimit: 150_000 },
       };
     },

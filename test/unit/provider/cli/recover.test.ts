@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { recover } from "../../../../provider/cli/recover/recover";
 import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
 let folder: string;
@@ -63,7 +64,7 @@ const reportOf = async (...args: Parameters<typeof run>) => {
 const made: { kind: ObjectKind; id: string }[] = [];
 async function create(kind: ObjectKind, given: Record<string, string | number>): Promise<string> {
   const lifecycle = kinds[kind];
-  const { inputs, failures } = lifecycle.check({}, given, undefined);
+  const { inputs, failures } = lifecycle.check({}, given, naming());
   expect(failures).toEqual([]);
   const { id } = await lifecycle.create(inputs, bench.context());
   made.push({ kind, id });

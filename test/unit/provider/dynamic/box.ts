@@ -26,8 +26,9 @@ export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
   return {
     kind: "Box",
     traits: { pin: { secret: true }, name: { unique: true }, size: { replaces: true }, echo: { secretWith: ["note"] } },
-    check: (_olds, news, defaultName) => ({
-      inputs: { name: defaultName ?? "nameless", ...news },
+    check: (_olds, news, { defaultName }) => ({
+      nameSource: news["name"] === undefined ? "random" : "program",
+      inputs: { name: defaultName?.name ?? "nameless", ...news },
       failures: news["size"] === 0 ? [{ path: "size", reason: `0 is too small, "${String(news["pin"])}"` }] : [],
     }),
     diff: (olds, news) =>
@@ -65,6 +66,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
     dialect: () => "v1",
     serverlessUrl: () => undefined,
+    held: () => new Map(),
     clock: systemClock,
     log: {
       progress: (urn, text) => void shown.push(`progress ${urn} ${text}`),

@@ -13,7 +13,7 @@ describe("a check", () => {
     "names no property where the engine would print a secret, a structure or a wrong value: %s",
     async (path) => {
       const { provider } = bench({
-        check: (_olds, news) => ({ inputs: news, failures: [{ path, reason: "is odd" }] }),
+        check: (_olds, news) => ({ inputs: news, failures: [{ path, reason: "is odd" }], nameSource: "program" }),
       });
       const news = { ...internal, pin: "4711", note: { a: 1 }, env: { MODEL: "m" }, pni: "4711" };
       const { failures } = await provider.check({}, news);
@@ -42,10 +42,13 @@ describe("a check", () => {
     ]);
   });
 
-  it("names a resource after itself, its stack and its whole URN", async () => {
+  it("names a resource after itself and its stack, with another random suffix each time", async () => {
     const { provider } = bench();
-    const { inputs } = await provider.check({}, { ...internal });
-    expect(inputs).toMatchObject({ name: "lunch-dev-1a292af" });
+    const names = await Promise.all(
+      [1, 2].map(async () => (await provider.check({}, { ...internal })).inputs?.["name"]),
+    );
+    for (const name of names) expect(name).toMatch(/^lunch-dev-[0-9a-f]{7}$/);
+    expect(new Set(names).size).toBe(2);
   });
 
   it("keeps the internal inputs and hides them from the lifecycle", async () => {
@@ -53,7 +56,7 @@ describe("a check", () => {
     const { provider } = bench({
       check: (olds, news) => {
         seen.push(Object.keys(olds), Object.keys(news));
-        return { inputs: news, failures: [] };
+        return { inputs: news, failures: [], nameSource: "program" };
       },
     });
     const { inputs } = await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
@@ -65,7 +68,7 @@ describe("a check", () => {
     const { provider } = bench({
       check: (_olds, news) => {
         seen.push(news["note"]);
-        return { inputs: news, failures: [] };
+        return { inputs: news, failures: [], nameSource: "program" };
       },
     });
     const note = { a: [unknownText, { b: unknownText }] };

@@ -75,6 +75,7 @@ describe("the codec of Pulumi's own package and ours read what the other wrote",
         asked.setRandomseed(new Uint8Array(32));
         expect(messages.checkRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
           ...{ urn: "", olds: sent({}), news: sent({}) },
+          randomSeed: Buffer.alloc(32),
           autonaming: { proposedName: id, mode: messages.autonamingDisabled },
         });
       }),

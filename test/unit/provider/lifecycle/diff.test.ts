@@ -9,6 +9,7 @@ import { networkVolumeInputs } from "../../../../provider/resources/network-volu
 import { secretInputs } from "../../../../provider/resources/secret/inputs";
 import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
+import { naming } from "../../../support/naming";
 
 const unknown = Unknown.value;
 const { Template, ServerlessEndpoint, NetworkVolume, Secret, JobInvoke } = kinds;
@@ -18,7 +19,7 @@ const told = (changes: Change[]): string[] =>
 
 /** Inputs that `check` returns for a program. */
 const checkedBy = (kind: typeof ServerlessEndpoint, news: Properties): Properties =>
-  kind.check({}, news, "chat-dev").inputs;
+  kind.check({}, news, naming("chat-dev")).inputs;
 
 describe("a property that the program left at its default", () => {
   const left = checkedBy(ServerlessEndpoint, { templateId: "t1" });
@@ -227,14 +228,14 @@ describe("what a preview says of changes", () => {
 
   test("one warning for all properties it is about, and what a replacement loses", () => {
     const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
-    expect(ServerlessEndpoint.warnings(changes)).toEqual([
+    expect(ServerlessEndpoint.warnings(changes, false)).toEqual([
       "gpuCount, workersMax: active workers may restart",
       "replacing an endpoint removes its configuration, logs and job history for good",
     ]);
-    expect(NetworkVolume.warnings(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" }))).toEqual([
+    expect(NetworkVolume.warnings(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" }), false)).toEqual([
       "dataCenterId: a replaced volume loses its data",
     ]);
-    expect(Template.warnings(Template.diff(template, { ...template, readme: "x" }))).toEqual([]);
+    expect(Template.warnings(Template.diff(template, { ...template, readme: "x" }), false)).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 import type { Fault, Match } from "../../../support/recording-proxy";
 
@@ -47,46 +48,71 @@ const cases: [Made, { news: Properties; match: Match; list: Match; held: Held }]
 ];
 
 const lost: [string, Fault][] = [
-  ["the answer is dropped after the service made it", { kind: "dropAfterAnswer" }],
-  ["the connection is reset after the service made it", { kind: "reset", carriedOut: true }],
-  ["half of the answer arrives", { kind: "halfBody" }],
-  ["a 502 comes instead of the answer", { kind: "status", status: 502, carriedOut: true }],
-  ["a 503 comes instead of the answer", { kind: "status", status: 503, carriedOut: true }],
-  ["a 503 comes and nothing was made", { kind: "status", status: 503, retryAfter: "5" }],
-  ["a 504 comes and nothing was made", { kind: "status", status: 504 }],
-  ["a 500 comes and nothing was made", { kind: "status", status: 500 }],
-  ["the connection is reset before the service heard of it", { kind: "reset" }],
+  ["the response is dropped after the service created it", { kind: "dropAfterAnswer" }],
+  ["the connection is reset after the service created it", { kind: "reset", carriedOut: true }],
+  ["half of the response arrives", { kind: "halfBody" }],
+  ["a 502 replaces the response", { kind: "status", status: 502, carriedOut: true }],
+  ["a 503 replaces the response", { kind: "status", status: 503, carriedOut: true }],
+  ["a 503 arrives and nothing was created", { kind: "status", status: 503, retryAfter: "5" }],
+  ["a 504 arrives and nothing was created", { kind: "status", status: 504 }],
+  ["a 500 arrives and nothing was created", { kind: "status", status: 500 }],
+  ["the connection is reset before the request arrives", { kind: "reset" }],
 ];
 
 let count = 0;
 const freshName = (): string => `thing${count++}-dev`;
 
-describe.each(cases)("%s", (kind, { news, match, list, held }) => {
-  const lifecycle = kinds[kind];
-  const inputsOf = (name: string): Properties => lifecycle.check({}, news, name).inputs;
-  const idsOf = async (name: string): Promise<unknown[]> =>
-    (await bench.held(held))
-      .map(propertiesIn)
-      .filter((one) => one["name"] === name)
-      .map(({ id }) => id);
+const idsIn = async (held: Held, name: string): Promise<unknown[]> =>
+  (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
 
-  test.each(lost)("there is one, and its id is known, when %s", async (_, fault) => {
+describe.each(
+  cases.flatMap(([kind, facts]) => [[kind, "set by the program", facts] as const, [kind, "generated", facts] as const]),
+)("a create of a %s whose name is %s", (kind, nameSource, { news, match, held }) => {
+  const lifecycle = kinds[kind];
+  const hasUniqueName = nameSource === "generated";
+  const context = () => bench.context({ hasUniqueName });
+  const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
+  const idsOf = (name: string) => idsIn(held, name);
+
+  test.each(lost)("creates one object and returns its id if %s", async (_, fault) => {
     const name = freshName();
     bench.proxy.inject(match, fault);
-    const { id } = await lifecycle.create(inputsOf(name), bench.context());
+    const { id } = await lifecycle.create(inputsOf(name), context());
     expect(bench.proxy.pendingFaults()).toBe(0);
     expect(await idsOf(name)).toEqual([id]);
   });
 
-  test("the answer gets lost twice: still one", async () => {
+  test("creates one object although two responses are lost", async () => {
     const name = freshName();
     bench.proxy.inject(match, { kind: "status", status: 504 });
     bench.proxy.inject(match, { kind: "dropAfterAnswer" });
-    const { id } = await lifecycle.create(inputsOf(name), bench.context());
+    const { id } = await lifecycle.create(inputsOf(name), context());
     expect(await idsOf(name)).toEqual([id]);
   });
 
-  test("one of the same name and inputs that was there before is never taken for ours", async () => {
+  test("reports that the object may exist if every response is a 500", async () => {
+    const name = freshName();
+    bench.proxy.inject(match, { kind: "status", status: 500 }, 9);
+    await expect(lifecycle.create(inputsOf(name), context())).rejects.toThrow(
+      new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have carried the request out`),
+    );
+    expect(await idsOf(name)).toEqual([]);
+  });
+
+  test("five creates list the existing objects once, and only under names of the program", async () => {
+    const shared = context();
+    bench.asked();
+    await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), shared)));
+    expect(bench.asked()).toHaveLength(hasUniqueName ? 5 : 6);
+  });
+});
+
+describe.each(cases)("a create of a %s under a name of the program", (kind, { news, list, match, held }) => {
+  const lifecycle = kinds[kind];
+  const idsOf = (name: string) => idsIn(held, name);
+  const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
+
+  test("an object with the same name and inputs that existed before is not ours", async () => {
     const name = freshName();
     const stranger = await lifecycle.create(inputsOf(name), bench.context());
     bench.proxy.inject(match, { kind: "reset" });
@@ -101,19 +127,7 @@ describe.each(cases)("%s", (kind, { news, match, list, held }) => {
     expect(await idsOf(name)).toContain(stranger.id);
   });
 
-  test("while the service answers nothing else, it says that it may have been made", async () => {
-    const name = freshName();
-    bench.proxy.inject(match, { kind: "status", status: 500 }, 9);
-    await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow(
-      new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have carried the request out`),
-    );
-    expect(await idsOf(name)).toEqual([]);
-  });
-
-  test("what was there before is asked once for many, and nothing is sent where that fails", async () => {
-    const context = bench.context();
-    await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), context)));
-    expect(bench.asked()).toHaveLength(6);
+  test("nothing is created if that list fails", async () => {
     bench.proxy.inject(list, { kind: "status", status: 500 }, 20);
     const name = freshName();
     await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
@@ -125,7 +139,7 @@ describe.each(cases)("%s", (kind, { news, match, list, held }) => {
 describe("two of the same name and inputs at once, where names need not be unique", () => {
   test("get an object each, though one answer is lost", async () => {
     const context = bench.context();
-    const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "twins-dev").inputs;
+    const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("twins-dev")).inputs;
     bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropAfterAnswer" });
     const made = await Promise.all([1, 2, 3].map(() => kinds.NetworkVolume.create(inputs, context)));
     const held = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "twins-dev");
@@ -135,9 +149,10 @@ describe("two of the same name and inputs at once, where names need not be uniqu
 });
 
 test("a volume of the same name that another deployment makes meanwhile is not taken for the one whose answer was lost", async () => {
-  const inputsOf = (name: string) => kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, name).inputs;
+  const inputsOf = (name: string) =>
+    kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
   const path = "/v1/networkvolumes";
-  const context = bench.context({ defaultName: "shared-0123456" });
+  const context = bench.context();
   await kinds.NetworkVolume.create(inputsOf("first"), context);
   bench.proxy.inject({ method: "POST", path }, { kind: "dropAfterAnswer" });
   bench.proxy.inject({ method: "GET", path }, { kind: "delay", ms: 500 });
@@ -148,18 +163,18 @@ test("a volume of the same name that another deployment makes meanwhile is not t
   const failure = await creating;
   const both = (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
   expect(both).toHaveLength(2);
-  expect(failure).toContain("one is it, the others may be another deployment's");
+  expect(failure).toContain("only one of them is it");
   for (const { id } of both) expect(failure).toContain(String(id));
 });
 
 describe("a first request that was only slow", () => {
-  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "straggler-dev").inputs;
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("straggler-dev")).inputs;
   const create: Match = { method: "POST", path: "/v1/networkvolumes" };
   const named = async () =>
     (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
 
-  /** Of the resource whose default name it is: nobody else gives it to an object. */
-  const own = () => bench.context({ defaultName: "straggler-dev" });
+  /** With a generated name, which no other object has. */
+  const own = () => bench.context({ hasUniqueName: true });
 
   /** The looks find nothing, then the first request arrives after all: made past the proxy, as a slow network would. */
   async function straggle(): Promise<void> {
@@ -170,21 +185,21 @@ describe("a first request that was only slow", () => {
     await bench.rest("POST", "/networkvolumes", { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" });
   }
 
-  test("does not leave a second one under a default name", async () => {
+  test("leaves no duplicate under a generated name", async () => {
     const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, own()), straggle()]);
     expect((await named()).map((one) => one["id"])).toEqual([id]);
     await bench.rest("DELETE", `/networkvolumes/${id}`);
   });
 
-  test("is told of and left alone under a name that the program sets: it may be another deployment's", async () => {
-    const context = bench.context({ defaultName: "straggler-dev-0123456" });
+  test("is reported and left untouched under a name of the program", async () => {
+    const context = bench.context();
     const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), straggle()]);
     const ids = (await named()).map((one) => String(one["id"]));
     expect(ids).toHaveLength(2);
     const other = ids.find((one) => one !== id);
     expect(context.warned).toEqual([
       expect.stringMatching(
-        `^another NetworkVolume named "straggler-dev" was created at the same time \\(${other}\\): .* Delete it unless it is in use.$`,
+        `^another NetworkVolume named "straggler-dev" was created at the same time \\(${other}\\), .*; delete it unless it is in use$`,
       ),
     ]);
     for (const one of ids) await bench.rest("DELETE", `/networkvolumes/${one}`);
@@ -227,7 +242,7 @@ test("a cancellation while something is made still learns its id", async () => {
     signal: stop.signal,
     clock: { now: Date.now, sleep: (ms) => new Promise((r) => setTimeout(r, ms)) },
   });
-  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, "cancelled-dev").inputs;
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("cancelled-dev")).inputs;
   bench.proxy.inject({ method: "POST" }, { kind: "delay", ms: 50 });
   const making = kinds.NetworkVolume.create(inputs, context);
   while (!bench.proxy.requests.some(({ method }) => method === "POST"))

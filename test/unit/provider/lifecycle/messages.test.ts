@@ -7,6 +7,7 @@ import { getTemplate } from "../../../../provider/resources/look-ups";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { deadOrigin } from "../../../support/loopback";
+import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
 const { NetworkVolume, Template } = kinds;
@@ -39,7 +40,7 @@ function expectShort({ message }: Error): void {
 
 test("a wrong key is one clear line: who refused it, where it comes from, where to get one", async () => {
   const context = bench.context({ clients: clientsOf(bench.proxy.origin) });
-  const template = Template.check({}, { imageName: "a" }, "models-dev").inputs;
+  const template = Template.check({}, { imageName: "a" }, naming("models-dev")).inputs;
   for (const verb of [() => NetworkVolume.create(volume, context), () => Template.create(template, context)]) {
     const failure = await failureOf(verb());
     expect(failure.message).toMatch(

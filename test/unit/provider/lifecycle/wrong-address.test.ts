@@ -4,6 +4,7 @@ import type { Context, Properties } from "../../../../provider/lifecycle/contrac
 import { kinds } from "../../../../provider/resources";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
 
@@ -38,7 +39,7 @@ describe.each([
 ])("%s", (_, origin) => {
   describe.each(kindsAndInputs)("%s", (kind, news) => {
     const lifecycle = kinds[kind];
-    const olds = lifecycle.check({}, news, "chat-dev").inputs;
+    const olds = lifecycle.check({}, news, naming("chat-dev")).inputs;
     const clear = new RegExp(
       `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is not an address of the service .*Check serverless-compute:baseUrl`,
     );

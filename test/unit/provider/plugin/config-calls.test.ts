@@ -11,6 +11,7 @@ const check = (settings: object) => {
     urn: "",
     olds: sent({}),
     news: sent(settings),
+    randomSeed: undefined,
     autonaming: undefined,
   });
   return { reasons: failures.map(({ reason }) => reason), inputs: arrived(inputs) };

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { createHost, type Host } from "../../../../provider/engine/host";
+import { Unknown } from "../../../../provider/lifecycle/contract";
 import { lookUpCalls } from "../../../../provider/plugin/look-up-calls";
 import type { checkResponse, Response } from "../../../../provider/plugin/messages";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
@@ -26,7 +27,7 @@ beforeEach(async () => {
 });
 
 const check = (kind: string, news: object): Response<typeof checkResponse> =>
-  calls.check({ urn: urnOf(kind), olds: sent({}), news: sent(news), autonaming: undefined });
+  calls.check({ urn: urnOf(kind), olds: sent({}), news: sent(news), randomSeed: undefined, autonaming: undefined });
 
 const failureOf = (call: Promise<unknown>): Promise<string> =>
   call.then(
@@ -79,4 +80,14 @@ test("a list with something secret in it is kept as a whole: what stands where m
   const read = await calls.read({ id: "box-1", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
   expect(arrived(read.properties).secretPaths).toEqual([["tags"]]);
   expect(arrived(read.inputs).secretPaths).toEqual([["tags"]]);
+});
+
+test("a preview of a create leaves a generated name and what derives from it unknown, because the update generates another", async () => {
+  const previewOf = async (news: object) => {
+    const { inputs } = check("Secret", { value: "4711", ...news });
+    const request = { urn: urnOf("Secret"), properties: inputs ?? sent({}), timeout: 0, preview: true };
+    return arrived((await calls.create(request)).properties).properties;
+  };
+  expect(await previewOf({})).toMatchObject({ name: Unknown.value, reference: Unknown.value });
+  expect(await previewOf({ name: "token" })).toMatchObject({ name: "token", reference: "{{ RUNPOD_SECRET_token }}" });
 });

@@ -3,13 +3,14 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
 const { ContainerRegistryAuth, Template } = kinds;
 const password = "p4ssw0rd-of-the-test";
 
 const inputsOf = (name: string, news: Properties = {}): Properties =>
-  ContainerRegistryAuth.check({}, { username: "robot", password, ...news }, name).inputs;
+  ContainerRegistryAuth.check({}, { username: "robot", password, ...news }, naming(name)).inputs;
 
 describe("credentials that cannot be made", () => {
   test("name the way out when the name is already taken, never the password", async () => {
@@ -37,7 +38,10 @@ test("they are made, changed in place, read and deleted; the service tells id an
 test("a template uses them by id", async () => {
   const auth = await ContainerRegistryAuth.create(inputsOf("private-dev"), bench.context());
   const news = { imageName: "registry.example/a:1", containerRegistryAuthId: auth.id };
-  const { id, outputs } = await Template.create(Template.check({}, news, "private-dev").inputs, bench.context());
+  const { id, outputs } = await Template.create(
+    Template.check({}, news, naming("private-dev")).inputs,
+    bench.context(),
+  );
   expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({ containerRegistryAuthId: auth.id });
   await Template.delete(id, outputs, bench.context());
   await ContainerRegistryAuth.delete(auth.id, auth.outputs, bench.context());

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
+import { naming } from "../../../support/naming";
 
 const failuresOf = (kind: keyof typeof kinds, news: Properties, dialect: "v1" | "v2"): string[] =>
-  kinds[kind].check({}, news, "rules-dev", [], dialect).failures.map(({ path, reason }) => `${path}: ${reason}`);
+  kinds[kind]
+    .check({}, news, naming("rules-dev"), [], dialect)
+    .failures.map(({ path, reason }) => `${path}: ${reason}`);
 
 describe("inputs that REST v2 rejects fail in the preview, and only in dialect v2", () => {
   const rows: [string, keyof typeof kinds, Properties, string][] = [
@@ -88,7 +91,7 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
 describe("REST v2 cannot remove the volume of a template", () => {
   const { Template } = kinds;
   const pod = { imageName: "a:1", isServerless: false };
-  const inputsOf = (more: Properties): Properties => Template.check({}, { ...pod, ...more }, "pod-dev").inputs;
+  const inputsOf = (more: Properties): Properties => Template.check({}, { ...pod, ...more }, naming("pod-dev")).inputs;
   const olds = inputsOf({ volumeInGb: 20 });
 
   test("volumeInGb 0 replaces the template in v2 and updates it in v1", () => {

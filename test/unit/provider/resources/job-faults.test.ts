@@ -4,6 +4,7 @@ import { kinds } from "../../../../provider/resources";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
 import { longSecrets } from "../../../support/long-secrets";
+import { naming } from "../../../support/naming";
 
 const { JobInvoke } = kinds;
 
@@ -17,7 +18,7 @@ const healthLine =
   /jobs 3 in queue, 0 in progress, 1 completed, 2 failed, 0 retried; workers 0 idle, 0 running, 0 starting, 1 throttled/;
 
 const inputsOf = (news: Properties = {}): Properties => {
-  const { inputs, failures } = JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, undefined);
+  const { inputs, failures } = JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, naming());
   expect(failures).toEqual([]);
   return inputs;
 };

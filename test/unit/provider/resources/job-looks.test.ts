@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { kinds } from "../../../../provider/resources";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
+import { naming } from "../../../support/naming";
 
 const { JobInvoke } = kinds;
 
@@ -20,7 +21,7 @@ async function startJob(length: number, queued = 0) {
 }
 
 const inputsOf = (mode: "async" | "sync") =>
-  JobInvoke.check({}, { endpointId: "e1", input: {}, mode, timeout: 4000 }, undefined).inputs;
+  JobInvoke.check({}, { endpointId: "e1", input: {}, mode, timeout: 4000 }, naming()).inputs;
 const inputs = inputsOf("async");
 
 describe("the end of a job is seen soon after it, by a clock that passes while somebody waits", () => {

@@ -3,13 +3,14 @@ import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { type Behaviour, json } from "../../../support/faulty-server";
 import { startJobApi } from "../../../support/job-api";
+import { naming } from "../../../support/naming";
 
 const { JobInvoke } = kinds;
 
 const job = (status: string, more: object = {}): Behaviour => json({ id: "j1", status, ...more });
 
 const inputsOf = (news: Properties = {}): Properties =>
-  JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, undefined).inputs;
+  JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, naming()).inputs;
 
 describe("a job that goes well", () => {
   test("is submitted once with its input and policy, and told with its times", async () => {

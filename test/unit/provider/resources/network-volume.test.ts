@@ -2,13 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench();
 const { NetworkVolume } = kinds;
 
 const inputsOf = (name: string, size = 10): Properties =>
-  NetworkVolume.check({}, { size, dataCenterId: "EU-RO-1" }, name).inputs;
+  NetworkVolume.check({}, { size, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
 const heldVolume = async (id: string): Promise<Properties> =>
   propertiesIn((await bench.rest("GET", `/networkvolumes/${id}`)).json);
 

@@ -4,6 +4,7 @@ import type { Properties } from "../../../../provider/lifecycle/contract";
 import { invokeJob } from "../../../../provider/program-calls";
 import { kinds } from "../../../../provider/resources";
 import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { at, send, stringAt } from "../../../support/raw-http";
 
 const handlers = ["echo", "fail", "slow"];
@@ -20,7 +21,7 @@ for (const name of handlers) {
 }
 
 const inputsOf = (handler: string, news: Properties): Properties =>
-  JobInvoke.check({}, { endpointId: endpoints.get(handler) ?? "", input: {}, ...news }, undefined).inputs;
+  JobInvoke.check({}, { endpointId: endpoints.get(handler) ?? "", input: {}, ...news }, naming()).inputs;
 const realTime = () => bench.context({ clock: systemClock });
 
 /** The job's record, asked for past the proxy and without our client. */

@@ -3,12 +3,14 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 
 const value = "s3cr3t-of-the-test";
 const bench = await useLifecycleBench({ images: { "acme/env:1": handlerFile("env") } });
 const { Secret } = kinds;
 
-const inputsOf = (name: string, news: Properties = {}): Properties => Secret.check({}, { value, ...news }, name).inputs;
+const inputsOf = (name: string, news: Properties = {}): Properties =>
+  Secret.check({}, { value, ...news }, naming(name)).inputs;
 const heldSecret = async (id: string): Promise<unknown> =>
   (await bench.held("secrets")).find((one) => JSON.stringify(one).includes(`"${id}"`));
 

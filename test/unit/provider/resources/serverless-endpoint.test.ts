@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 
 const bench = await useLifecycleBench({ deleteNeedsScaleDown: true });
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 
 const inputsOf = (name: string, news: Properties = {}): Properties => {
-  const { inputs, failures } = ServerlessEndpoint.check({}, { templateId, ...news }, name);
+  const { inputs, failures } = ServerlessEndpoint.check({}, { templateId, ...news }, naming(name));
   expect(failures).toEqual([]);
   return inputs;
 };

@@ -3,6 +3,7 @@ import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
 import { startArgumentsOf, startText } from "../../../../provider/resources/template/start-arguments";
+import { naming } from "../../../support/naming";
 
 const lists = { dockerEntrypoint: ["sh", "-c"], dockerStartCmd: ["echo 'a b'"] };
 const text = '{"entrypoint":["sh","-c"],"cmd":["echo \'a b\'"]}';
@@ -33,7 +34,7 @@ test("a template with lists has the revision of the same arguments as text", () 
 test("lists beside dockerArgs fail in the preview", () => {
   const { Template } = kinds;
   const failuresOf = (news: Properties): string[] =>
-    Template.check({}, { imageName: "a:1", ...news }, "args-dev").failures.map(
+    Template.check({}, { imageName: "a:1", ...news }, naming("args-dev")).failures.map(
       ({ path, reason }) => `${path}: ${reason}`,
     );
   expect(failuresOf({ dockerArgs: "python", dockerStartCmd: ["python"] })).toEqual([

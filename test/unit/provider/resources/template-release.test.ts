@@ -4,6 +4,7 @@ import type { Context } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { pollInterval } from "../../../../provider/resources/template/release";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 
 const release = 120_000;
@@ -14,7 +15,7 @@ const { Template, ServerlessEndpoint } = kinds;
 beforeEach(() => onTestFinished(bench.clock.hold()));
 
 const makeTemplate = (name: string, context: Context) =>
-  Template.create(Template.check({}, { imageName: "acme/chat:1" }, name).inputs, context);
+  Template.create(Template.check({}, { imageName: "acme/chat:1" }, naming(name)).inputs, context);
 
 /** An endpoint of somebody else, made past the lifecycles. */
 async function foreignEndpoint(templateId: string, name: string): Promise<string> {
@@ -57,7 +58,7 @@ describe("a template that was in use", () => {
     const context = bench.context();
     const { id, outputs } = await makeTemplate("freed-dev", context);
     const endpoint = await ServerlessEndpoint.create(
-      ServerlessEndpoint.check({}, { templateId: id }, "freed-dev").inputs,
+      ServerlessEndpoint.check({}, { templateId: id }, naming("freed-dev")).inputs,
       context,
     );
     await ServerlessEndpoint.delete(endpoint.id, endpoint.outputs, context);

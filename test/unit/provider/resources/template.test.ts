@@ -3,12 +3,13 @@ import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 
 const bench = await useLifecycleBench();
 const { Template } = kinds;
 
 const inputsOf = (name: string, news: Properties = {}): Properties =>
-  Template.check({}, { imageName: "acme/chat:1", ...news }, name).inputs;
+  Template.check({}, { imageName: "acme/chat:1", ...news }, naming(name)).inputs;
 const heldTemplate = async (id: string): Promise<Properties> =>
   propertiesIn((await bench.rest("GET", `/templates/${id}`)).json);
 

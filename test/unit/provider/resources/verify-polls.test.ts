@@ -7,6 +7,7 @@ import { resolvedInputs } from "../../../../provider/resources/serverless-endpoi
 import { verifyEndpoint } from "../../../../provider/resources/serverless-endpoint/verification";
 import { listenOnLoopback, shut } from "../../../support/loopback";
 import { ManualClock } from "../../../support/manual-clock";
+import { naming } from "../../../support/naming";
 
 const clock = new ManualClock();
 /** When workers were looked at. */
@@ -48,11 +49,12 @@ test(`${count} endpoints that verify at once all succeed, and send one poll a se
   const quiet = (): void => {};
   const context = (): Context => ({
     ...{ clients, clock, signal: new AbortController().signal, progress: quiet, warn: quiet },
+    held: new Map(),
     settings: { templateReleaseLimit: 1 },
   });
   const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 10 };
   const given = { name: "chat", templateId: "t", workersMax: 1, verify };
-  const { verify: whole } = resolvedInputs.parse(kinds.ServerlessEndpoint.check({}, given, undefined).inputs);
+  const { verify: whole } = resolvedInputs.parse(kinds.ServerlessEndpoint.check({}, given, naming()).inputs);
   if (!whole) throw new Error("no verification");
   let left = count;
   const verdicts = Array.from({ length: count }, async (_, index) => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { at, stringAt } from "../../../support/raw-http";
 import { rushedClock } from "../../../support/rushed-clock";
 
@@ -24,7 +25,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
   const context = (more: object = {}): BenchContext => bench.context({ clock: rushedClock, ...more }, spoken);
   const inputsOf = (name: string, handler: string, news: Properties = {}): Properties => {
     const given = { templateId: templates.get(handler) ?? "", workersMax: 1, verify, ...news };
-    const { inputs, failures } = ServerlessEndpoint.check({}, given, `${name}-${spoken}`, [], spoken);
+    const { inputs, failures } = ServerlessEndpoint.check({}, given, naming(`${name}-${spoken}`), [], spoken);
     expect(failures).toEqual([]);
     return inputs;
   };
@@ -109,7 +110,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
 
   test("a trigger verifies again, and a template that changed in place stays", async () => {
     const name = `in-place-${spoken}`;
-    const made = Template.check({}, { name, imageName: "acme/echo:1" }, name, [], spoken).inputs;
+    const made = Template.check({}, { name, imageName: "acme/echo:1" }, naming(name), [], spoken).inputs;
     const { id: templateId, outputs: before } = await Template.create(made, context());
     const triggered = (revision: string) =>
       inputsOf("place", "echo", { templateId, verify: { ...verify, triggers: [revision] } });
@@ -117,7 +118,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     await Template.update(templateId, before, { ...made, imageName: "acme/fail:1" }, context());
     sent();
     const changes = ServerlessEndpoint.diff(outputs, triggered("2"));
-    expect(ServerlessEndpoint.warnings(changes).join()).toContain("changes in place");
+    expect(ServerlessEndpoint.warnings(changes, false).join()).toContain("changes in place");
     const failure = await failureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
     expect(failure.message).toContain(
       "version 2 failed its verification, and stays: what its workers run was changed in place",
