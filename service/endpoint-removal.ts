@@ -48,7 +48,7 @@ export function createEndpointRemoval(deps: {
   async function tidy(): Promise<void> {
     await containers
       .tidy(endpoints.images())
-      .catch((error: unknown) => log.warn({ err: error }, "a pulled image is left over"));
+      .catch((error: unknown) => log.warn({ err: error }, "pulled images: not all could be removed"));
   }
 
   /** A locked store or a full disk must not leave workers of a deleted endpoint. What is left at a stop, the next start removes. */
@@ -57,10 +57,7 @@ export function createEndpointRemoval(deps: {
       try {
         return await remove(endpointId);
       } catch (error) {
-        log.error(
-          { err: error, endpoint: endpointId },
-          "a deleted endpoint cannot be removed completely yet; retrying",
-        );
+        log.error({ err: error, endpoint: endpointId }, "deleted endpoint: cannot be removed completely; retrying");
         await clock.sleep(storePause, stopping.signal).catch(() => undefined);
         if (stopping.signal.aborted) return;
       }
@@ -77,7 +74,9 @@ export function createEndpointRemoval(deps: {
       soon(
         containers
           .removeVolume(volumeId)
-          .catch((error: unknown) => log.warn({ err: error, volume: volumeId }, "a volume's folder is left over")),
+          .catch((error: unknown) =>
+            log.warn({ err: error, volume: volumeId }, "volume: its folder could not be removed"),
+          ),
       ),
     /** Ends retries; resolves when nothing is under way in the background. */
     settled: (): Promise<unknown> => {

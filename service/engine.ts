@@ -29,8 +29,18 @@ import { createReaper } from "./workers/reaper";
 import { createWorkerRegistry, isLocalId, phaseOf } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
 
-/** What the job path is built on. */
-export interface JobEngineDeps {
+export type JobEngine = ReturnType<typeof createJobEngine>;
+
+/** The job path: queues, workers, and the routes under /v2. */
+export function createJobEngine({
+  database,
+  clock,
+  settings,
+  endpoints,
+  log,
+  serverlessUrl,
+  ...deps
+}: {
   database: Database;
   clock: Clock;
   settings: Pick<
@@ -45,12 +55,7 @@ export interface JobEngineDeps {
   serverlessUrl(): string;
   /** Has the server listen on another address of this machine, for workers' calls only; resolves with the port. */
   listenForWorkers(address: string): Promise<number>;
-}
-
-export type JobEngine = ReturnType<typeof createJobEngine>;
-
-/** The job path: queues, workers, and the routes under /v2. */
-export function createJobEngine({ database, clock, settings, endpoints, log, serverlessUrl, ...deps }: JobEngineDeps) {
+}) {
   const { timings } = settings;
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
@@ -81,7 +86,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
     token: tokens.of,
     log: logs.of,
   });
-  /** Waiting jobs with the times at which they came by the steady clock. */
+  /** Waiting jobs with their times converted to the steady clock. */
   function* pressing(endpointId: string) {
     const ahead = clock.now() - steady.now();
     for (const { id, queuedAt } of live.queue(endpointId).pressing) yield { id, queuedAt: queuedAt - ahead };
@@ -96,13 +101,13 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
 
   function serve({ worker, process }: LocalWorker): void {
     const fail = (error: unknown): void => {
-      log.error({ err: error, worker: worker.id }, "what a worker made cannot be kept, and it is ended");
+      log.error({ err: error, worker: worker.id }, "worker: its result cannot be stored; the worker is stopped");
       process.kill();
     };
     if (process.channel) servePipe(process.channel, worker, { dispatcher, stream: queue.stream, fail });
   }
 
-  /** Workers that are up, whether they have a job or wait for one; those that start or are unhealthy are not. */
+  /** The number of idle and running workers, without those that start or are unhealthy. */
   const runningWorkers = (endpointId: string): number =>
     registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, steady.now(), timings)))
       .length;
@@ -119,7 +124,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
     ...{ tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, clock, log },
   });
   deps.events.on("endpointCreated", (endpointId) => {
-    // Made early, so that workers elsewhere can be given it before any worker runs here.
+    // Created early, so that workers elsewhere can use it before any worker runs here.
     tokens.of(endpointId);
     pool.review(endpointId);
   });
@@ -157,12 +162,12 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
     },
     workerRoutes,
 
-    /** Queues again what ran when the service ended, and starts workers. The server listens already. */
+    /** Requeues jobs that ran when the service ended, and starts workers. The server listens already. */
     async start(): Promise<void> {
-      // Workers that a service starts end with it; those elsewhere may still be at their jobs.
+      // Local workers end with their service; workers elsewhere may still run their jobs.
       const { kept, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
       for (const job of kept) dispatcher.awaitReturn(job);
-      // A service that was killed while it forgot an endpoint may have come to any point.
+      // A kill may have interrupted the removal of an endpoint.
       const left = new Set([...endpointIds, ...tokens.endpoints()]);
       const volumeIds = endpoints.volumeIds();
       setAsideOrphans(
@@ -177,7 +182,7 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       for (const endpointId of left) if (!exists(endpointId)) await removal.remove(endpointId);
       for (const { id } of endpoints.all()) tokens.of(id);
       queue.start();
-      // Nothing else waits for them: the service answers meanwhile.
+      // In the background: the service responds in the meantime.
       const looked = settings.runtime === "none" ? undefined : containers.open(settings.runtime === "docker");
       if (settings.runtime === "docker") {
         await looked;
@@ -189,25 +194,25 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       }
       void looked?.then(removal.tidy);
       void Promise.all([reaper.predecessorsGone(), looked])
-        .catch((error: unknown) => log.error({ err: error }, "it cannot be told whether earlier workers are gone"))
+        .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))
         .then(() => pool.start());
     },
 
-    /** The endpoint's workers and what they do. */
+    /** The endpoint's workers and their states. */
     workers: (endpointId: string): WorkerState[] =>
       registry.of(endpointId).map((worker) => {
         const { id, startedAt, stale: isStale, version = endpoints.get(endpointId)?.version ?? 0 } = worker;
         return { id, status: phaseOf(worker, steady.now(), timings), startedAt, version, isStale };
       }),
 
-    /** Replaces the endpoint's workers, which take no more jobs; `why` is said in the logs of the service and of the workers. */
+    /** Replaces the endpoint's workers after their jobs; `why` is logged by the service and by the workers. */
     restartWorkers(endpointId: string, why: string): void {
       log.info({ endpoint: endpointId }, why);
       logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${why}`);
       pool.replaceAll(endpointId);
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
-    /** What the console reads. */
+    /** The data of the console. */
     view: { ...queue.view, health, waiting: live.waiting, events },
 
     /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
@@ -220,7 +225,9 @@ export function createJobEngine({ database, clock, settings, endpoints, log, ser
       await queue.stop();
       await logs.flush();
       await reaper.close();
-      await containers.close().catch((error: unknown) => log.error({ err: error }, "containers may be left over"));
+      await containers
+        .close()
+        .catch((error: unknown) => log.error({ err: error }, "containers: not all could be removed"));
     },
   };
 

@@ -1,52 +1,72 @@
-/** What went wrong → the HTTP status that tells it. REST v1 says 400 for everything a client can mend (interface: Errors). */
-const statusOf = {
-  invalid: 400,
-  conflict: 400,
-  inUse: 400,
-  missingOnDelete: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  missing: 404,
-  /** A path of REST v2 that has other methods. */
-  methodNotAllowed: 405,
-  /** A name that another object has, in REST v2. */
-  taken: 409,
-  /** An operation that answers with a job's output, and there is none: /openai. */
-  jobCancelled: 410,
-  /** An API that is switched off by the option `retire`. */
-  retired: 410,
-  tooLarge: 413,
-  /** A request for a host that is not this service. */
-  misdirected: 421,
-  /** A body that does not have the shape that REST v2 describes; a rule that it breaks is `invalid`. */
-  unprocessable: 422,
-  tooManyRequests: 429,
-  jobFailed: 500,
-  internal: 500,
-  /** What the hosted service can do and this one cannot. */
-  unsupported: 501,
-  stopping: 503,
-  /** The store is locked, or the data folder read-only. */
-  storeUnavailable: 503,
-  jobTimedOut: 504,
-  /** The disk of the data folder is full. */
-  storeFull: 507,
-} as const;
+/** Every error of the service: its HTTP status, its `type` and `code` at /openai, and the detail that clients of REST v2 know. */
+interface ErrorKind {
+  status: number;
+  type: string;
+  word: string;
+  detail?: string;
+}
 
-/** A stable word for what went wrong. */
-export type ServiceErrorCode = keyof typeof statusOf;
+/** REST v1 responds with 400 to everything that a client can correct (interface: Errors). */
+const errorKinds = {
+  invalid: { status: 400, type: "invalid_request_error", word: "invalid_request" },
+  conflict: { status: 400, type: "invalid_request_error", word: "conflict" },
+  inUse: { status: 400, type: "invalid_request_error", word: "in_use" },
+  missingOnDelete: {
+    status: 400,
+    type: "invalid_request_error",
+    word: "not_found",
+    detail: "resource not found",
+  },
+  unauthorized: { status: 401, type: "authentication_error", word: "invalid_api_key" },
+  forbidden: { status: 403, type: "permission_error", word: "forbidden" },
+  missing: { status: 404, type: "invalid_request_error", word: "not_found", detail: "resource not found" },
+  /** A path of REST v2 that has other methods. */
+  methodNotAllowed: { status: 405, type: "invalid_request_error", word: "method_not_allowed" },
+  /** The name of another object, in REST v2. */
+  taken: { status: 409, type: "invalid_request_error", word: "conflict" },
+  /** The job of a call of /openai was cancelled, so there is no output. */
+  jobCancelled: { status: 410, type: "invalid_request_error", word: "job_cancelled" },
+  /** An API that the option `retire` turns off. */
+  retired: { status: 410, type: "invalid_request_error", word: "gone" },
+  tooLarge: { status: 413, type: "invalid_request_error", word: "request_too_large" },
+  /** A request for a host that is not this service. */
+  misdirected: { status: 421, type: "invalid_request_error", word: "misdirected" },
+  /** A body without the shape that REST v2 describes; a broken rule is `invalid`. */
+  unprocessable: {
+    status: 422,
+    type: "invalid_request_error",
+    word: "invalid_request",
+    detail: "Request validation failed.",
+  },
+  tooManyRequests: { status: 429, type: "rate_limit_error", word: "rate_limit_exceeded" },
+  jobFailed: { status: 500, type: "server_error", word: "job_failed" },
+  internal: { status: 500, type: "server_error", word: "internal_error" },
+  /** An ability of the hosted service that this one lacks. */
+  unsupported: { status: 501, type: "invalid_request_error", word: "unsupported" },
+  stopping: { status: 503, type: "server_error", word: "stopping" },
+  /** The store is locked, or the data folder read-only. */
+  storeUnavailable: { status: 503, type: "server_error", word: "store_unavailable" },
+  jobTimedOut: { status: 504, type: "server_error", word: "job_timed_out" },
+  /** The disk of the data folder is full. */
+  storeFull: { status: 507, type: "server_error", word: "store_full" },
+} as const satisfies Record<string, ErrorKind>;
+
+/** The stable name of an error. */
+export type ServiceErrorCode = keyof typeof errorKinds;
+
+/** The table row of an error. */
+export const errorKindOf = (code: ServiceErrorCode): ErrorKind => errorKinds[code];
 
 /**
- * An answer that tells the client what it did wrong: the subject, what happened, what is allowed.
- * Rules throw it; each door gives it the body of its own API. Its text never holds a secret.
+ * An error response: subject, problem and remedy. Rules throw it, and each API sends it in its own form. Its text contains no secret.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly code: ServiceErrorCode;
   readonly status: number;
-  /** Extra headers of the answer, such as Retry-After. */
+  /** Additional headers of the response, such as Retry-After. */
   readonly headers: Record<string, string>;
-  /** What is wrong with a body, a sentence for each property. */
+  /** The faults of a body, a sentence for each property. */
   readonly faults: readonly string[];
 
   constructor(
@@ -57,21 +77,21 @@ export class ServiceError extends Error {
   ) {
     super(message);
     this.code = code;
-    this.status = statusOf[code];
+    this.status = errorKinds[code].status;
     this.headers = headers;
     this.faults = faults;
   }
 }
 
-/** The words for an object that is not there; clients look for "not found". */
+/** The error for an absent object; clients search for "not found". */
 export const notFound = (what: string, id: string): ServiceError =>
   new ServiceError("missing", `${what} "${id}" not found`);
 
-/** A delete of an absent object: 400 in the REST API (interface: Errors), the same words as ever. */
+/** The error for a delete of an absent object: 400 in REST v1 (interface: Errors). */
 export const notFoundOnDelete = (what: string, id: string): ServiceError =>
   new ServiceError("missingOnDelete", `invalid ${what} id: ${what} "${id}" not found`);
 
-/** A failure of a command, above all of the start, that the user can mend: one clear line, no stack. */
+/** A failure of a command that the user can correct: one line, no stack. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }

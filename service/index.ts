@@ -67,7 +67,7 @@ async function startService(settings: ServiceSettings, database: Database, fault
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
-  faults.ofFollower = (error) => log.error({ err: error }, "a change is durable, but what follows it failed");
+  faults.ofFollower = (error) => log.error({ err: error }, "afterCommit callback failed after a commit");
   faults.ofDisk = (text) => {
     log.error(text);
     settings.onNotice(text);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { ServiceError, type ServiceErrorCode } from "../errors";
+import { errorKindOf, ServiceError } from "../errors";
 
 /** Where each API begins. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
@@ -28,16 +28,9 @@ function sendError(reply: FastifyReply, path: string, error: ServiceError): void
   else reply.send(errorBody(path, error));
 }
 
-/** Texts that clients of REST v2 know. */
-const details: Partial<Record<ServiceErrorCode, string>> = {
-  missing: "resource not found",
-  missingOnDelete: "resource not found",
-  unprocessable: "Request validation failed.",
-};
-
 /** The error body of REST v2. `errors` has the sentences that name property and value. */
 function problemOf({ code, message, status, faults }: ServiceError): object {
-  const detail = details[code];
+  const { detail } = errorKindOf(code);
   const errors = faults.length === 0 && detail !== undefined ? [message] : faults;
   return { title: STATUS_CODES[status], status, detail: detail ?? message, ...(errors.length > 0 && { errors }) };
 }
@@ -109,34 +102,8 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   else socket.destroy();
 }
 
-/** Words that OpenAI's clients know, `type` and `code` of an error. */
-const words: Record<ServiceErrorCode, [type: string, code: string]> = {
-  invalid: ["invalid_request_error", "invalid_request"],
-  conflict: ["invalid_request_error", "conflict"],
-  inUse: ["invalid_request_error", "in_use"],
-  taken: ["invalid_request_error", "conflict"],
-  methodNotAllowed: ["invalid_request_error", "method_not_allowed"],
-  missing: ["invalid_request_error", "not_found"],
-  missingOnDelete: ["invalid_request_error", "not_found"],
-  retired: ["invalid_request_error", "gone"],
-  tooLarge: ["invalid_request_error", "request_too_large"],
-  misdirected: ["invalid_request_error", "misdirected"],
-  unprocessable: ["invalid_request_error", "invalid_request"],
-  unsupported: ["invalid_request_error", "unsupported"],
-  unauthorized: ["authentication_error", "invalid_api_key"],
-  forbidden: ["permission_error", "forbidden"],
-  tooManyRequests: ["rate_limit_error", "rate_limit_exceeded"],
-  jobCancelled: ["invalid_request_error", "job_cancelled"],
-  jobFailed: ["server_error", "job_failed"],
-  jobTimedOut: ["server_error", "job_timed_out"],
-  internal: ["server_error", "internal_error"],
-  stopping: ["server_error", "stopping"],
-  storeUnavailable: ["server_error", "store_unavailable"],
-  storeFull: ["server_error", "store_full"],
-};
-
 /** The error body that OpenAI's clients read: `{"error": {message, type, param, code}}`. */
 export function openaiErrorBody({ code, message }: ServiceError): object {
-  const [type, word] = words[code];
+  const { type, word } = errorKindOf(code);
   return { error: { message, type, param: null, code: word } };
 }

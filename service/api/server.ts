@@ -11,7 +11,22 @@ import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots 
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
-interface ServerDeps {
+/** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
+const keepAliveTimeout = 72_000;
+
+/**
+ * Connections that may wait to be accepted. The limits allow 200 on each endpoint; with Node's 511 the system drops those
+ * of a busy moment, and clients see late or reset connections instead of a 429.
+ */
+const backlog = 4096;
+
+/** Routes have no schemas: without this, fastify loads compilers for them at its start, 100 files. */
+const noSchemas = (): never => {
+  throw new Error("routes must not have schemas");
+};
+
+/** The HTTP side of the service. */
+export function createServer(deps: {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;
@@ -30,24 +45,7 @@ interface ServerDeps {
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;
-}
-
-/** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
-const keepAliveTimeout = 72_000;
-
-/**
- * Connections that may wait to be accepted. The limits allow 200 on each endpoint; with Node's 511 the system drops those
- * of a busy moment, and clients see late or reset connections instead of a 429.
- */
-const backlog = 4096;
-
-/** Routes have no schemas: without this, fastify loads compilers for them at its start, 100 files. */
-const noSchemas = (): never => {
-  throw new Error("routes must not have schemas");
-};
-
-/** The HTTP side of the service. */
-export function createServer(deps: ServerDeps) {
+}) {
   const { auth, resources, rest, restV2, jobs, listening, retire, log, requestLimit } = deps;
   let requests = 0;
   let refusing = false;

@@ -11,16 +11,6 @@ import { jobText, readResult, refusedResult, resultLimit } from "../workers/resu
 import { disconnectSignal, onAbort } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
 
-interface ChannelDeps {
-  dispatcher: Dispatcher;
-  jobs: Pick<Jobs, "progress">;
-  stream: Pick<JobStream, "append">;
-  /** The token of the endpoint's workers; undefined when there is no such endpoint. */
-  token(endpointId: string): string | undefined;
-  /** How a job came in. */
-  operationOf(endpointId: string, jobId: string): JobOperation | undefined;
-}
-
 const takeQuery = z.object({
   job_in_progress: z.enum(["0", "1"]).optional().catch(undefined),
   batch_size: z.coerce.number().int().min(1).max(1000).catch(1).default(1),
@@ -39,7 +29,21 @@ const options = { config: { audience: "worker" }, bodyLimit: resultLimit } as co
 /** The workers' side of the job API, in the words of the public Python SDK; registered under /v2. */
 export function registerChannelRoutes(
   app: FastifyInstance,
-  { dispatcher, jobs, stream, token, operationOf }: ChannelDeps,
+  {
+    dispatcher,
+    jobs,
+    stream,
+    token,
+    operationOf,
+  }: {
+    dispatcher: Dispatcher;
+    jobs: Pick<Jobs, "progress">;
+    stream: Pick<JobStream, "append">;
+    /** The token of the endpoint's workers; undefined when there is no such endpoint. */
+    token(endpointId: string): string | undefined;
+    /** How a job came in. */
+    operationOf(endpointId: string, jobId: string): JobOperation | undefined;
+  },
 ): void {
   // JSON text whatever the content type says: the SDK sends it as a form.
   keepBodyText(app, ["application/json", "application/x-www-form-urlencoded"], resultLimit);
@@ -109,7 +113,7 @@ const isFaultOfResult = (error: FastifyError | ServiceError): boolean =>
   error instanceof ServiceError ? error.code === "invalid" : error.code === "FST_ERR_CTP_BODY_TOO_LARGE";
 
 /** Workers send their token raw; the form `Bearer <token>` is as good. */
-function checkToken(request: FastifyRequest<OfWorker>, token: ChannelDeps["token"]): void {
+function checkToken(request: FastifyRequest<OfWorker>, token: (endpointId: string) => string | undefined): void {
   const { endpointId } = request.params;
   const expected = token(endpointId);
   if (expected === undefined) throw notFound("endpoint", endpointId);

@@ -42,7 +42,7 @@ export function createSupervisor({
     return job !== undefined && deadlines.dueAt(job) === at;
   };
   const timers = createTimerQueue<string>(isCurrent, () => live.size);
-  const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "the supervisor's pass failed"));
+  const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "supervisor: pass failed; retrying"));
   const nextSweep = (dueAt: number): number => Math.ceil(dueAt / sweep) * sweep;
 
   function expect(job: Job): void {

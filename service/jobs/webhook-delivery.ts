@@ -31,24 +31,24 @@ export function createWebhookDelivery({
   timings: Pick<JobTimings, "webhookDelay" | "webhookAnswer">;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
-  /** Under way: id → what it holds. */
+  /** Deliveries in progress, by the id of their webhook. */
   const sending = new ShortLivedMap<number, { bytes: number; done: Promise<void> }>();
   const sendingTo = new Map<string, number>();
   let bytesSending = 0;
-  /** Hosts that may have something due, in the order of their turns. */
+  /** Hosts that may have due webhooks, in the order of their turns. */
   const hosts = new Set<string>();
   const stopping = new AbortController();
   setMaxListeners(atOnce.all, stopping.signal);
   let started = false;
   let scheduled = false;
-  const alarm = createAlarm(clock, look, (error) => log.error({ err: error }, "webhooks could not be sent"));
+  const alarm = createAlarm(clock, look, (error) => log.error({ err: error }, "webhooks: pass failed; retrying"));
   events.on("ended", ({ webhook }) => {
     if (webhook === undefined) return;
     hosts.add(webhookHost(webhook));
     sendSoon();
   });
 
-  /** Apart from the commit that the caller may be in: a fault here is none of the job's. */
+  /** Runs after the current commit, so that an error here does not fail the job's transition. */
   function sendSoon(): void {
     if (scheduled) return;
     scheduled = true;
@@ -57,20 +57,20 @@ export function createWebhookDelivery({
       try {
         sendNext();
       } catch (error) {
-        log.error({ err: error }, "webhooks could not be sent");
+        log.error({ err: error }, "webhooks: pass failed; retrying");
         alarm.by(clock.now() + 1000);
       }
     });
   }
 
-  /** Finds what became due by itself; answers when more will. */
+  /** Adds the hosts of due webhooks; returns the time of the next due one. */
   async function look(): Promise<number | undefined> {
     for (const host of webhooks.dueHosts(clock.now())) hosts.add(host);
     sendNext();
     return webhooks.nextDue(clock.now());
   }
 
-  /** Begins what may begin: one notification of each host in turn. */
+  /** Starts deliveries within the limits, one webhook of each host in turn. */
   function sendNext(): void {
     for (const host of hosts) {
       if (!started || stopping.signal.aborted || sending.size >= atOnce.all) return;
@@ -95,7 +95,7 @@ export function createWebhookDelivery({
     bytesSending += bytes;
     const done = deliver(id)
       .catch(async (error: unknown) => {
-        log.error({ err: error, webhook: id }, "a webhook could not be delivered");
+        log.error({ err: error, webhook: id }, "webhook: delivery failed; retrying");
         await pause();
       })
       .finally(() => {
@@ -118,13 +118,13 @@ export function createWebhookDelivery({
     const attempts = webhook.attempts + 1;
     const facts = { job: webhook.jobId, attempt: attempts, problem };
     if (problem !== undefined && attempts < limits.webhook.attempts) {
-      log.info(facts, "a webhook was not received and is sent again");
+      log.info(facts, "webhook: attempt failed; retrying");
       const dueAt = clock.now() + timings.webhookDelay;
       await record(id, () => webhooks.postpone(id, attempts, dueAt));
       alarm.by(dueAt);
       return;
     }
-    if (problem !== undefined) log.warn(facts, "a webhook was not received and is given up");
+    if (problem !== undefined) log.warn(facts, "webhook: last attempt failed; not retried");
     await record(id, () => webhooks.remove(id));
   }
 
@@ -137,13 +137,17 @@ export function createWebhookDelivery({
         return await groupCommit.commit(change);
       } catch (error) {
         if (stopping.signal.aborted) throw error;
-        if (!isLogged) log.error({ err: error, webhook: id }, "a sent webhook cannot be recorded yet; retrying");
+        if (!isLogged)
+          log.error(
+            { err: error, webhook: id },
+            "webhook: sent, but the store cannot be written; retrying to record it",
+          );
         await pause();
       }
     }
   }
 
-  /** Answers why it was not received; undefined when it was. */
+  /** Returns the problem of an attempt; undefined if it succeeded. */
   async function post({ url, body }: PendingWebhook): Promise<string | undefined> {
     const tooLong = new AbortController();
     const stop = (): void => tooLong.abort();
@@ -174,7 +178,7 @@ export function createWebhookDelivery({
       started = true;
       alarm.start();
     },
-    /** Ends deliveries; what was not received is delivered after the next start. */
+    /** Ends deliveries; the remaining webhooks are delivered after the next start. */
     async stop(): Promise<void> {
       stopping.abort();
       await alarm.stop();
@@ -183,7 +187,7 @@ export function createWebhookDelivery({
   };
 }
 
-/** Where a notification goes. Name and password of an address are sent as a header: fetch refuses, and quotes, an address with them. */
+/** The address and headers of a delivery. Name and password are sent as a header, because fetch rejects, and quotes, an address with them. */
 function addressOf(url: string): { address: URL; headers: Record<string, string> } {
   const address = new URL(url);
   const headers = { "content-type": "application/json" };

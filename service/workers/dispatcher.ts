@@ -16,7 +16,16 @@ interface WorkerPipe {
   stop(jobId: string): void;
 }
 
-interface DispatcherDeps {
+/** How long a worker that gets no more jobs is held, so that it does not ask in a loop, ms. */
+const dismissedHold = 1000;
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;
+
+/**
+ * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
+ * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
+ */
+export function createDispatcher(deps: {
   jobs: Pick<Jobs, "take" | "await" | "finish" | "giveBack">;
   /** An endpoint's waiting jobs and workers. */
   queue(endpointId: string): { readonly size: number; leave(taker: Taker): boolean };
@@ -29,18 +38,7 @@ interface DispatcherDeps {
   joined(endpointId: string): void;
   /** Something about the endpoint's workers changed. */
   changed(endpointId: string): void;
-}
-
-/** How long a worker that gets no more jobs is held, so that it does not ask in a loop, ms. */
-const dismissedHold = 1000;
-
-export type Dispatcher = ReturnType<typeof createDispatcher>;
-
-/**
- * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
- * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
- */
-export function createDispatcher(deps: DispatcherDeps) {
+}) {
   const { jobs, queue, events, registry, clock, timings, log, joined, changed } = deps;
   let closed = false;
   const longPolls = createLongPolls(clock);
@@ -98,7 +96,7 @@ export function createDispatcher(deps: DispatcherDeps) {
         recovered ? "interrupted" : "crashed",
         "the worker lost the job: it asked for another one without an answer",
       );
-      log.warn({ worker: worker.id, job: jobId }, "a worker lost its job, which is queued again");
+      log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
       freed(worker);
     }
   }
@@ -200,13 +198,13 @@ export function createDispatcher(deps: DispatcherDeps) {
       // Before the worker is added: if the store fails, the next call joins.
       if (!known) joined(endpointId);
       const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
-      if (!known) log.info({ endpoint: endpointId, worker: workerId }, "a worker joined");
+      if (!known) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
       worker.lastSeenAt = clock.now();
       if (worker.awaitedUntil !== undefined) {
         worker.awaitedUntil = undefined;
         worker.suspectSince = undefined;
         worker.lastAskAt = clock.now();
-        log.info({ endpoint: endpointId, worker: workerId }, "a worker came back to its jobs");
+        log.info({ endpoint: endpointId, worker: workerId }, "worker: returned to its jobs");
         changed(endpointId);
       }
       return worker;
@@ -264,7 +262,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       const pipe = pipes.get(worker);
       if (pipe) sendNext(worker, pipe);
       if (await result) return;
-      log.debug({ worker: worker.id, job: jobId }, "a result came for a job that is not the worker's any more");
+      log.debug({ worker: worker.id, job: jobId }, "worker: result ignored; the job is not assigned to it");
       worker.jobs.delete(jobId);
       worker.stopping.delete(jobId);
       freed(worker);

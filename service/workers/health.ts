@@ -5,21 +5,22 @@ import type { LiveJobs } from "../jobs/live-jobs";
 import type { JobTimings } from "../jobs/timings";
 import { isBusy, phaseOf, type WorkerRegistry } from "./registry";
 
-interface HealthDeps {
-  counters: Pick<JobCounters, "read">;
-  live: Pick<LiveJobs, "waiting" | "running">;
-  registry: WorkerRegistry;
-  throttled(endpointId: string): number;
-  problem(endpointId: string): string | undefined;
-  clock: Clock;
-  timings: JobTimings;
-}
-
 /**
  * An endpoint's numbers (interface: Queue health). completed, failed (timed out too) and retried count since the endpoint
  * was made; the others are what is now. A ready worker is an idle one whose call for a job is open.
  */
-export function readHealth(endpointId: string, deps: HealthDeps): EndpointHealth {
+export function readHealth(
+  endpointId: string,
+  deps: {
+    counters: Pick<JobCounters, "read">;
+    live: Pick<LiveJobs, "waiting" | "running">;
+    registry: WorkerRegistry;
+    throttled(endpointId: string): number;
+    problem(endpointId: string): string | undefined;
+    clock: Clock;
+    timings: JobTimings;
+  },
+): EndpointHealth {
   const { counters, live, registry, clock, timings } = deps;
   const now = clock.now();
   const workers = {

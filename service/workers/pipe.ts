@@ -8,20 +8,26 @@ import type { Dispatcher } from "./dispatcher";
 import type { Worker } from "./registry";
 import { jobText, readResult, refusedResult, resultLimit } from "./results";
 
-interface PipeDeps {
-  dispatcher: Pick<Dispatcher, "connect" | "finish">;
-  stream: Pick<JobStream, "append">;
-  /** The store cannot keep what the worker made. */
-  fail(error: unknown): void;
-}
-
 /**
  * The service's end of the pipe to its own Node worker (workers/node-host.ts): a socket pair that the process inherits, with a
  * JSON object per line. The service writes jobs `{id, input, s3Config?}` and `{stop: id}`; the worker writes `{ready: true}`
  * once, then `{id, chunk}`, and `{id, output?, error?, stopPod?}` for the end of a job. Whichever process ends, the other one
  * sees the end of the stream.
  */
-export function servePipe(pipe: Duplex, worker: Worker, { dispatcher, stream, fail }: PipeDeps): void {
+export function servePipe(
+  pipe: Duplex,
+  worker: Worker,
+  {
+    dispatcher,
+    stream,
+    fail,
+  }: {
+    dispatcher: Pick<Dispatcher, "connect" | "finish">;
+    stream: Pick<JobStream, "append">;
+    /** The store cannot keep what the worker made. */
+    fail(error: unknown): void;
+  },
+): void {
   /** Characters of chunks that are on their way to the store. */
   let storing = 0;
   let isReady = false;

@@ -22,7 +22,10 @@ import { judge, type Verdict } from "./watch";
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-interface PoolDeps {
+const unfit = "no longer fits the endpoint";
+
+/** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
+export function createWorkerPool(deps: {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss">;
   jobs: Pick<Jobs, "refuse" | "giveBack">;
@@ -38,12 +41,7 @@ interface PoolDeps {
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "info" | "warn" | "error">;
-}
-
-const unfit = "no longer fits the endpoint";
-
-/** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
-export function createWorkerPool(deps: PoolDeps) {
+}) {
   const { registry, dispatcher, jobs, events, pressing, endpoints, starter, clock, timings, log } = deps;
   const processes = new Map<Worker, LocalWorker>();
   const backoff = createStartBackoff(clock, timings);
@@ -67,7 +65,7 @@ export function createWorkerPool(deps: PoolDeps) {
     backoff.forget(job.endpointId);
     problems.worked(job.endpointId);
   });
-  const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "a pass over the workers failed"));
+  const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "pool: pass failed; retrying"));
 
   /** Brings one endpoint to what its rules ask for; answers when to look again. */
   function scale(endpointId: string): number {
@@ -113,7 +111,7 @@ export function createWorkerPool(deps: PoolDeps) {
       const local = localWorkerOf(worker, outcome, clock, () => review(endpointId));
       processes.set(worker, local);
       deps.serve(local);
-      log.info({ endpoint: endpointId, worker: worker.id, version }, "a worker starts");
+      log.info({ endpoint: endpointId, worker: worker.id, version }, "worker: starting");
       const end = outcome.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
       ends.add(end);
     }
@@ -127,7 +125,7 @@ export function createWorkerPool(deps: PoolDeps) {
   function refuseWaiting(endpointId: string, error: string): void {
     if (deps.joinedElsewhere(endpointId) || rollouts.has(endpointId)) return;
     for (const { id } of [...pressing(endpointId)]) {
-      jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "a job could not be failed"));
+      jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
     }
   }
 
@@ -153,7 +151,7 @@ export function createWorkerPool(deps: PoolDeps) {
     processes.delete(worker);
     registry.remove(worker);
     dispatcher.dismiss(worker);
-    log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "a worker ended");
+    log.info({ endpoint: endpointId, worker: worker.id, how: end.how, reason: local.reason }, "worker: ended");
     if (stopping) return;
     const crashed = local.reason === undefined || local.lost;
     const jobIds = [...worker.jobs.keys()];
@@ -175,13 +173,11 @@ export function createWorkerPool(deps: PoolDeps) {
   const takeBack = (jobId: string, { id }: Worker, reason: GiveBackReason, error: string): Promise<unknown> =>
     jobs
       .giveBack(jobId, id, reason, error)
-      .catch((fault) =>
-        log.error({ err: fault, job: jobId }, "a job could not be taken back yet from a worker that is gone"),
-      );
+      .catch((fault) => log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"));
 
   /** Ends a worker that does not do its part; one elsewhere is forgotten. */
   async function replace(worker: Worker, { kind, why }: Exclude<Verdict, { kind: "fine" }>): Promise<void> {
-    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `a worker ${why} and is replaced`);
+    log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${why}; it is replaced`);
     const local = processes.get(worker);
     dispatcher.dismiss(worker);
     if (local) {
