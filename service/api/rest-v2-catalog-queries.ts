@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { parseInput } from "../validation";
+import { queryInteger } from "./rest-v2-pages";
 
 /** Queries of the catalog. A malformed value is 422, a parameter that another one needs or rules out 400. */
 
@@ -12,7 +13,7 @@ const commaList = <Shape extends z.ZodType<unknown, string>>(item: Shape) =>
     .pipe(z.array(item))
     .optional();
 
-const count = (least: number) => z.coerce.number().pipe(z.int().min(least)).optional();
+const count = (least: number) => queryInteger(least, Number.MAX_SAFE_INTEGER).optional();
 const include = commaList(z.enum(["AVAILABILITY"])).refine((list) => list === undefined || list.length === 1, {
   error: "must be AVAILABILITY",
 });

@@ -19,6 +19,10 @@ const largestPage = 1000;
 
 const cursorContent = z.tuple([z.string(), z.int().nullable(), z.int()]);
 
+/** A whole number in a query; other spellings of a number, and the empty text, are refused. */
+export const queryInteger = (least: number, most: number) =>
+  z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.int().min(least).max(most));
+
 /** Reads the position of the last element of the page before; throws a ServiceError `unprocessable` for a broken or foreign cursor. */
 function positionIn(cursor: string, operation: string, limit: number | undefined): number {
   const fault = new ServiceError("unprocessable", "cursor: is not one of this list with these parameters");
@@ -40,8 +44,7 @@ export function createPager(pageSize: number) {
   return {
     /** `operation` is the path of the list: a cursor is valid for it only. `list` has the newest element first. */
     page<Row>(operation: string, list: readonly Placed<Row>[], query: unknown, most = largestPage): Page<Row> {
-      const limits = z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.int().min(1).max(most));
-      const shape = z.object({ cursor: z.string().min(1).optional(), limit: limits.optional() });
+      const shape = z.object({ cursor: z.string().min(1).optional(), limit: queryInteger(1, most).optional() });
       const { cursor, limit } = parseInput(shape, query, "unprocessable");
       const before = cursor === undefined ? Number.POSITIVE_INFINITY : positionIn(cursor, operation, limit);
       const left = list.filter(({ position }) => position < before);

@@ -7,7 +7,7 @@ import type { Resources } from "../resources";
 import { account } from "../resources/account";
 import { parseInput } from "../validation";
 import type { WorkerPhase } from "../workers/registry";
-import type { Pager, Placed } from "./rest-v2-pages";
+import { type Pager, type Placed, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
 /** A worker of an endpoint: what it does, what it runs, and since when in ms since the epoch. */
@@ -35,7 +35,7 @@ const time = (ms: number): string => new Date(ms).toISOString();
 const logQuery = z.object({
   source: z.enum(["container", "system"]).optional(),
   /** Past lines to begin with. */
-  tail: z.coerce.number().pipe(z.int().min(0).max(5000)).default(100),
+  tail: queryInteger(0, 5000).default(100),
   /** Begins after this time instead. */
   since: z.iso.datetime({ offset: true }).optional(),
 });

@@ -5,6 +5,7 @@ import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { reservedWords } from "./responses";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
+import { registerDelegationRoutes } from "./rest-v2-delegations";
 import { loadBalancerRoot } from "./rest-v2-endpoints";
 import { nounsOf } from "./rest-v2-nouns";
 import { createPager } from "./rest-v2-pages";
@@ -54,6 +55,7 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
   }
   registerWorkerRoutes(app, { ...deps, pager });
   registerCatalogRoutes(app, resources);
+  registerDelegationRoutes(app, resources.delegations);
   // The fields of both limits are not documented.
   app.get("/account/limits", async () => ({ spendRate: {}, serverlessWorkers: {} }));
   refuseOthers(app, new Map(methods));

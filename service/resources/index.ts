@@ -1,6 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { Database } from "../store/database";
 import { openAccountSettings } from "./account";
+import { createDelegations } from "./delegations";
 import { createEndpointContainers } from "./endpoint-containers";
 import { createEndpointLookup } from "./endpoint-lookup";
 import { createEndpoints, openEndpointTable } from "./endpoints";
@@ -33,6 +34,7 @@ export function createResources(deps: {
     secrets,
     volumes,
     registryAuths,
+    delegations: createDelegations(deps),
     templates: checkedTemplates,
     endpoints,
     endpointContainers: createEndpointContainers({ ...deps, endpoints, templates: checkedTemplates }),

@@ -63,6 +63,16 @@ const schema = `
     value_updated_at INTEGER
   ) STRICT;
 
+  CREATE TABLE delegations (
+    id TEXT PRIMARY KEY,
+    name TEXT,
+    aws_user TEXT NOT NULL,
+    repository TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    aws_region TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
   CREATE TABLE account_settings (content TEXT NOT NULL) STRICT;
 
   CREATE TABLE jobs (
@@ -119,8 +129,8 @@ const schema = `
   ) STRICT;
 `;
 
-/** The version of these tables, which a store has as its `user_version`. Versions 1 to 12 were never released. */
-const schemaVersion = 13;
+/** The version of these tables, which a store has as its `user_version`. Versions 1 to 13 were never released. */
+const schemaVersion = 14;
 
 /** Creates the tables of a new store and refuses a store of any other version. */
 export function createTables(version: number, run: (sql: string) => void): void {

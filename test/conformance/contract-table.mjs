@@ -9,11 +9,6 @@ import { basename } from "node:path";
 /** Why a response of the contract is in no test, the first reason that fits. The number is its footnote.
  * @type {[fits: (route: Route, status: string) => boolean, reason: string][]} */
 const reasons = [
-  [({ path }) => path.includes("/delegations"), "The local service has no delegations of registries."],
-  [
-    ({ path }) => path === "/v2/account/limits",
-    "The local service has no account limits; the fields of the response are not known.",
-  ],
   [({ path }) => path.endsWith("/{buildId}"), "The local service has no builds."],
   [({ path }) => path.endsWith("/logs"), "Other tests read the streams; the contract states no schema for them."],
   [(_route, status) => status === "403", "The local service has one key, which has every permission."],

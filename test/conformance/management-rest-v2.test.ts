@@ -150,6 +150,43 @@ describe("REST v2: requests and errors", () => {
   });
 });
 
+describe("REST v2: delegations of registries", () => {
+  const path = "/registries/delegations";
+  const resource = "arn:aws:ecr:us-east-1:123456789012:repository/team/worker";
+
+  test("are created for a repository, listed and deleted", async () => {
+    const made = await call("POST", path, { resource: `${resource}:v2`, name: "team" });
+    const repository = { repository: "team/worker", tag: "v2", awsRegion: "us-east-1", awsUser: "123456789012" };
+    expectAnswer(made, 201, { name: "team", ...repository });
+    const other = await call("POST", path, { resource });
+    expectAnswer(other, 201, { name: null, tag: "latest" });
+    expect(at((await call("GET", path)).json, "delegations")).toEqual(expect.arrayContaining([made.json, other.json]));
+    const own = `${path}/${stringAt(made, "id")}`;
+    expectAnswer(await call("DELETE", own), 204);
+    expectProblem(await call("DELETE", own), 404, "resource not found");
+    expect((await call("GET", path)).text).not.toContain(stringAt(made, "id"));
+    await call("DELETE", `${path}/${stringAt(other, "id")}`);
+  });
+
+  test("need a resource that is the ARN of a repository", async () => {
+    expectProblem(await call("POST", path, {}), 422);
+    expectProblem(await call("POST", path, { resource, bogus: 1 }), 422);
+    for (const wrong of ["", "team/worker", "arn:aws:s3:::bucket", `${resource}:`])
+      expectProblem(await call("POST", path, { resource: wrong }), 400, /^resource: .* must be arn:aws:ecr:/);
+  });
+
+  test("have no other methods", async () => {
+    for (const [method, own, allow] of [
+      ["PATCH", path, ["GET", "POST"]],
+      ["GET", `${path}/x`, ["DELETE"]],
+    ] as const) {
+      const answer = await call(method, own, method === "PATCH" ? {} : undefined);
+      expectProblem(answer, 405);
+      expect(answer.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining([...allow]));
+    }
+  });
+});
+
 describe("REST v2: beside the job API", () => {
   test("its words are no endpoint ids, and their job paths are 404 as problems", async () => {
     for (const word of ["serverless", "templates", "network-volumes", "registries", "catalog"]) {

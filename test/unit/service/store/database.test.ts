@@ -76,8 +76,8 @@ describe("a data folder", () => {
   });
 
   test.each([
-    [99, /newer release \(store version 99, this one supports 13\); use that release or another folder/],
-    [12, /development version \(store version 12, this release supports 13\); choose a new folder with --data/],
+    [99, /newer release \(store version 99, this one supports 14\); use that release or another folder/],
+    [13, /development version \(store version 13, this release supports 14\); choose a new folder with --data/],
   ])("of version %i is refused, left unlocked and not changed", (version, message) => {
     openHere().close();
     const connection = openHere();
