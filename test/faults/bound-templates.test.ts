@@ -54,3 +54,20 @@ describe("a template that an endpoint is bound to which REST v1 made", () => {
     });
   });
 });
+
+test("an endpoint that REST v1 made gets a copy of its template before REST v2, which deletes a bound template, deletes it", async () => {
+  const { id: templateId, user } = await templateInUse("v1");
+  const { ServerlessEndpoint } = kinds;
+  const { inputs } = ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, naming("mine"), [], "v1");
+  const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context({}, "v1"));
+  bench.asked();
+  bench.proxy.clear();
+  await ServerlessEndpoint.delete(id, outputs, bench.context({}, "v2"));
+  const changes = bench.proxy.requests.filter(({ method }) => method !== "GET");
+  expect(changes.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `PATCH /v2/serverless/${id}`,
+    `DELETE /v2/serverless/${id}`,
+  ]);
+  expect((await bench.rest("GET", `/templates/${templateId}`)).status).toBe(200);
+  expect((await bench.rest("GET", `/endpoints/${user}`)).json).toMatchObject({ templateId });
+});

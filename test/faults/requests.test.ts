@@ -32,7 +32,7 @@ async function createMany(one: ObjectCase, count: number, context: Context, para
 }
 
 describe.each(cases)("requests for 40 of $kind", (one) => {
-  test("one per create; none without a change; one list per refresh; one per delete, two per template", async () => {
+  test("one per create; none without a change; one list per refresh; one per delete, two of some kinds", async () => {
     const lifecycle = kinds[one.kind];
     bench.asked();
     const made = await createMany(one, 40, bench.context());
@@ -52,8 +52,11 @@ describe.each(cases)("requests for 40 of $kind", (one) => {
 
     const deletes = bench.context();
     await Promise.all(made.map(({ id, outputs }) => lifecycle.delete(id, outputs, deletes)));
-    // The service deletes templates by name: the present one is read first.
-    expect(bench.asked()).toHaveLength(one.kind === "Template" ? 80 : 40);
+    // The service deletes templates by name: the present one is read first. REST v2 deletes the template of an endpoint that REST v1
+    // made, so the endpoint is read first, for which the GPU catalog is needed once.
+    const ofEndpoints = dialect === "v2" ? 81 : 40;
+    const expected = { Template: 80, ServerlessEndpoint: ofEndpoints }[String(one.kind)] ?? 40;
+    expect(bench.asked()).toHaveLength(expected);
   });
 });
 

@@ -91,7 +91,7 @@ const guides: Record<string, Guide> = {
       const failed = await again(
         "sed -i 's/workersMax: 3/workersMax: -3/' Pulumi.yaml; sh preview.sh dev || cat comment.md; exit 0",
       );
-      expect(failed).toMatch(/### Preview of `dev` failed[\s\S]*workersMax: is -3/);
+      expect(failed).toMatch(/### Preview of `dev` failed[\s\S]*property workersMax value \{-3\} has a problem: is -3/);
       await again("sed -i 's/workersMax: -3/workersMax: 3/' Pulumi.yaml");
     },
   },

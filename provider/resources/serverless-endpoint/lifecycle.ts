@@ -1,4 +1,4 @@
-import { type EndpointRecord, type EndpointSettings, isApiError } from "serverless-compute-api";
+import type { EndpointRecord, EndpointSettings } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { limits } from "serverless-compute-api/shapes";
 import { callOptions, making } from "../../lifecycle/calls";
@@ -6,10 +6,10 @@ import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
-import { deleteIfPresent } from "../../lifecycle/deletion";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { template } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
+import { deleteEndpoint } from "./deletion";
 import { dialectRules } from "./dialect-rules";
 import {
   type Inputs,
@@ -32,10 +32,6 @@ const bareName = (name: Value): Value => (typeof name === "string" ? name.replac
 
 /** What the service uses where nothing is said. */
 const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
-
-/** Tries of a delete after the workers were scaled to zero, and milliseconds between them. */
-const deleteTries = 20;
-const deleteInterval = 500;
 
 const listIn = (wanted: Properties, key: string): Value[] => {
   const value = wanted[key];
@@ -145,31 +141,6 @@ const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs): Endpo
   networkVolumeId: inputs.networkVolumeId || null,
   executionTimeoutMs: inputs.executionTimeoutMs ?? null,
 });
-
-/** Deletes an endpoint; a service that wants it without workers first gets it scaled to 0/0. */
-async function deleteEndpoint(id: string, context: Context): Promise<void> {
-  const { management } = context.clients;
-  let scaled = false;
-  for (let tried = 1; ; tried++) {
-    try {
-      return await deleteIfPresent(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
-    } catch (error) {
-      if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || tried === deleteTries) throw error;
-    }
-    context.progress("taking its workers down before the delete");
-    if (scaled) await context.clock.sleep(deleteInterval, context.signal);
-    else await scaleToZero(id, context);
-    scaled = true;
-  }
-}
-
-async function scaleToZero(id: string, context: Context): Promise<void> {
-  try {
-    await context.clients.management.updateEndpoint(id, { workersMin: 0, workersMax: 0 }, callOptions(context));
-  } catch (error) {
-    if (!isApiError(error, "missing")) throw error;
-  }
-}
 
 async function change(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
   const { jobs, management } = context.clients;

@@ -96,7 +96,7 @@ export function lifeIn(language: ProgramLanguage): void {
     await write((text) => text.replace(/(workers_?max(?:=|: ))1/i, "$1-1"));
     const refused = await stack.preview();
     expect(refused.code).not.toBe(0);
-    expect(refused.output).toContain("workersMax: is -1");
+    expect(refused.output).toContain("property workersMax value {-1} has a problem: is -1");
     expect(service.proxy.requests).toEqual([]);
   });
 

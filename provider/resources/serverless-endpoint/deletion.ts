@@ -1,0 +1,57 @@
+import { isApiError } from "serverless-compute-api";
+import { callOptions, making } from "../../lifecycle/calls";
+import type { Context } from "../../lifecycle/contract";
+import { deleteIfPresent } from "../../lifecycle/deletion";
+import { template } from "../template/lifecycle";
+import { revisionOf } from "../template/revision";
+
+/** Tries of a delete after the workers were scaled to zero, and milliseconds between them. */
+const deleteTries = 20;
+const deleteInterval = 500;
+
+/**
+ * Deletes an endpoint; succeeds if the service no longer has it. An endpoint that the service deletes only without workers is scaled
+ * to 0/0 first.
+ */
+export async function deleteEndpoint(id: string, context: Context): Promise<void> {
+  const { management } = context.clients;
+  await releaseTemplateOf(id, context);
+  let scaled = false;
+  for (let tried = 1; ; tried++) {
+    try {
+      return await deleteIfPresent(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
+    } catch (error) {
+      if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || tried === deleteTries) throw error;
+    }
+    context.progress("taking its workers down before the delete");
+    if (scaled) await context.clock.sleep(deleteInterval, context.signal);
+    else await ifPresent(management.updateEndpoint(id, { workersMin: 0, workersMax: 0 }, callOptions(context)));
+    scaled = true;
+  }
+}
+
+/**
+ * Gives an endpoint that is bound to a template a copy of it. REST v2 deletes the bound template together with the endpoint, although
+ * other endpoints that REST v1 made may use it. An endpoint that REST v2 made for this provider has a marked copy already.
+ */
+async function releaseTemplateOf(id: string, context: Context): Promise<void> {
+  const { dialect, management } = context.clients;
+  if (dialect !== "v2") return;
+  const endpoint = await management.readEndpoint(id, callOptions(context));
+  const { container } = endpoint ?? {};
+  if (!container || endpoint?.templateId !== undefined) return;
+  const { found } = await template.reads(context).all(context);
+  const bound = found.find((one) => revisionOf(one) === revisionOf(container));
+  if (!bound) return;
+  context.progress(`giving it a copy of template "${bound.name}", which REST v2 would delete with it`);
+  await ifPresent(making(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)));
+}
+
+/** Waits for a change of an endpoint; succeeds if the service no longer has it. */
+async function ifPresent(change: Promise<unknown>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!isApiError(error, "missing")) throw error;
+  }
+}
