@@ -20,7 +20,7 @@ export function pathSegment(id: string, subject: string, request: { method: stri
   return encodeURIComponent(id);
 }
 
-/** Whether an address is this machine's own. */
+/** Returns true if an address is this machine's own. */
 export function isLoopback(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname : "";
   return host === "localhost" || host === "[::1]" || /^127\./.test(host);

@@ -26,10 +26,10 @@ export interface ApiErrorFacts {
   /** HTTP status, absent when no response came. */
   status?: number | undefined;
   request: RequestFacts;
-  /** Whether the same request can succeed later. */
+  /** True if the same request can succeed later. */
   retryable: boolean;
   /**
-   * Whether the service may have carried the request out although no response says so. Errors of requests that can safely
+   * True if the service may have carried the request out although no response says so. Errors of requests that can safely
    * be sent twice leave the clients with false: there is nothing to look for.
    */
   ambiguous: boolean;
@@ -60,7 +60,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   }
 }
 
-/** Whether `error` is an ApiError of one of the categories. */
+/** Returns true if `error` is an ApiError of one of the categories. */
 export function isApiError(error: unknown, ...categories: ErrorCategory[]): error is ApiError {
   return error instanceof ApiError && (categories.length === 0 || categories.includes(error.category));
 }

@@ -30,7 +30,7 @@ export const wakeSpread = (wait: number): number => Math.min(2_000, Math.max(250
 
 /** What a request allows the retry loop. */
 export interface RetryAllowance {
-  /** Whether carrying it out twice is the same as once. */
+  /** True if carrying it out twice is the same as once. */
   idempotent: boolean;
   /** Codes that say "not known yet" about something that was made a moment ago. */
   settling?: readonly string[] | undefined;

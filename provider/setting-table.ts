@@ -119,7 +119,7 @@ export type SettingName = keyof typeof rules;
 /** Every setting by its name in the stack's config and in the arguments of an explicit provider. */
 export const settingTable: Readonly<Record<SettingName, SettingRule>> = rules;
 
-/** Whether a word names a setting. */
+/** Returns true if a word names a setting. */
 export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingTable, name);
 
 /** The names of all settings. */

@@ -6,7 +6,7 @@ import { StartError } from "./errors";
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
 
-/** Whether a text can be an API key. */
+/** Returns true if a text can be an API key. */
 export const isApiKey = (text: string): boolean => /^[\x21-\x7e]{16,}$/.test(text);
 
 /** The API key of a data folder; undefined if no service has been started there yet. */

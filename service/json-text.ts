@@ -36,7 +36,7 @@ export function elementTexts(text: string): string[] | undefined {
   return elements;
 }
 
-/** Whether a value's text, as `memberTexts` gives it, is that of an object. */
+/** Returns true if a value's text, as `memberTexts` gives it, is that of an object. */
 export const isObjectText = (text: string | undefined): boolean => text?.charCodeAt(0) === codes.openObject;
 
 const codes = {

@@ -40,17 +40,17 @@ export interface ServiceOptions {
   templateRelease?: number;
   /** Shape of /stream answers: the interface's bare array, or the envelope that the SDKs read. Default `auto`: the envelope for those SDKs. */
   stream?: "auto" | "array" | "envelope";
-  /** Whether requests beyond the interface's rate limits are refused; `off` is for load tests of one's own handlers. Default `on`. */
+  /** True if requests beyond the interface's rate limits are refused; `off` is for load tests of one's own handlers. Default `on`. */
   rateLimits?: "on" | "off";
   /** APIs that respond with 410 to every request, as after their retirement. Default: none. */
   retire?: readonly OldApi[];
-  /** Whether REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
+  /** True if REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
   deleteNeedsScaleDown?: boolean;
   /** Elements in a page of a REST v2 list where a request has no limit. Default 1000. */
   pageSize?: number;
-  /** Whether the service has its web page, the console. Default true. */
+  /** True if the service has its web page, the console. Default true. */
   console?: boolean;
-  /** Whether a saved source file in the folder of a handler of `images` restarts its workers, after their jobs. Default false. */
+  /** True if a saved source file in the folder of a handler of `images` restarts its workers, after their jobs. Default false. */
   watch?: boolean;
   /** Waits of the job path that are to be other than the defaults; docs/service.md, Waits, lists them. */
   timings?: Partial<JobTimings>;
@@ -111,7 +111,7 @@ const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
 /** The API key that the environment gives the service; undefined where it gives none. */
 export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;
 
-/** Whether `npx` started this command itself, and not something that started it and may end before it. */
+/** Returns true if `npx` started this command itself, and not something that started it and may end before it. */
 export function isStartedByNpx(): boolean {
   const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env;
   return event === "npx" && script?.includes("serverless-compute-local") === true;

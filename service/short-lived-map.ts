@@ -32,7 +32,7 @@ export class ShortLivedMap<Key, Value> {
     }
     this.#entries.set(key, value);
   }
-  /** Whether it was there. */
+  /** Returns true if it was there. */
   delete(key: Key): boolean {
     const wasThere = this.#entries.delete(key);
     if (wasThere) this.#left++;

@@ -11,7 +11,7 @@ const isEmpty = (value: unknown): boolean =>
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
 
-/** Whether two lists have the same elements in any order. */
+/** Returns true if two lists have the same elements in any order. */
 const sameElements = (sent: readonly unknown[], shown: readonly unknown[]): boolean =>
   isDeepStrictEqual([...sent].map(textOf).sort(), [...shown].map(textOf).sort());
 

@@ -143,7 +143,7 @@ export function endpointBody(
 export const hasIdleTimeout = ({ type = "QUEUE", scalerType }: Pick<EndpointRecord, "type" | "scalerType">): boolean =>
   type !== "QUEUE" || scalerType !== "REQUEST_COUNT";
 
-/** Whether any of the settings is among the changes. */
+/** Returns true if any of the settings is among the changes. */
 const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
   keys.some((key) => changes[key] !== undefined);
 

@@ -32,6 +32,6 @@ export function unmarked(copy: ContainerSettings): { templateId: string | undefi
   return { templateId, container: { ...copy, env } };
 }
 
-/** Whether a container has the settings of a template. */
+/** Returns true if a container has the settings of a template. */
 export const runsTheSame = (container: ContainerSettings, template: TemplateRecord): boolean =>
   isDeepStrictEqual(container, containerOf(template));

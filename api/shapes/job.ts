@@ -9,7 +9,7 @@ export type JobStatus = z.output<typeof jobStatus>;
 export const finalStatus = jobStatus.exclude(["IN_QUEUE", "IN_PROGRESS"]);
 export type FinalStatus = z.output<typeof finalStatus>;
 
-/** Whether a job in this state is over. */
+/** Returns true if a job in this state is over. */
 export const isFinal = (status: JobStatus): status is FinalStatus => finalStatus.safeParse(status).success;
 
 /** Per-job rules of a submission (interface: policy fields), milliseconds. */

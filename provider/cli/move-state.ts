@@ -19,7 +19,7 @@ const asArguments = (settings: Record<string, unknown> = {}): Record<string, unk
     ),
   );
 
-/** Whether the engine created the provider by itself; its name may end in the version of the SDK, as default_3_248_0. */
+/** Returns true if the engine created the provider by itself; its name may end in the version of the SDK, as default_3_248_0. */
 const isDefault = ({ urn }: StateResource): boolean => /::default(_\d\w*)?$/.test(urn);
 
 /** The plugin's provider that replaces a dynamic one; the engine sets a default provider's settings again. */

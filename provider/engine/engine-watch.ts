@@ -3,7 +3,7 @@ import { connect, type Server } from "node:net";
 /** Milliseconds between two looks at the connections. */
 const lookEvery = 500;
 
-/** Whether nobody listens at an address any more. Anything but a refusal says nothing, so the engine counts as there. */
+/** Returns true if an address refuses connections. After any other result the engine counts as running. */
 function isRefused(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect({ host, port });

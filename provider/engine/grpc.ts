@@ -14,7 +14,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** Whether something thrown is a CallFailure, also one of another bundle of the plugin, whose class is a copy of this one. */
+/** Returns true if something thrown is a CallFailure, also one of another bundle of the plugin, whose class is a copy of this one. */
 export const isCallFailure = (thrown: unknown): thrown is CallFailure =>
   thrown instanceof Error && thrown.name === "CallFailure" && "code" in thrown && typeof thrown.code === "number";
 

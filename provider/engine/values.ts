@@ -8,7 +8,7 @@ const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 /** Properties on their way to the engine: JSON, unknowns as the engine's text. */
 export type Wire = Record<string, unknown>;
 
-/** Whether a value is an object with properties of its own, not a list and not null. */
+/** Returns true if a value is an object with properties of its own, not a list and not null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -68,7 +68,7 @@ export function toWire(properties: object): Wire {
   return wire;
 }
 
-/** Whether a value is one that the engine marked as secret. */
+/** Returns true if a value is one that the engine marked as secret. */
 export const isSecret = (value: unknown): boolean => isRecord(value) && value[signature] === secretSignature;
 
 /** What is left of the paths that begin with `key`. */

@@ -82,7 +82,7 @@ export async function making<Answer>(
   }
 }
 
-/** Whether a verb is to do nothing more but tidy up: it was cancelled, or its time is over. */
+/** Returns true if a verb is to do nothing more but tidy up: it was cancelled, or its time is over. */
 export const isOver = ({ clock, end, signal }: Pick<Context, "clock" | "end" | "signal">): boolean =>
   signal.aborted || (end !== undefined && clock.now() >= end);
 

@@ -8,7 +8,7 @@ export interface Listing<Found> {
   found: Found[];
   /** Elements that do not fit the shape of their kind. */
   unreadable: UnreadableElement[];
-  /** Whether the service may have more than it lists. */
+  /** True if the service may have more than it lists. */
   mayBeCapped: boolean;
 }
 

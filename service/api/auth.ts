@@ -33,7 +33,7 @@ export function createAuth(apiKey: string) {
     /** Job API: `Authorization: Bearer <key>` or the bare key. */
     checkJobs: ({ headers }: Pick<FastifyRequest, "headers">): void =>
       check("the header Authorization: Bearer <key>", bearer(headers.authorization), headers.authorization?.trim()),
-    /** Whether a request of GraphQL has a key, be it right or wrong. */
+    /** Returns true if a request of GraphQL has a key, be it right or wrong. */
     hasGraphqlKey: ({ headers, query }: FastifyRequest): boolean =>
       (queryKey(query) ?? headers.authorization) !== undefined,
     /** GraphQL: `?api_key=<key>` or `Authorization: Bearer <key>`. */

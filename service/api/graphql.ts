@@ -53,7 +53,7 @@ function readDocument(query: string, maxTokens: number): DocumentNode {
 
 interface GraphqlDeps {
   resources: Resources;
-  /** Whether an endpoint that still allows workers cannot be deleted. */
+  /** True if an endpoint that still allows workers cannot be deleted. */
   deleteNeedsScaleDown: boolean;
   log: Pick<Logger, "error">;
 }
@@ -78,7 +78,7 @@ export async function executeGraphql(
 /** What anyone may ask for without a key, as on the hosted service. */
 const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
 
-/** Whether a request's body asks for nothing but the catalog, in a short document; every other request needs a key. */
+/** Returns true if a request's body asks for nothing but the catalog, in a short document; every other request needs a key. */
 export function asksOnlyForCatalog(body: unknown): boolean {
   try {
     const { query } = parseInput(graphqlRequest, body);

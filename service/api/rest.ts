@@ -19,7 +19,7 @@ import type { WorkerState } from "./rest-v2-workers";
 
 /** What the REST API needs beside the resources. */
 export interface RestOptions {
-  /** Whether an endpoint that still allows workers cannot be deleted. */
+  /** True if an endpoint that still allows workers cannot be deleted. */
   deleteNeedsScaleDown: boolean;
   /** The workers of an endpoint, for `includeWorkers`. */
   workers(endpointId: string): WorkerState[];

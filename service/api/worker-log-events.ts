@@ -52,7 +52,7 @@ export async function openWorkerLogEvents({
   tail: number;
   /** Only lines after this time, all of them, instead of the last ones. */
   after: string | undefined;
-  /** Whether the worker still writes. */
+  /** Returns true if the worker still writes. */
   running(): boolean;
 }): Promise<AsyncGenerator<string> | undefined> {
   const tail = createLogTail(file);

@@ -9,7 +9,7 @@ export interface LogsFlags {
   data: string;
   /** How many past lines to print. */
   lines: number;
-  /** Whether to keep printing new lines. */
+  /** True if to keep printing new lines. */
   follow: boolean;
 }
 

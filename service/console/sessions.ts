@@ -42,7 +42,7 @@ export function createConsoleSessions(apiKey: string, clock: Clock) {
       const content = `${(clock.now() + sessionLifetime).toString(36)}.${randomBytes(16).toString("base64url")}`;
       return `${content}.${sign(content).toString("base64url")}`;
     },
-    /** Whether a session is one of this service and has not expired. */
+    /** Returns true if a session is one of this service and has not expired. */
     isOpen(session = ""): boolean {
       const [, content, until, signature] = /^(([0-9a-z]{1,12})\.[\w-]{22})\.([\w-]{43})$/.exec(session) ?? [];
       if (content === undefined || until === undefined || signature === undefined) return false;

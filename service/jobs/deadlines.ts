@@ -37,7 +37,7 @@ export function createDeadlines(
     /** When time does something to a job next. */
     dueAt: (job: Job): number => Math.min(ownEnd(job), job.expiresAt),
     triggerDue,
-    /** Whether clients see the job no more: what is due is over, even when the supervisor comes a moment later. */
+    /** Returns true if clients see the job no more: what is due is over, even when the supervisor comes a moment later. */
     isGone(job: Job, now: number): boolean {
       const trigger = triggerDue(job, now);
       // A job that ran out of its own time is still there, unless its ttl is over as well.

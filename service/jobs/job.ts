@@ -46,7 +46,7 @@ interface Waits {
   startedAt: undefined;
   finishedAt: undefined;
   error: undefined;
-  /** Whether its worker has sent a progress update. */
+  /** True if its worker has sent a progress update. */
   hasOutput: boolean;
 }
 type Runs = Omit<Waits, "workerId" | "startedAt"> & { workerId: string; startedAt: number };
@@ -107,13 +107,13 @@ type In<Status> = Extract<Job, { status: Status }>;
 type Before<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["from"][number]>;
 type After<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["to"]>;
 
-/** Whether a trigger can happen to a job in its state. */
+/** Returns true if a trigger can happen to a job in its state. */
 export const allows = <Trigger extends JobTrigger>(job: Job | undefined, trigger: Trigger): job is Before<Trigger> => {
   const from: readonly JobStatus[] = transitions[trigger].from;
   return job !== undefined && from.includes(job.status);
 };
 
-/** Whether a job is over. */
+/** Returns true if a job is over. */
 export const isOver = (job: Job): job is FinalJob => allows(job, "expire");
 
 /** The record of a submission, which has this number and place in the queue. */

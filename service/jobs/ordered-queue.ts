@@ -13,7 +13,7 @@ export interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
   readonly size: number;
   readonly first: Entry | undefined;
   add(entry: Entry): void;
-  /** Whether it was there. */
+  /** Returns true if it was there. */
   remove(entry: Entry): boolean;
   /** Takes the first one out. */
   shift(): Entry | undefined;

@@ -4,9 +4,9 @@ import { createOrderedQueue } from "./ordered-queue";
 /** A worker that waits for a job. */
 export interface Taker {
   workerId: string;
-  /** Whether it gets a job only when nobody else waits for one. */
+  /** True if it gets a job only when nobody else waits for one. */
   last?: boolean;
-  /** Whether the worker ends with the service: it may begin with a job before the store knows. */
+  /** True if the worker ends with the service: it may begin with a job before the store knows. */
   endsWithService?: boolean;
   /** The job is the worker's: called once. */
   give(taken: TakenJob): void;
@@ -31,7 +31,7 @@ export function createReadyQueue() {
       return normal.size + low.size;
     },
     add: (job: QueuedJob): void => queueOf(job).add(job),
-    /** Whether it was there. */
+    /** Returns true if it was there. */
     remove: (job: QueuedJob): boolean => queueOf(job).remove(job),
     get first(): QueuedJob | undefined {
       return firstQueue().first;
@@ -47,7 +47,7 @@ export function createReadyQueue() {
       yield* normal;
       yield* low;
     },
-    /** Whether a worker waits. */
+    /** True if a worker waits. */
     get hasTaker(): boolean {
       return takers.length > 0;
     },

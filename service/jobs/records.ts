@@ -16,7 +16,7 @@ export function createJobRecords(
 ) {
   const isVisible = (job: Job): boolean => !isGone(job, clock.now());
   return {
-    /** Whether clients see the job: an expired one is gone, even before the supervisor removes it. */
+    /** True if clients see the job: an expired one is gone, even before the supervisor removes it. */
     isVisible,
 
     /** The job, if clients see it. */

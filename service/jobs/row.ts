@@ -52,7 +52,7 @@ const operations = ["run", "runsync", "openai"] as const satisfies readonly JobO
 /** A row's columns, which may contradict each other. */
 type Read = JobFacts & Pick<Job, "status" | "workerId" | "startedAt" | "finishedAt" | "error" | "hasOutput">;
 
-/** Whether the columns are those of a job in that state. */
+/** Returns true if the columns are those of a job in that state. */
 function isJob(read: Read): read is Job {
   const { status, workerId, startedAt, finishedAt, error } = read;
   const ran = workerId !== undefined && startedAt !== undefined;

@@ -22,7 +22,7 @@ export type JobStream = ReturnType<typeof createJobStream>;
 export interface StreamReading {
   job: Job;
   chunks: string[];
-  /** Whether the job is over and nothing is left to read. */
+  /** True if the job is over and nothing is left to read. */
   done: boolean;
 }
 

@@ -5,7 +5,7 @@ import { CommandLineError, splitCommandLine } from "./command-line";
 const scripts = [".mjs", ".js", ".cjs"];
 export const typed = [".ts", ".mts", ".cts"];
 
-/** Whether a file name is the name of a program's source file, in JavaScript, TypeScript or Python. */
+/** Returns true if a file name is the name of a program's source file, in JavaScript, TypeScript or Python. */
 export const isSource = (name: string): boolean => [...scripts, ...typed, ".py"].includes(extname(name));
 
 /** The image without its tag or digest; a registry's port is not a tag. */

@@ -167,7 +167,7 @@ function connectionOf(identity: WorkerIdentity): Record<string, string> {
 interface WorkerCommand {
   file: string;
   args: string[];
-  /** Whether the program talks to the service over its file descriptor 3, as the Node worker does. */
+  /** True if the program talks to the service over its file descriptor 3, as the Node worker does. */
   channel: boolean;
 }
 

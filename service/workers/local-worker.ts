@@ -10,9 +10,9 @@ export interface LocalWorker {
   redact(text: string): string;
   /** Why the service ended it; a worker that ended without a reason crashed. */
   reason: string | undefined;
-  /** Whether it was ended because it did not answer any more, which is as bad as a crash. */
+  /** True if it was ended because it did not answer any more, which is as bad as a crash. */
   lost: boolean;
-  /** Whether its end was asked for. */
+  /** True if its end was asked for. */
   stopped: boolean;
 }
 

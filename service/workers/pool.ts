@@ -35,7 +35,7 @@ export function createWorkerPool(deps: {
   /** Serves the pipe of a worker that has one. */
   serve(local: LocalWorker): void;
   endpoints: EndpointLookup;
-  /** Whether a worker elsewhere ever joined the endpoint. */
+  /** Returns true if a worker elsewhere ever joined the endpoint. */
   joinedElsewhere(endpointId: string): boolean;
   starter: WorkerStarter;
   clock: Clock;

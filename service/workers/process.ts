@@ -27,7 +27,7 @@ export interface WorkerProcess {
 export interface ProcessEnd {
   /** What happened, in words that follow "the worker". */
   how: string;
-  /** Whether it exited by itself with code 0. */
+  /** True if it exited by itself with code 0. */
   clean: boolean;
   /** The last lines it wrote to stderr; of a container that wrote none there, to stdout. */
   lastErrors: string[];
@@ -37,7 +37,7 @@ interface ProcessStart {
   file: string;
   args: string[];
   env: Record<string, string>;
-  /** Whether its file descriptor 3 is a socket connected to this process. */
+  /** True if its file descriptor 3 is a socket connected to this process. */
   channel: boolean;
   /** An entry of `env` that no other process has; see workers/reaper.ts. */
   mark: string;

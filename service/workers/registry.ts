@@ -6,23 +6,23 @@ import { ShortLivedMap } from "../short-lived-map";
 export interface Worker {
   readonly id: string;
   readonly endpointId: string;
-  /** Whether the service started it and can end it. */
+  /** True if the service started it and can end it. */
   readonly local: boolean;
   /** The endpoint's version that it was started for; of one elsewhere nothing is known. */
   readonly version: number | undefined;
-  /** Whether the endpoint has changed since its start, so that it is to be replaced. */
+  /** True if the endpoint has changed since its start, so that it is to be replaced. */
   stale: boolean;
-  /** Whether it ever completed a job. */
+  /** True if it ever completed a job. */
   worked: boolean;
   /** When it was started; of one in a container when its program began to run. */
   startedAt: number;
-  /** Whether its image is still being fetched: that may take any time. */
+  /** True if its image is still being fetched: that may take any time. */
   preparing: boolean;
   /** When it asked for its first job; until then it starts up. */
   firstAskAt: number | undefined;
   lastAskAt: number;
   lastSeenAt: number;
-  /** Whether it ever pinged: from then on its silence means something. */
+  /** True if it ever pinged: from then on its silence means something. */
   pinged: boolean;
   /** Why it calls itself unhealthy. */
   unwell: string | undefined;
@@ -46,7 +46,7 @@ interface AssignedJob {
   /** When it got the job; of one that it had before the service started, that start. */
   since: number;
   lowPriority: boolean;
-  /** Whether it had the job before the service started. */
+  /** True if it had the job before the service started. */
   recovered: boolean;
 }
 
@@ -69,7 +69,7 @@ const localPrefix = "local-";
 export const newLocalId = (): string => `${localPrefix}${randomBytes(6).toString("hex")}`;
 
 /**
- * Whether an id is that of a worker that this service or an earlier one on its data folder started. Such a worker is in the
+ * Returns true if an id is that of a worker that this service or an earlier one on its data folder started. Such a worker is in the
  * registry from its start to its end; at any other time it is one that was ended and still speaks for a moment.
  */
 export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);

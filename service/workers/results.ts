@@ -17,7 +17,7 @@ const result = z.object({ status: z.string().optional(), stopPod: z.boolean().op
 interface WorkerResult {
   status: string | undefined;
   outcome: JobOutcome;
-  /** Whether the worker wants to be replaced. */
+  /** True if the worker wants to be replaced. */
   refresh: boolean;
 }
 

@@ -21,7 +21,7 @@ export function createRollouts() {
         hung: workers.filter(({ version = 0 }) => setBack.includes(version) && !proven.has(version)),
       };
     },
-    /** Whether workers that were up have to be replaced still. */
+    /** Returns true if workers that were up have to be replaced still. */
     has: (endpointId: string): boolean => sizes.has(endpointId),
     /** Adds what the rollout of the endpoint wants to the plan of the scaler. */
     plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan {

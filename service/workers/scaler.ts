@@ -26,7 +26,7 @@ export interface ScaledWorker {
   since: number;
   /** Jobs it runs that may start workers. */
   jobs: number;
-  /** Whether it runs what the endpoint no longer asks for. */
+  /** True if it runs what the endpoint no longer asks for. */
   stale: boolean;
   /** From when on it can be relied on: it has completed a job, or waits for one undisturbed; Infinity while neither is so. */
   settledAt: number;

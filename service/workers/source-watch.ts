@@ -97,7 +97,7 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(join(folder, "/"));
 
-/** Whether a folder has no sources of the user's own. */
+/** Returns true if a folder has no sources of the user's own. */
 const isLeftOut = (folder: string): boolean =>
   /[\\/](?:\.[^\\/]*|node_modules|__pycache__)$/.test(folder) || existsSync(join(folder, "pyvenv.cfg"));
 

@@ -33,7 +33,7 @@ export function createWorkerTokens(database: Database) {
       usedElsewhere.add(endpointId);
       noteElsewhere.run(endpointId);
     },
-    /** Whether a worker elsewhere ever used it. */
+    /** Returns true if a worker elsewhere ever used it. */
     hasJoinedElsewhere: (endpointId: string): boolean => usedElsewhere.has(endpointId),
     /** Ids of the endpoints that have a token. */
     endpoints: (): string[] => all.all().map(({ id }) => id),

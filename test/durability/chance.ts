@@ -1,4 +1,4 @@
-/** Whether the long forms of the tests run: `npm run test:full`. */
+/** True if the long forms of the tests run: `npm run test:full`. */
 export const isFull = process.env["FULL"] === "1";
 
 /** Chance that can be repeated: the same seed gives the same numbers. */

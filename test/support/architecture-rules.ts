@@ -242,7 +242,7 @@ export const rules: Rule[] = [
   },
 ];
 
-/** Whether a path of the repository holds code; package.json and the like may be read from anywhere. */
+/** Returns true if a path of the repository holds code; package.json and the like may be read from anywhere. */
 function leadsToCode(path: string): boolean {
   return [...packages, "examples", "test", "scripts", "bench"].some((folder) => leads(folder)(path));
 }

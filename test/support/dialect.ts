@@ -7,7 +7,7 @@ import type { Dialect } from "serverless-compute-api";
 export const dialect: Dialect = process.env["TEST_DIALECT"] === "v2" ? "v2" : "v1";
 
 /**
- * Whether recording proxies remove response fields that the contracts do not describe: with TEST_RESPONSES=stripped in the
+ * True if recording proxies remove response fields that the contracts do not describe: with TEST_RESPONSES=stripped in the
  * environment, for any suite and dialect.
  */
 export const strippedResponses = process.env["TEST_RESPONSES"] === "stripped";

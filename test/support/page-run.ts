@@ -35,7 +35,7 @@ const asksNothing = /--preview-only|drift\.sh/;
 const ownPort = "7337";
 
 /**
- * Whether what a command printed is what the page says: each line of the page in this order, `…` for anything.
+ * Returns true if what a command printed is what the page says: each line of the page in this order, `…` for anything.
  * The result is the first line that is missing.
  */
 export function missingLine(expected: string, printed: string): string | undefined {

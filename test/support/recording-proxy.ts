@@ -53,7 +53,7 @@ export interface RecordedRequest {
   path: string;
   /** What was done to it, where anything was. */
   fault: Fault["kind"] | undefined;
-  /** Whether the origin answered it. */
+  /** True if the origin answered it. */
   carriedOut: boolean;
   /** Status that the client was sent, undefined when it got none. */
   status: number | undefined;
@@ -76,7 +76,7 @@ export interface RecordingProxy {
   mostAtOnce(): number;
   /** Faults that no request has come for yet. */
   pendingFaults(): number;
-  /** Whether a request came for the fault `clientGone`. */
+  /** Returns true if a request came for the fault `clientGone`. */
   clientIsGone(): boolean;
   /** Forgets the record and the faults that are left. */
   clear(): void;
@@ -96,7 +96,7 @@ const fits = (match: Match, method: string, path: string, body: string): boolean
   (match.path === undefined || (typeof match.path === "string" ? match.path === path : match.path.test(path))) &&
   (match.body === undefined || match.body.test(body));
 
-/** Whether the origin hears of a request that this goes wrong with. */
+/** Returns true if the origin hears of a request that this goes wrong with. */
 function reachesOrigin(fault: Fault): boolean {
   switch (fault.kind) {
     case "dropBeforeSend":

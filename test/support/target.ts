@@ -17,7 +17,7 @@ export interface Target {
   readonly graphqlUrl: string;
   readonly serverlessUrl: string;
   readonly apiKey: string;
-  /** Whether the service was started by somebody else. */
+  /** True if the service was started by somebody else. */
   readonly outside: boolean;
   /** Image name that runs a handler; skips the test where an outside service was given none. */
   image(handler: HandlerName, context: TestContext): string;

@@ -11,7 +11,7 @@ import { type Survey, survey } from "./survey";
 export interface RecoverFlags extends StackChoice, Choices {
   /** Output of `pulumi stack export`, instead of the stack's own. */
   file?: string | undefined;
-  /** Whether to import what was found and to clear all other pending creates. */
+  /** Imports found objects and clears all other pending creates. */
   yes?: boolean | undefined;
   json?: boolean | undefined;
 }

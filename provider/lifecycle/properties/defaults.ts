@@ -20,14 +20,14 @@ export function recordedDefaults(shape: z.ZodObject, news: Properties): Properti
 export const defaultsOf = ({ [defaultsKey]: names }: Properties): Properties =>
   names === undefined ? {} : { [defaultsKey]: names };
 
-/** Whether the program left `key` at its default; undefined in state of versions that did not record it. */
+/** Returns true if the program left `key` at its default; undefined in state of versions that did not record it. */
 export function isDefaulted(properties: Properties, key: string): boolean | undefined {
   const names = properties[defaultsKey];
   return Array.isArray(names) ? names.includes(key) : undefined;
 }
 
 /**
- * Whether the program leaves a property out, so that no value of the service is drift. In state without the record of defaults
+ * Returns true if the program leaves a property out, so that no value of the service is drift. In state without the record of defaults
  * a property at its default counts as left out.
  */
 export function isLeftOut(schema: z.core.$ZodType, key: string, olds: Properties): boolean {

@@ -34,7 +34,7 @@ export function diffProperties(
   });
 }
 
-/** Whether a change of the property replaces the object in the dialect of the rules. */
+/** Returns true if a change of the property replaces the object in the dialect of the rules. */
 function isReplaced(schema: z.core.$ZodType, { dialect }: DiffRules): boolean {
   const { replaces } = traitsOf(schema);
   return replaces === true || (replaces !== undefined && replaces === dialect);

@@ -6,7 +6,7 @@ import { toValue } from "./values";
 export interface Property {
   /** The shape of a value that is there. */
   inner: z.core.$ZodType;
-  /** Whether it may be absent. */
+  /** True if it may be absent. */
   optional: boolean;
   /** What absence stands for; undefined where it has no default. */
   fallback: Value | undefined;

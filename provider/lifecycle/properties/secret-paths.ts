@@ -6,11 +6,11 @@ export const hiddenValue = "[secret]";
 
 const startsWith = (path: Path, start: Path): boolean => start.every((step, index) => step === path[index]);
 
-/** Whether what stands at `path` is secret, or a part of something secret. */
+/** Returns true if what stands at `path` is secret, or a part of something secret. */
 export const isSecretAt = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret));
 
-/** Whether it is, or holds something secret. */
+/** Returns true if it is, or holds something secret. */
 export const holdsSecret = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret) || startsWith(secret, path));
 

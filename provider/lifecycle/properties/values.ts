@@ -2,11 +2,11 @@ import { type Path, type Properties, Unknown, type Value } from "../contract";
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-/** Whether a value is an object of properties: no list, no Unknown. */
+/** Returns true if a value is an object of properties: no list, no Unknown. */
 export const isProperties = (value: Value | undefined): value is Properties =>
   isObject(value) && !Array.isArray(value) && !(value instanceof Unknown);
 
-/** Whether a value is unknown before deployment, or holds something that is. */
+/** Returns true if a value is unknown before deployment, or holds something that is. */
 export function hasUnknown(value: Value | undefined): boolean {
   if (value instanceof Unknown) return true;
   if (Array.isArray(value)) return value.some(hasUnknown);

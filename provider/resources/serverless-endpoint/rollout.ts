@@ -27,7 +27,7 @@ export interface Rollout {
   untilReady(): Promise<void>;
   /** Waits until new workers are up and no others are left, or none has to be; false when that is not so at the deadline. */
   untilSettled(workersMin: number): Promise<boolean>;
-  /** Whether a worker of the new version had the job; undefined when it cannot be known. */
+  /** Returns true if a worker of the new version had the job; undefined when it cannot be known. */
   had(job: JobRecord): Promise<boolean | undefined>;
 }
 

@@ -52,7 +52,7 @@ export function settingsBefore(
 
 const triggersIn = (verify: unknown): unknown => (isPropertiesValue(verify) ? verify["triggers"] : undefined);
 
-/** Whether the triggers of a verification changed; one that is new has none that did. */
+/** Returns true if the triggers of a verification changed; one that is new has none that did. */
 export function triggersChanged(olds: { [key: string]: unknown }, verify: unknown): boolean {
   if (!isPropertiesValue(olds["verify"]) || !isPropertiesValue(verify)) return false;
   return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(verify) ?? []);

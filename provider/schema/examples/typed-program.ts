@@ -19,7 +19,7 @@ export interface TypedStep {
   variable: string;
   member: string;
   isLookUp: boolean;
-  /** Whether a later step or an output reads it. */
+  /** True if a later step or an output reads it. */
   isRead: boolean;
   args: Entry[];
 }

@@ -11,7 +11,7 @@ interface ContainerStart {
   name: string;
   /** Gets the image and whatever else is needed; resolves with what makes the container and returns its id. */
   prepare(): Promise<(signal: AbortSignal) => Promise<string>>;
-  /** Whether the engine said that the container had used up its memory. */
+  /** Returns true if the engine said that the container had used up its memory. */
   ranOutOfMemory(containerId: string): Promise<boolean>;
   /** How much it may use, GB; undefined for what there is. */
   memoryLimit: number | undefined;

@@ -9,7 +9,7 @@ export interface EngineAbilities {
   /** CPUs of its machine. */
   cpus: number;
   gpus: boolean;
-  /** Whether it can limit a container's disk; unknown until it refused. */
+  /** True if it can limit a container's disk; unknown until it refused. */
   diskLimit: boolean;
 }
 

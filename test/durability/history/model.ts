@@ -42,7 +42,7 @@ const defaultExecution = 10 * minute;
 /** Execution limits that endpoints of the histories have themselves. */
 export const endpointLimits: Record<string, number | undefined> = { plain: undefined, strict: 20_000 };
 
-/** Whether a worker goes on when the service ends: one of them is elsewhere. */
+/** Returns true if a worker goes on when the service ends: one of them is elsewhere. */
 export const outlives = (workerId: string): boolean => workerId === "worker-2";
 
 /** What the job path should be: the record of jobs, kept by plain rules. */
@@ -183,7 +183,7 @@ export class Model {
     return job.status === "IN_QUEUE" && this.#end(job, "FAILED", now, undefined, error);
   }
 
-  /** Whether a client can see the job. */
+  /** Returns true if a client can see the job. */
   isVisible(job: ModelJob, now: number): boolean {
     if (job.status === "REMOVED") return false;
     const { at, trigger } = this.#deadline(job);

@@ -16,9 +16,9 @@ export interface ObjectCase {
   /** Its create on the wire. */
   create: Match;
   held: HeldKind;
-  /** Whether no two objects may have the same name. */
+  /** True if no two objects may have the same name. */
   unique: boolean;
-  /** Whether the service can read a single one by its id. */
+  /** True if the service can read a single one by its id. */
   readById: boolean;
 }
 

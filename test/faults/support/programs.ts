@@ -15,7 +15,7 @@ interface Choices {
   workersMax: number;
   gpus: string[];
   computeType: "GPU" | "CPU";
-  /** Whether the second endpoint, with a template of its own, is there. */
+  /** True if the second endpoint, with a template of its own, is there. */
   second: boolean;
 }
 

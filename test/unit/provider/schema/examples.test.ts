@@ -34,7 +34,7 @@ const programs = (language: string, extension: string): string[] => {
   return examples.map(({ text }, index) => write(`${language}-${index}.${extension}`, `${text}\n`));
 };
 
-/** Whether a checker is on PATH; one that is there and does not work fails the file. */
+/** Returns true if a checker is on PATH; one that is there and does not work fails the file. */
 const isThere = (command: string, ...args: string[]): boolean => {
   const { error, status, stderr } = spawnSync(command, args, { input: "", encoding: "utf8" });
   if (status === 0) return true;
