@@ -1,12 +1,12 @@
 import type { Clock } from "serverless-compute-api/clock";
 
-/** Timers hold 24.8 days at most; a day is often enough to look again. */
+/** The longest sleep, ms: timers support 24.8 days at most. */
 const longest = 24 * 3600 * 1000;
 
-/** Wait after a run that failed, ms. */
+/** Wait after a failed run, ms. */
 const failurePause = 1000;
 
-/** Runs `work` whenever its time comes; nobody polls. It answers when it wants to run next, undefined for not before somebody asks. */
+/** Runs `work` at requested times, without polling. `work` returns the time of its next run; undefined for none until a request. */
 export function createAlarm(clock: Clock, work: () => Promise<number | undefined>, onError: (error: unknown) => void) {
   let stopped = false;
   let next = Number.POSITIVE_INFINITY;
@@ -59,7 +59,7 @@ export function createAlarm(clock: Clock, work: () => Promise<number | undefined
       next = Math.min(next, clock.now());
       running = run();
     },
-    /** Ends the runs; resolves when the one under way is over. */
+    /** Ends the runs; resolves after the current one. */
     async stop(): Promise<void> {
       stopped = true;
       sleeping?.abort();

@@ -4,7 +4,7 @@ import type { JobTimings } from "./timings";
 
 export type JobDeadlines = ReturnType<typeof createDeadlines>;
 
-/** What time does to jobs, and when. `executionTimeout` is an endpoint's own limit in ms, when it has one. */
+/** The deadlines of jobs. `executionTimeout` returns an endpoint's own timeout, ms. */
 export function createDeadlines(
   executionTimeout: (endpointId: string) => number | undefined,
   { runRetention, runsyncRetention }: Pick<JobTimings, "runRetention" | "runsyncRetention">,
@@ -14,17 +14,17 @@ export function createDeadlines(
     runsync: runsyncRetention,
     openai: runsyncRetention,
   };
-  /** How long the job may run, ms: its own policy before the endpoint's before the default. */
+  /** The job's execution timeout, ms: its own, else the endpoint's, else the default. */
   const executionLimit = (job: Job): number =>
     job.executionTimeout ?? executionTimeout(job.endpointId) ?? limits.executionTimeout.default;
 
-  /** When the job's own time is over; its ttl may be over before. */
+  /** The end of the job's execution timeout or retention; its ttl may end before. */
   function ownEnd(job: Job): number {
     if (isOver(job)) return job.finishedAt + retention[job.operation];
     return job.status === "IN_PROGRESS" ? job.startedAt + executionLimit(job) : Number.POSITIVE_INFINITY;
   }
 
-  /** What time has done to a job by `now`; undefined when nothing yet. */
+  /** The trigger of a deadline that has passed; undefined for none. */
   function triggerDue(job: Job, now: number): JobTrigger | undefined {
     const own = ownEnd(job);
     if (Math.min(own, job.expiresAt) > now) return undefined;
@@ -34,13 +34,13 @@ export function createDeadlines(
 
   return {
     executionLimit,
-    /** When time does something to a job next. */
+    /** The next deadline. */
     dueAt: (job: Job): number => Math.min(ownEnd(job), job.expiresAt),
     triggerDue,
-    /** Returns true if clients see the job no more: what is due is over, even when the supervisor comes a moment later. */
+    /** Returns whether the job is hidden from clients: an expired job is, even before the supervisor removes it. */
     isGone(job: Job, now: number): boolean {
       const trigger = triggerDue(job, now);
-      // A job that ran out of its own time is still there, unless its ttl is over as well.
+      // A job whose execution timeout has passed is visible until its ttl is over.
       return job.expiresAt <= now || (trigger !== undefined && trigger !== "timeOut");
     },
   };

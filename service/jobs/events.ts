@@ -1,14 +1,14 @@
 import { EventEmitter } from "node:events";
 import type { FinalJob, Job, LiveJob, QueuedJob, RunningJob } from "./job";
 
-/** What happened to jobs, once it is durable or nobody was promised it. No listener depends on another one. */
+/** Events of jobs, emitted after the commit, or at once for pending changes. The order of listeners has no meaning. */
 export interface JobEventMap {
   /** A job waits for a worker. */
   queued: [job: QueuedJob];
   started: [job: RunningJob];
-  /** Stream chunks came in. */
+  /** Stream chunks arrived. */
   streamed: [job: RunningJob];
-  /** A job is over; `before` is what it was until then. */
+  /** A job is over; `before` is its previous state. */
   ended: [job: FinalJob, before: Job, output: string | undefined];
   /** A job's ttl changed. */
   retimed: [job: Job];

@@ -1,45 +1,45 @@
 import { finalStatus, type JobStatus, jobStatus } from "serverless-compute-api/shapes";
 
-/** How a job came in; it decides the form of its id and how long its result is kept. */
+/** The operation that submitted a job; it selects the form of its id and its retention. */
 export type JobOperation = "run" | "runsync" | "openai";
 
-/** A job as it is submitted; ids, times and JSON texts are made by the caller. */
+/** A submission; the caller sets id, times and JSON texts. */
 export interface NewJob {
   id: string;
   endpointId: string;
   operation: JobOperation;
   lowPriority: boolean;
-  /** The job's own limit of its run, ms; the endpoint's applies when absent. */
+  /** The job's execution timeout, ms. Defaults to the endpoint's. */
   executionTimeout: number | undefined;
   createdAt: number;
-  /** When its ttl is over. */
+  /** The end of its ttl. */
   expiresAt: number;
   webhook: string | undefined;
-  /** JSON text, for the worker only, as the input is. */
+  /** JSON text. Like the input, it is for the worker only. */
   s3Config: string | undefined;
   input: string;
 }
 
-/** What is known of a job in every state, but for its input and output. Times are ms since the epoch. */
+/** The properties of a job in every state, without input and output. Times are ms since the epoch. */
 export interface JobFacts extends Omit<NewJob, "input" | "s3Config"> {
   /** Its number in the store. */
   seq: number;
-  /** When it last came into the queue. */
+  /** The time at which it was queued last. */
   queuedAt: number;
-  /** Its turn in the queue: the lower, the earlier. Not a time: clocks are set back, and a millisecond holds many jobs. */
+  /** Its position in the queue, the lowest first. Not a time: clocks are set back, and many jobs share a millisecond. */
   place: number;
-  /** How often it was queued again. */
+  /** Number of requeues. */
   retries: number;
-  /** How many workers crashed with it. */
+  /** Number of workers that crashed with it. */
   crashes: number;
-  /** Stream chunks so far, and how many of them were read. */
+  /** Numbers of stream chunks so far, and of those that were read. */
   chunks: number;
   chunksRead: number;
 }
 
 /**
- * What depends on the state. Every job has every property, so that the engine can copy one without a look at its shape: with
- * properties that come and go a transition took ten times as long.
+ * The properties that depend on the state. Every job has every property, so that all have one hidden class in V8: with optional
+ * properties a transition took ten times as long.
  */
 interface Waits {
   workerId: undefined;
@@ -51,7 +51,7 @@ interface Waits {
 }
 type Runs = Omit<Waits, "workerId" | "startedAt"> & { workerId: string; startedAt: number };
 type Ran = Omit<Runs, "finishedAt"> & { finishedAt: number };
-/** A job may be final without having run: cancelled while it waited, or refused. */
+/** A final job that may not have run: cancelled while it waited, or refused. */
 type MayHaveRun = Omit<Ran, "workerId" | "startedAt"> & { workerId: string | undefined; startedAt: number | undefined };
 
 export type QueuedJob = JobFacts & Waits & { status: "IN_QUEUE" };
@@ -64,7 +64,7 @@ export type LiveJob = QueuedJob | RunningJob;
 export type FinalJob = CompletedJob | FailedJob | CancelledJob | TimedOutJob;
 export type Job = LiveJob | FinalJob;
 
-/** What a worker gets of a job. */
+/** A job with its payload, for its worker. */
 export interface TakenJob {
   job: RunningJob;
   /** JSON text. */
@@ -72,22 +72,22 @@ export interface TakenJob {
   s3Config: string | undefined;
 }
 
-/** Where a job goes that leaves the record. */
+/** The target state of a job that leaves the record. */
 export const removed = "REMOVED";
 
-/** Every transition of a job (interface: States and transitions), by what causes it. What is not here cannot happen. */
+/** All transitions of a job by their trigger (interface: States and transitions). No other transition is possible. */
 export const transitions = {
-  /** A worker picks it up. */
+  /** A worker takes it. */
   take: { from: ["IN_QUEUE"], to: "IN_PROGRESS" },
   /** Its handler returned. */
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED" },
   /** Its handler failed, or its workers crashed too often. */
   fail: { from: ["IN_PROGRESS"], to: "FAILED" },
-  /** The workers that it waits for end again and again before they ask for a job. */
+  /** Its workers end repeatedly before they request a job. */
   refuse: { from: ["IN_QUEUE"], to: "FAILED" },
-  /** It ran longer than its execution time-out. */
+  /** It ran longer than its execution timeout. */
   timeOut: { from: ["IN_PROGRESS"], to: "TIMED_OUT" },
-  /** Its worker is gone, so it waits for another one. */
+  /** Its worker is lost, so it is requeued. */
   giveBack: { from: ["IN_PROGRESS"], to: "IN_QUEUE" },
   /** POST /cancel. */
   cancel: { from: ["IN_QUEUE", "IN_PROGRESS"], to: "CANCELLED" },
@@ -97,26 +97,26 @@ export const transitions = {
   purge: { from: ["IN_QUEUE"], to: removed },
   /** Its ttl is over. */
   outlive: { from: jobStatus.options, to: removed },
-  /** The time that its result is kept is over. */
+  /** Its retention is over. */
   expire: { from: finalStatus.options, to: removed },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus | typeof removed }>;
 export type JobTrigger = keyof typeof transitions;
 
 type In<Status> = Extract<Job, { status: Status }>;
-/** A job in a state from which `Trigger` takes it elsewhere, and the one that it becomes. */
+/** The job before and after a transition. */
 type Before<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["from"][number]>;
 type After<Trigger extends JobTrigger> = In<(typeof transitions)[Trigger]["to"]>;
 
-/** Returns true if a trigger can happen to a job in its state. */
+/** Returns whether the state of a job allows a trigger. */
 export const allows = <Trigger extends JobTrigger>(job: Job | undefined, trigger: Trigger): job is Before<Trigger> => {
   const from: readonly JobStatus[] = transitions[trigger].from;
   return job !== undefined && from.includes(job.status);
 };
 
-/** Returns true if a job is over. */
+/** Returns whether a job is over. */
 export const isOver = (job: Job): job is FinalJob => allows(job, "expire");
 
-/** The record of a submission, which has this number and place in the queue. */
+/** The record of a submission with its number and place in the queue. */
 export const queued = (job: NewJob, seq: number, place: number): QueuedJob => ({
   id: job.id,
   seq,
@@ -174,7 +174,7 @@ export const cancelled = (job: Before<"cancel">, now: number): After<"cancel"> =
   finishedAt: now,
 });
 
-/** Back in the queue: at its old place after a worker was lost, or at the `place` that /retry gives it. Its output is gone. */
+/** A requeued job without output: at its old place after the loss of a worker, or at a new `place` after /retry. */
 export const queuedAgain = (
   job: Before<"giveBack" | "retry">,
   changes: Partial<Pick<JobFacts, "queuedAt" | "place" | "retries" | "crashes">>,
@@ -191,17 +191,17 @@ export const queuedAgain = (
   ...changes,
 });
 
-/** Milliseconds that the job waited, so far when it still waits. */
+/** Time in the queue, ms; so far if the job still waits. */
 export function delayTime(job: Job, now: number): number {
   return (job.startedAt ?? job.finishedAt ?? now) - job.queuedAt;
 }
 
-/** Milliseconds that the job ran, so far when it still runs. */
+/** Execution time, ms; so far if the job still runs. */
 export function executionTime(job: Job, now: number): number {
   return job.startedAt === undefined ? 0 : (job.finishedAt ?? now) - job.startedAt;
 }
 
-/** The record as /status and webhooks send it, as JSON text: the output is passed on as it came. */
+/** The record that /status and webhooks send, as JSON text with the unchanged output. */
 export function recordText(job: Job, output: string | undefined, now: number): string {
   const delay = Math.max(0, delayTime(job, now));
   const execution = Math.max(0, executionTime(job, now));

@@ -6,9 +6,8 @@ import { createReadyQueue, type ReadyQueue, type Taker } from "./ready-queue";
 export type LiveJobs = ReturnType<typeof createLiveJobs>;
 
 /**
- * The jobs that are not over, in memory: the truth about them, read from the store at start and changed by jobs/jobs.ts within
- * the transactions that make a change durable, or at once when nobody was promised it. A transaction that fails takes its changes
- * here back.
+ * The jobs that are not over, in memory. They are loaded from the store at the start and changed within the transactions that make
+ * a change durable, or at once if the change is pending. A failed transaction undoes its changes here.
  */
 export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
   const jobs = new ShortLivedMap<string, LiveJob>();
@@ -29,7 +28,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     if (job.status === "IN_PROGRESS") count(job.endpointId, 1);
     else queue(job.endpointId).add(job);
   }
-  /** The job as it was, when it was there. */
+  /** Removes a job and returns it. */
   function leave(id: string): LiveJob | undefined {
     const job = jobs.get(id);
     if (!job) return undefined;
@@ -38,7 +37,7 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     else count(job.endpointId, -1);
     return job;
   }
-  /** A queue does not take the same object twice. */
+  /** Adds a copy: a queue accepts an object once only. */
   const enterAgain = (job: LiveJob | undefined): void => void (job && enter({ ...job }));
 
   return {
@@ -48,13 +47,13 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
     },
     all: (): Iterable<LiveJob> => jobs.values(),
     queue,
-    /** How many of an endpoint's jobs run. */
+    /** Number of an endpoint's running jobs. */
     running: (endpointId: string): number => running.get(endpointId) ?? 0,
-    /** Adds what the store had at start. */
+    /** Adds the jobs of the store at the start. */
     load(found: LiveJob[]): void {
       for (const job of found.sort((one, other) => one.place - other.place)) enter(job);
     },
-    /** Adds a job, or puts it in the place of what it was before. */
+    /** Adds a job, or replaces its earlier state. */
     put(job: LiveJob): void {
       const before = leave(job.id);
       enter(job);
@@ -63,12 +62,12 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
         enterAgain(before);
       });
     },
-    /** The job is over, or removed. */
+    /** Removes a job that is over or deleted. */
     drop(id: string): void {
       const before = leave(id);
       onRollback(() => enterAgain(before));
     },
-    /** Takes the first waiting job out of the queue, for a worker or because its time is over. */
+    /** Removes the first waiting job from the queue, for a worker or because it expired. */
     shift(endpointId: string): QueuedJob | undefined {
       const job = queue(endpointId).shift();
       if (job)
@@ -78,9 +77,9 @@ export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
         });
       return job;
     },
-    /** How many of an endpoint's jobs wait. */
+    /** Number of an endpoint's waiting jobs. */
     waiting: (endpointId: string): number => queue(endpointId).size,
-    /** Takes out a waiting worker. */
+    /** Removes a waiting worker from the queue. */
     nextTaker(endpointId: string): Taker | undefined {
       const waiting = queue(endpointId);
       const taker = waiting.nextTaker();

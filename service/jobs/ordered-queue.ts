@@ -1,29 +1,29 @@
 import { ShortLivedMap } from "../short-lived-map";
 
-/** Something that waits its turn: the lower its place, the earlier. */
+/** An entry with its place, the lowest first. */
 export interface Placed {
   place: number;
 }
 
 /**
- * Things in the order of their places. However long the queue is, adding at its end, taking the first and removing take
- * about the same time. What left it must come back as another object. It must not change while somebody iterates over it.
+ * A queue in the order of places. Appending, taking the first entry and removing take about constant time. A removed entry can only
+ * return as another object. The queue must not change during an iteration.
  */
 export interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
   readonly size: number;
   readonly first: Entry | undefined;
   add(entry: Entry): void;
-  /** Returns true if it was there. */
+  /** Returns whether the entry was in the queue. */
   remove(entry: Entry): boolean;
-  /** Takes the first one out. */
+  /** Removes and returns the first entry. */
   shift(): Entry | undefined;
 }
 
-/** Entries that may have left and still take memory, besides as many as are waiting. */
+/** Removed entries that may stay in memory, beyond as many as are present. */
 const slack = 64;
 
 export function createOrderedQueue<Entry extends Placed>(): OrderedQueue<Entry> {
-  // Sorted by place from `head` on. What left is no longer in `present` and is passed over.
+  // Sorted by place from `head` on. Removed entries are not in `present` and are skipped.
   let sorted: Entry[] = [];
   let head = 0;
   const present = new ShortLivedMap<Entry, true>();

@@ -4,20 +4,20 @@ import { createOrderedQueue } from "./ordered-queue";
 /** A worker that waits for a job. */
 export interface Taker {
   workerId: string;
-  /** True if it gets a job only when nobody else waits for one. */
+  /** Gets a job only if no other worker waits. */
   last?: boolean;
-  /** True if the worker ends with the service: it may begin with a job before the store knows. */
+  /** The worker ends with the service, so it may start a job before the commit. */
   endsWithService?: boolean;
-  /** The job is the worker's: called once. */
+  /** Receives the assigned job; called once. */
   give(taken: TakenJob): void;
 }
 
 export type ReadyQueue = ReturnType<typeof createReadyQueue>;
 
-/** One endpoint's waiting jobs and waiting workers; there are never both. */
+/** One endpoint's waiting jobs or waiting workers; never both at once. */
 export function createReadyQueue() {
   const normal = createOrderedQueue<QueuedJob>();
-  // A queue of its own, so that a look for jobs that start workers does not pass thousands that do not.
+  // A separate queue: a search for jobs that start workers must not read thousands that do not.
   const low = createOrderedQueue<QueuedJob>();
   const takers: Taker[] = [];
   const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? low : normal);
@@ -26,17 +26,17 @@ export function createReadyQueue() {
     return one && (!other || one.place < other.place) ? normal : low;
   }
   return {
-    /** Waiting jobs. */
+    /** Number of waiting jobs. */
     get size(): number {
       return normal.size + low.size;
     },
     add: (job: QueuedJob): void => queueOf(job).add(job),
-    /** Returns true if it was there. */
+    /** Returns whether the job was in the queue. */
     remove: (job: QueuedJob): boolean => queueOf(job).remove(job),
     get first(): QueuedJob | undefined {
       return firstQueue().first;
     },
-    /** Takes the first job out. */
+    /** Removes and returns the first job. */
     shift: (): QueuedJob | undefined => firstQueue().shift(),
     /** The waiting jobs that may start workers, in take order: all but those of low priority. */
     get pressing(): Iterable<QueuedJob> {
@@ -51,17 +51,17 @@ export function createReadyQueue() {
     get hasTaker(): boolean {
       return takers.length > 0;
     },
-    /** A worker waits for a job. */
+    /** Adds a waiting worker. */
     wait: (taker: Taker): void => void (taker.last ? takers.unshift(taker) : takers.push(taker)),
-    /** A worker waits no more; false when it was not waiting. */
+    /** Removes a waiting worker; false if it did not wait. */
     leave(taker: Taker): boolean {
       const at = takers.lastIndexOf(taker);
       if (at !== -1) takers.splice(at, 1);
       return at !== -1;
     },
     /**
-     * Takes the worker out that began to wait last, one that is `last` only after all others: these may fall idle and go. With
-     * `endsWithService`, only one that does.
+     * Removes and returns the worker that began to wait last, so that the others may become idle and stop; one with `last` comes after
+     * all others. With `endsWithService`, returns only a worker that has it.
      */
     nextTaker: (endsWithService?: boolean): Taker | undefined =>
       endsWithService && !takers.at(-1)?.endsWithService ? undefined : takers.pop(),

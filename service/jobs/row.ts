@@ -2,8 +2,8 @@ import { jobStatus } from "serverless-compute-api/shapes";
 import type { Job, JobFacts, JobOperation } from "./job";
 
 /**
- * What a job's row holds beside what SQL looks for, as one JSON array: a start may read a million jobs and every job is written
- * at its end, and the driver takes longer for a column each. Stores have it in this order.
+ * The properties that no statement searches, as one JSON array: the driver takes longer for separate columns, and a start may read a
+ * million jobs. Stores have them in this order.
  */
 export const recordOf = (job: Job): string =>
   JSON.stringify([
@@ -22,13 +22,13 @@ export const recordOf = (job: Job): string =>
     job.error,
   ]);
 
-/** What is read of every job, as one column. */
+/** The properties of every job, as one column. */
 export const jobColumn = `json_array(seq, id, endpoint_id, status, finished_at, coalesce(chunks, 0), coalesce(chunks_read, 0),
   json(record)) AS job`;
 
 const wrong = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);
 
-// By hand: a shape that describes each column takes ten times as long. What is of another type is a fault of the store.
+// By hand: a zod shape takes ten times as long.
 function text(value: unknown, column: string): string {
   if (typeof value !== "string") throw wrong(column);
   return value;
@@ -52,7 +52,7 @@ const operations = ["run", "runsync", "openai"] as const satisfies readonly JobO
 /** A row's columns, which may contradict each other. */
 type Read = JobFacts & Pick<Job, "status" | "workerId" | "startedAt" | "finishedAt" | "error" | "hasOutput">;
 
-/** Returns true if the columns are those of a job in that state. */
+/** Returns whether the columns fit the state. */
 function isJob(read: Read): read is Job {
   const { status, workerId, startedAt, finishedAt, error } = read;
   const ran = workerId !== undefined && startedAt !== undefined;
@@ -76,15 +76,15 @@ function isJob(read: Read): read is Job {
 type Row = Readonly<Record<string, unknown>>;
 const isRow = (row: unknown): row is Row => typeof row === "object" && row !== null;
 
-/** A job with what its worker returned last, as JSON text. */
+/** A job with its worker's last output, as JSON text. */
 export interface StoredJob {
   job: Job;
   output: string | undefined;
 }
 
-/** What reads the rows of one store. */
+/** Parsers of the rows of one store. */
 export function createJobRows() {
-  /** Endpoints' ids as one text each, which a million jobs share. */
+  /** Ids of endpoints, one string each, shared by all jobs. */
   const endpointIds = new Map<string, string>();
   function shared(endpointId: string): string {
     const known = endpointIds.get(endpointId);
@@ -92,7 +92,7 @@ export function createJobRows() {
     return known ?? endpointId;
   }
 
-  /** Reads `jobColumn`. As one literal: put together from parts a job takes three times the time and the memory. */
+  /** Parses `jobColumn`. One object literal: a job that is assembled from parts takes three times the time and memory. */
   function readJob(column: unknown, hasOutput: boolean): Job {
     const values: unknown = JSON.parse(text(column, "row"));
     const record: unknown = Array.isArray(values) ? values[7] : undefined;
@@ -125,14 +125,14 @@ export function createJobRows() {
   }
 
   return {
-    /** Reads a row of `jobColumn`, and of `has_output` where that is 1. */
+    /** Parses a row of `jobColumn` and `has_output`. */
     job: {
       parse(row: unknown): Job {
         if (!isRow(row)) throw wrong("row");
         return readJob(row["job"], row["has_output"] === 1);
       },
     },
-    /** Reads a row of `jobColumn` and `output`. */
+    /** Parses a row of `jobColumn` and `output`. */
     stored: {
       parse(row: unknown): StoredJob {
         if (!isRow(row)) throw wrong("row");

@@ -11,7 +11,7 @@ import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
 import type { JobWaits } from "./waits";
 
-/** A yielded value and what was measured of it, as JSON texts. */
+/** A yielded value and its metrics, as JSON texts. */
 export interface YieldedChunk {
   output?: string | undefined;
   metrics?: string | undefined;
@@ -27,14 +27,14 @@ export interface StreamReading {
 }
 
 export interface AnsweredReading extends StreamReading {
-  /** Ends the reading; chunks whose answer did not arrive are unread again. */
+  /** Ends the reading; if the response did not arrive, its chunks are unread again. */
   answered(arrived: boolean): Promise<void>;
 }
 
 /** Characters of chunks in one response. */
 const answerSize = 8 * 1024 * 1024;
 
-/** What handlers yield, kept until a client reads it; each chunk is sent once. */
+/** The stream chunks of handlers, stored until a client reads them. Each chunk is sent once. */
 export function createJobStream({
   live,
   store,
@@ -55,11 +55,11 @@ export function createJobStream({
   /** Maximum wait of a reading, ms. */
   hold: number;
 }) {
-  /** Jobs whose chunks are on their way to a reader: resolves when that is over. */
+  /** Readings in progress by job; each resolves when its response is over. */
   const onTheWay = new ShortLivedMap<string, Promise<void>>();
 
   return {
-    /** Keeps what a worker yielded, in parts of at most 1 MB; false when the job is not that worker's any more. */
+    /** Stores a yielded value, in parts of at most 1 MB; false if the worker does not run the job. */
     async append(jobId: string, workerId: string, chunk: YieldedChunk): Promise<boolean> {
       const longer = await commit(
         () => {
@@ -142,7 +142,7 @@ export function createJobStream({
     if (!isOver(job)) live.put({ ...job, chunksRead });
   }
 
-  /** What nobody has read; from then on it is read. */
+  /** Returns the unread chunks and marks them as read. */
   function readNow(id: string): { job: Job; texts: string[] } | undefined {
     const job = records.get(id);
     if (!job || job.chunksRead === job.chunks) return job && { job, texts: [] };
@@ -151,7 +151,7 @@ export function createJobStream({
     return { job, texts };
   }
 
-  /** Waits for a chunk while the job runs and there is none; undefined when the job is gone. */
+  /** Waits for a chunk while the job runs and has none; undefined if the job is removed. */
   async function news(find: () => Job | undefined, signal: AbortSignal, ms: number): Promise<Job | undefined> {
     const job = find();
     if (!job || job.chunksRead < job.chunks || isOver(job)) return job;

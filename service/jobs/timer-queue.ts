@@ -1,7 +1,7 @@
-/** Items with the times at which something happens to them; the earliest is found at once, however many there are. */
+/** A priority queue of items by time. */
 export interface TimerQueue<Item> {
   add(at: number, item: Item): void;
-  /** Takes out the items whose time has come by `now`, the earliest first, up to `limit`. */
+  /** Removes and returns up to `limit` items whose time is not after `now`, the earliest first. */
   due(now: number, limit: number): Item[];
   /** The earliest time. */
   next(): number | undefined;
@@ -12,12 +12,12 @@ interface Timer<Item> {
   item: Item;
 }
 
-/** Timers of the past that take memory, besides as many as are current. */
+/** Outdated timers that may stay in memory, beyond as many as are current. */
 const slack = 64;
 
 /**
- * Nothing is taken out when it is over: `isCurrent` says whether a timer still counts, and `size` how many items there are,
- * so that the others are cleared away once they are the larger part.
+ * Outdated timers are not removed at once: `isCurrent` returns whether a timer still counts. They are removed when there are more
+ * of them than `size`, the number of items.
  */
 export function createTimerQueue<Item>(
   isCurrent: (item: Item, at: number) => boolean,
@@ -56,7 +56,7 @@ export function createTimerQueue<Item>(
     heap[0] = last;
     sink(0);
   }
-  /** The earliest timer that still counts. */
+  /** The earliest current timer. */
   function first(): Timer<Item> | undefined {
     for (;;) {
       const [timer] = heap;

@@ -6,10 +6,10 @@ const row = z.object({
   jobId: z.string(),
   url: z.string(),
   body: z.string(),
-  /** Attempts made so far. */
+  /** Number of attempts so far. */
   attempts: z.number(),
 });
-/** A notification that still has to be delivered. */
+/** A webhook that is not delivered yet. */
 export type PendingWebhook = z.output<typeof row>;
 
 /** A webhook to store. */
@@ -26,10 +26,10 @@ const hostRow = z.object({ host: z.string() });
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
-/** The receiver that a notification goes to: a host name with its port. */
+/** The receiver of a webhook: a host name with its port. */
 export const webhookHost = (url: string): string => new URL(url).host;
 
-/** The table of notifications to deliver. Only `load` reads a body: one may be 20 MB. */
+/** The table of webhooks to deliver. Only `load` reads bodies, which may have 20 MB each. */
 export function createWebhookStore(database: Database) {
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -52,12 +52,12 @@ export function createWebhookStore(database: Database) {
     insert({ endpointId, jobId, url, body, dueAt }: NewWebhook): void {
       insert.run(endpointId, jobId, url, webhookHost(url), body, dueAt);
     },
-    /** Hosts that have notifications due by `now`. */
+    /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
-    /** A host's notifications due by `now`, the longest due first, with the sizes of their bodies. */
+    /** A host's webhooks that are due by `now`, the longest due first, with the sizes of their bodies. */
     dueOf: (host: string, now: number, limit: number) => dueOf.all(host, now, limit),
     load: (id: number): PendingWebhook | undefined => load.get(id),
-    /** The earliest time after `now` at which one is due. */
+    /** The due time of the next webhook after `now`. */
     nextDue: (now: number): number | undefined => nextDue.get(now)?.dueAt ?? undefined,
     postpone: (id: number, attempts: number, dueAt: number): void => void postpone.run(attempts, dueAt, id),
     remove: (id: number): void => void remove.run(id),
