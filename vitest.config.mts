@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { readReadings, tagPrefix } from "./test/conformance/readings.mjs";
+import { fullOnly } from "./test/full-only.mjs";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -23,80 +24,49 @@ const faultsInV2 = [
   ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "rollout-requests", "rollout-creates"],
 ];
 
-/**
- * Suites with a real engine take up to a minute each. All of them run in dialect v2, the default; those that go through every
- * verb of every kind also run in v1, and the others with FULL=1. docs/drift-and-faults.md gives the reason for each suite
- * that is in none of the lists.
- */
+/** Whether everything runs: `npm run test:full`. */
 const isFull = Boolean(process.env["FULL"]);
-const waysInV1 = [
-  ...["lifecycle", "drift", "template-release"],
-  ...(isFull
-    ? [
-        ...["fault-schedules", "killed-engine", "parallel", "two-projects", "unfinished", "secrecy", "cancellation"],
-        ...["bad-input", "preview-outputs", "replacements", "look-ups", "job-invoke", "faults", "kept-names"],
-        ...["key-rotation", "other-account", "proxies", "recover", "template-replacement", "rollouts", "verify"],
-      ]
-    : []),
-];
-/** Of the suites that only one of the ways has. */
+
+/** Unit tests that start processes: workers of the local service, its command line, scripts. */
+const withProcesses = [
+  ...["scripts/**/*", "support/**/*", "service/cli/**/*", "service/workers/**/*"],
+  ...["api/local-jobs", "provider/dynamic/cancellation", "provider/plugin/launcher", "provider/plugin/version-lines"],
+  ...["provider/resources/real-jobs", "provider/resources/verify", "provider/schema/examples"],
+  ...["service/jobs/choices", "service/jobs/health", "service/jobs/openai", "service/jobs/service-kills"],
+  "service/resources/workers-of-endpoint",
+].map((name) => `test/unit/${name}.test.ts`);
+
+/** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */
 const ofPluginInV1 = [
-  ...["import", "upgrade"],
-  ...(isFull
-    ? [
-        ...["accounts", "attach", "detailed-diffs", "examples", "move", "move-accounts", "options", "other-service"],
-        ...["private-ca"],
-        ...["settings", "yaml", "yaml-accounts", "yaml-previews", "sdk-python", "sdk-typescript"],
-      ]
-    : []),
+  ...["ways", "ways-long", "import", "upgrade", "accounts", "attach", "detailed-diffs", "examples", "move"],
+  ...["move-accounts", "options", "private-ca", "settings", "yaml", "yaml-accounts", "yaml-previews"],
+  ...["sdk-python", "sdk-typescript", "other-service"],
 ];
-const ofDynamicInV1 = isFull ? ["custom-timeouts", "invoke-job"] : [];
+const ofDynamicInV1 = ["ways", "ways-long", "custom-timeouts", "invoke-job"];
 
-/**
- * The suites of the plugin that its executable has to hold, too: of every run, those about what a runtime does differently;
- * with FULL=1 all but those about the Node entry's own files (start, archive, release) and about programs and SDKs.
- */
+/** Suites of the plugin that its executable passes, too: in each run those about what depends on the runtime. */
 const onExecutable = [
-  ...["private-ca", "proxies"],
+  "private-ca",
   ...(isFull
     ? [
-        ...[
-          "accounts",
-          "attach",
-          "bad-input",
-          "cancellation",
-          "detailed-diffs",
-          "dialects",
-          "drift",
-          "fault-schedules",
-        ],
-        ...[
-          "faults",
-          "import",
-          "job-invoke",
-          "kept-names",
-          "key-rotation",
-          "killed-engine",
-          "lifecycle",
-          "look-ups",
-          "options",
-          "other-account",
-          "other-service",
-        ],
-        ...["parallel", "preview-outputs", "replacements", "secrecy", "settings"],
-        ...["template-replacement", "two-projects", "unfinished", "yaml", "yaml-accounts", "yaml-previews"],
+        ...["ways", "ways-long", "accounts", "attach", "detailed-diffs", "import", "options", "settings"],
+        "other-service",
+        ...["yaml", "yaml-accounts", "yaml-previews"],
       ]
     : []),
 ];
 
-/** Endpoints of REST v2 have copies of their template, so that only those of REST v1 hold it until its release. */
-const boundTemplates = "template-release";
+/** Builds and packs the packages, once for all projects. */
+const installation = "test/support/installation.ts";
 
 /** Environment that selects dialect v2 in test/support/dialect.ts. */
 const v2 = { TEST_DIALECT: "v2" };
 
-/** A project's suites, by the names of their files, in another dialect: the second column of the same table. */
-const column = (name: string, folder: string, names: string[], test: object) => ({
+/** Limits of suites with a real engine. How long a busy machine may take; a test waits no longer than it has to. */
+const engineLimits = { testTimeout: 180_000, hookTimeout: 180_000 };
+
+/** A project of the suites of these names in a folder. */
+const suites = (name: string, folder: string, names: string[], test: object) => ({
   extends: true as const,
   test: { name, include: names.map((one) => `test/${folder}/${one}.test.ts`), ...test },
 });
@@ -105,103 +75,55 @@ export default defineConfig({
   resolve: { alias },
   test: {
     reporters: ["default", here("test/support/secrecy-reporter.ts")],
+    exclude: isFull ? configDefaults.exclude : [...configDefaults.exclude, ...fullOnly],
     // Many tests start processes of their own, so more workers than this only wait for each other.
     maxWorkers: 2,
     // How long a busy machine may take; a test that is in time waits no longer than it has to.
-    testTimeout: 30_000,
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     // Only the tests of test/docker use a Docker Engine, and they name one: no other may start a container where one runs.
     env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
     // A test names the reading of the interface that it rests on; a tag without its row in docs/service.md refuses the run.
     tags: readReadings().map(({ name, reading }) => ({ name: `${tagPrefix}${name}`, description: reading })),
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/*.test.ts"] } },
-      {
-        extends: true,
-        test: { name: "conformance", include: ["test/conformance/**/*.test.ts"], hookTimeout: 30_000 },
-      },
       {
         extends: true,
         test: {
-          name: "sdk",
-          include: ["test/sdk/**/*.test.ts"],
-          globalSetup: ["test/sdk/setup.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 30_000,
+          name: "unit",
+          include: ["test/unit/**/*.test.ts", "test/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...withProcesses],
+          setupFiles: ["test/support/no-processes.ts"],
+          // A module is loaded once for all files: half of the time would go into loading.
+          isolate: false,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "faults",
-          include: ["test/faults/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 30_000,
-        },
-      },
-      column("faults-v2", "faults", faultsInV2, { env: v2, testTimeout: 60_000, hookTimeout: 30_000 }),
-      column("engine-v1", "engine", [...waysInV1, ...ofDynamicInV1], {
-        globalSetup: ["test/engine/setup.ts"],
-        testTimeout: 180_000,
-        hookTimeout: 180_000,
+      { extends: true, test: { name: "processes", include: withProcesses } },
+      suites("conformance", "conformance", ["**/*"], {}),
+      suites("sdk", "sdk", ["**/*"], { globalSetup: ["test/sdk/setup.ts"], testTimeout: 120_000 }),
+      suites("faults", "faults", ["**/*"], {}),
+      suites("faults-v2", "faults", faultsInV2, { env: v2 }),
+      suites("durability", "durability", ["**/*"], { testTimeout: 120_000 }),
+      suites("console", "console", ["**/*"], { globalSetup: ["test/console/setup.ts"], testTimeout: 120_000 }),
+      suites("docker", "docker", ["**/*"], {
+        globalSetup: [...(isFull ? [installation] : []), "test/docker/setup.ts"],
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
       }),
-      column("plugin-v1", "plugin", [...waysInV1, ...ofPluginInV1], {
-        globalSetup: ["test/plugin/setup.ts"],
-        testTimeout: 180_000,
-        hookTimeout: 180_000,
+      suites("engine", "engine", ["**/*"], { env: v2, globalSetup: [installation], ...engineLimits }),
+      // `upgrade` is about state of version 0.1.0, which knew REST v1 only.
+      suites("plugin", "plugin", isFull ? ["**/!(upgrade)"] : ["**/!(upgrade|private-ca)"], {
+        env: v2,
+        globalSetup: [installation],
+        ...engineLimits,
       }),
-      {
-        extends: true,
-        test: {
-          name: "durability",
-          include: ["test/durability/**/*.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 30_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "console",
-          include: ["test/console/**/*.test.ts"],
-          globalSetup: ["test/console/setup.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "docker",
-          include: ["test/docker/**/*.test.ts"],
-          globalSetup: ["test/engine/setup.ts", "test/docker/setup.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "engine",
-          env: v2,
-          include: [`test/engine/**/!(${boundTemplates}).test.ts`],
-          globalSetup: ["test/engine/setup.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "plugin",
-          env: v2,
-          // `upgrade` is about state of version 0.1.0, which knew REST v1 only.
-          include: [`test/plugin/**/!(upgrade|${boundTemplates}).test.ts`],
-          globalSetup: ["test/plugin/setup.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
-        },
-      },
+      ...(isFull
+        ? [suites("engine-v1", "engine", ofDynamicInV1, { globalSetup: [installation], ...engineLimits })]
+        : []),
+      suites("plugin-v1", "plugin", isFull ? ofPluginInV1 : ["upgrade"], {
+        globalSetup: [installation],
+        ...engineLimits,
+      }),
       {
         extends: true,
         test: {
@@ -209,20 +131,14 @@ export default defineConfig({
           env: v2,
           include: ["test/executable/**/*.test.ts", ...onExecutable.map((name) => `test/plugin/${name}.test.ts`)],
           globalSetup: ["test/executable/setup.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          ...engineLimits,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "packages",
-          include: ["test/packages/**/*.test.ts"],
-          globalSetup: ["test/packages/setup.ts"],
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-        },
-      },
+      suites("packages", "packages", ["**/*"], {
+        globalSetup: [installation],
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
+      }),
     ],
   },
 });

@@ -1,5 +1,10 @@
-/** Projects whose tests run a real Pulumi CLI; each has a folder of its name. */
+/** Projects whose tests run a real Pulumi CLI; each has a folder of its name, and some a second project of it for REST v1. */
 const withEngine = ["engine", "plugin", "executable", "packages"];
+
+/** The other projects. */
+const otherProjects = [
+  ...["unit", "processes", "conformance", "sdk", "faults", "faults-v2", "durability", "console", "docker"],
+];
 
 /**
  * Classifies vitest's arguments by whether they select engine tests, which justify building a CLI: `asked` if they name
@@ -26,7 +31,7 @@ export function engineTests(args) {
 export function withoutEngine(args, missing) {
   const folders = withEngine.map((name) => `test/${name}`);
   return {
-    args: [...args, ...folders.map((folder) => `--exclude=${folder}/**`)],
+    args: [...args, ...otherProjects.map((name) => `--project=${name}`)],
     text: `NOT RUN: the tests of ${folders.join(", ")}, which need a Pulumi CLI.
 ${missing.message}`,
     code: missing.isAbsent ? 0 : 1,

@@ -108,6 +108,7 @@ export default defineConfig({
           page("Performance", "/performance"),
           page("Architecture", "/architecture"),
           page("Conformance", "/conformance"),
+          page("Testing", "/testing"),
           page("Releases", "/releasing"),
         ],
       },

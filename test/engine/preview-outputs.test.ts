@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { deployedInputs, plan as planOf } from "../support/plan";
 import type { Stack } from "../support/pulumi";
-import { deployedEnv, plan, previewOutputsThrough } from "../ways/preview-outputs";
 import { dynamicWay } from "./way";
 
-previewOutputsThrough(dynamicWay);
+/** The steps of a preview, and the env that the template `watcher` will have. */
+async function plan(stack: Stack): Promise<{ steps: Record<string, string>; env: unknown }> {
+  const { steps, inputs } = await planOf(stack);
+  return { steps, env: inputs["watcher"]?.["env"] };
+}
+/** The env of the template `watcher` as it is deployed. */
+const deployedEnv = async (stack: Stack): Promise<unknown> => (await deployedInputs(stack, "watcher"))?.["env"];
 
 describe("what the classes tell before the provider does", () => {
   let service: EngineService;

@@ -34,12 +34,13 @@ it("the removal of a stack finds a secret in what was printed, in the state and 
   expect(outcome).not.toContain("index.js");
 });
 
-it("what the engine keeps encrypted is not found", async () => {
-  const stack = await createStack({});
-  const value = `planted-${randomBytes(9).toString("hex")}`;
-  noteSecret(value, "the hidden one");
-  await stack.program(`exports.hidden = require("@pulumi/pulumi").secret("${value}");`);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
-  await stack.remove();
-});
+if (process.env["FULL"])
+  it("what the engine keeps encrypted is not found", async () => {
+    const stack = await createStack({});
+    const value = `planted-${randomBytes(9).toString("hex")}`;
+    noteSecret(value, "the hidden one");
+    await stack.program(`exports.hidden = require("@pulumi/pulumi").secret("${value}");`);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    await stack.remove();
+  });

@@ -34,7 +34,4 @@ it("a VerifiedEndpoint is a template and an endpoint that did its job, and has t
     revision: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
   expect(service.proxy.requests.filter(({ path }) => path.endsWith("/run"))).toHaveLength(1);
-  const destroy = await stack.destroy();
-  expect(destroy.code, destroy.output).toBe(0);
-  expect(await service.holdings()).toMatchObject({ endpoints: [], templates: [] });
 });

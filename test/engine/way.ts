@@ -7,6 +7,9 @@ import type { Way } from "../ways/way";
 export const dynamicWay: Way = {
   module: "pulumi-serverless-compute",
   createStack,
+  provider: (key) =>
+    `new pulumi.ProviderResource("pulumi-nodejs", "explicit", { "serverless-compute:apiKey": ${key} })`,
+  health: (id) => id,
   upgrade: (stack) =>
     stack.upgrade("pulumi-serverless-compute", async (folder) => {
       const path = join(folder, "package.json");

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { type PluginProcess, startPlugin } from "../plugin/support/plugin-process";
-import { pluginFolder } from "../plugin/support/way";
+import { pluginFolder, pluginWay } from "../plugin/support/way";
 import { pluginVersion } from "../support/pulumi";
+import { proxiesThrough } from "../ways/proxies";
 
 let folder: string;
 const started = new Set<PluginProcess>();
@@ -51,3 +52,5 @@ it("never becomes the command line of Bun, whatever the environment says", async
   expect(printed()).toMatch(/^\d+\n$/);
   expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);
 });
+
+describe("a service behind a proxy", () => proxiesThrough(pluginWay));

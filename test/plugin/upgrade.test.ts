@@ -56,45 +56,46 @@ it("has a fixture with every kind", () => {
   ]);
 });
 
-it("previews and deploys no change on a state of 0.1.0, and asks the service nothing", async () => {
+it("deploys no change on a state of 0.1.0, and sends no request", async () => {
   service.proxy.clear();
-  for (const run of [await stack.preview(), await stack.up()]) {
-    expect(run.code, run.output).toBe(0);
-    expect(run.operations).toMatchObject(everyOne("same"));
-  }
+  const run = await stack.up();
+  expect(run.code, run.output).toBe(0);
+  expect(run.operations).toMatchObject(everyOne("same"));
   expect(service.proxy.requests).toEqual([]);
 });
 
-it("finds nothing that drifted at a refresh", async () => {
-  const refresh = await stack.refresh();
-  expect(refresh.code, refresh.output).toBe(0);
-  expect(refresh.operations).toMatchObject(everyOne("same"));
-  const idsOf = (resources: { urn: string; id?: string | undefined }[]) =>
-    Object.fromEntries(resources.map(({ urn, id }) => [urn, id]));
-  expect(idsOf(await stack.resources())).toEqual(idsOf(ours));
-});
-
-it("changes in place what was made then", async () => {
-  const program = await readFile(join(fixture, "program.cjs"), "utf8");
-  const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
-  const module = JSON.stringify(pluginWay.module);
-  await stack.program(`${changed}\nmodule.exports = module.exports(require(${module}));`);
-  const up = await stack.up();
-  expect(up.code, up.output).toBe(0);
-  expect(up.operations).toMatchObject({
-    ...everyOne("same"),
-    "Template chat": ["update"],
-    "NetworkVolume models": ["update"],
-    // Its trigger is the template's revision.
-    "JobInvoke answers": ["update"],
+if (process.env["FULL"]) {
+  it("finds nothing that drifted at a refresh", async () => {
+    const refresh = await stack.refresh();
+    expect(refresh.code, refresh.output).toBe(0);
+    expect(refresh.operations).toMatchObject(everyOne("same"));
+    const idsOf = (resources: { urn: string; id?: string | undefined }[]) =>
+      Object.fromEntries(resources.map(({ urn, id }) => [urn, id]));
+    expect(idsOf(await stack.resources())).toEqual(idsOf(ours));
   });
-  expect(await service.holdings()).toMatchObject({
-    volumes: expect.arrayContaining([expect.objectContaining({ name: "models-dev", size: 15 })]),
-  });
-});
 
-it("destroys it", async () => {
-  const destroy = await stack.destroy();
-  expect(destroy.code, destroy.output).toBe(0);
-  expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
-});
+  it("changes in place what was made then", async () => {
+    const program = await readFile(join(fixture, "program.cjs"), "utf8");
+    const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
+    const module = JSON.stringify(pluginWay.module);
+    await stack.program(`${changed}\nmodule.exports = module.exports(require(${module}));`);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toMatchObject({
+      ...everyOne("same"),
+      "Template chat": ["update"],
+      "NetworkVolume models": ["update"],
+      // Its trigger is the template's revision.
+      "JobInvoke answers": ["update"],
+    });
+    expect(await service.holdings()).toMatchObject({
+      volumes: expect.arrayContaining([expect.objectContaining({ name: "models-dev", size: 15 })]),
+    });
+  });
+
+  it("destroys it", async () => {
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+  });
+}

@@ -10,8 +10,8 @@ import type { Fault, Match } from "../support/recording-proxy";
 import { isProvider, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
 
-/** Schedules that are drawn: many with FULL=1 (`npm run test:full`), one otherwise; FAULT_SEED=n begins with that one. */
-const rounds = process.env["FULL"] ? 30 : 1;
+/** Schedules that are drawn; FAULT_SEED=n begins with that one. */
+const rounds = 30;
 const firstSeed = Number(process.env["FAULT_SEED"] ?? 1);
 /** Where there is no /proc nothing tells which process is the provider. */
 const canKill = existsSync("/proc/self");

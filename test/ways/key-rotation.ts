@@ -11,10 +11,10 @@ import { discardServiceFolder } from "../support/service-artefacts";
 import type { Way } from "./way";
 
 /**
- * What happens when the service gets another key. `provider` is how a program makes an explicit provider of the key in
- * `key`: the engine keeps its arguments, and the config that the default provider was made with, until the next `up`.
+ * A service that gets another key. The engine keeps the arguments of an explicit provider, and the config that the default
+ * provider was made with, until the next `up`.
  */
-export function keyRotationThrough(way: Way, provider: string): void {
+export function keyRotationThrough(way: Way): void {
   let dataFolder: string;
   let service: Service;
   let stack: Stack;
@@ -52,11 +52,11 @@ export function keyRotationThrough(way: Way, provider: string): void {
     await useKey();
     await stack.program(`
       const pulumi = require("@pulumi/pulumi");
-      const { NetworkVolume, Provider } = require("${way.module}");
+      const sc = require("${way.module}");
       const key = new pulumi.Config("serverless-compute").requireSecret("apiKey");
       const args = { size: 10, dataCenterId: "EU-RO-1" };
-      new NetworkVolume("default", args);
-      new NetworkVolume("explicit", args, { provider: ${provider} });
+      new sc.NetworkVolume("default", args);
+      new sc.NetworkVolume("explicit", args, { provider: ${way.provider("key")} });
     `);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);

@@ -1,175 +1,217 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
 import { fingerprinted } from "../support/default-names";
+import { quietChange, restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { deployedInputs, plan } from "../support/plan";
 import type { Stack } from "../support/pulumi";
-import { giveAway } from "../support/secret-scan";
 import type { Way } from "./way";
 
-/** One stack through its life: every step stands on the one before. */
+const listed = z.array(z.looseObject({ id: z.string(), name: z.string() }));
+
+/** One stack with every kind of resource through its life; each step continues from the one before. */
 export function lifecycleThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
-    // The job's handler answers with it, to show that the worker got it.
-    giveAway("sesame");
     service = await useEngineService();
     stack = await way.createStack(service.environment);
   });
   afterAll(() => stack.remove());
 
-  type Part = "job" | "secret" | "volume" | "template" | "endpoint" | "pod";
+  type Part = "job" | "secret" | "volume" | "template" | "endpoint" | "spare" | "pod" | "registry";
 
-  /** One of each kind, most of it under a component, and a template of pods; `parts` are what a step changes. */
+  /**
+   * Every kind, most of it under a component: a verified endpoint with a job, a spare endpoint, a template of pods, a volume of
+   * an explicit provider, and templates that depend on outputs. `parts` are the properties that a step changes.
+   */
   const program = (parts: Partial<Record<Part, object>> = {}): string => `
   const pulumi = require("@pulumi/pulumi");
-  const { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
+  const sc = require("${way.module}");
+  const { ContainerRegistryAuth, JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } = sc;
   const parts = ${JSON.stringify(parts)};
   class Worker extends pulumi.ComponentResource {
     constructor(name) {
       super("shop:index:Worker", name);
-      this.token = new Secret("token", { value: "sesame", ...parts.secret }, { parent: this });
+      this.token = new Secret("token", { value: "token-value", ...parts.secret }, { parent: this });
       this.template = new Template("worker", {
-        imageName: "${image("env")}", containerDiskInGb: 5, env: { TOKEN: this.token.reference }, ...parts.template,
+        imageName: "${image("env")}", containerDiskInGb: 5, env: { TOKEN: this.token.reference, B: "2" }, ...parts.template,
       }, { parent: this });
     }
   }
   const worker = new Worker("worker");
   const volume = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1", ...parts.volume });
   const endpoint = new ServerlessEndpoint("api", {
-    templateId: worker.template.id, networkVolumeId: volume.id, workersMax: 1, ...parts.endpoint,
+    templateId: worker.template.id, networkVolumeId: volume.id, workersMax: 1,
+    verify: { input: { names: [] }, timeout: 60 }, ...parts.endpoint,
   }, { parent: worker });
   const smoke = new JobInvoke("smoke", {
-    endpointId: endpoint.id, input: { names: ["TOKEN"] }, triggers: [worker.template.revision], ...parts.job,
+    endpointId: endpoint.id, input: { names: ["B"] }, triggers: [worker.template.revision], ...parts.job,
   }, { parent: endpoint });
-  exports.answer = smoke.output;
-  new Template("pod", { imageName: "${image("echo")}", ...parts.pod });
+  const registry = new ContainerRegistryAuth("registry", { username: "robot", password: "password-value", ...parts.registry });
+  const pod = new Template("pod", { name: "pod", imageName: "${image("echo")}", containerRegistryAuthId: registry.id, ...parts.pod });
+  const args = { imageName: "${image("echo")}" };
+  const quiet = new Template("quiet", { ...args, env: { URL: endpoint.url, REFERENCE: worker.token.reference, REVISION: pod.revision } });
+  new Template("loud", { ...args, env: { REVISION: worker.template.revision } });
+  new ServerlessEndpoint("spare", { templateId: quiet.id, workersMax: 0, ...parts.spare });
+  const own = ${way.provider(`pulumi.secret("${service.service.apiKey}")`)};
+  new NetworkVolume("own", { size: 10, dataCenterId: "EU-RO-1" }, { provider: own });
 `;
 
-  const everyOne = (operation: string) => ({
+  const everyOne = (operation: string): Record<string, string[]> => ({
     "Secret token": [operation],
     "NetworkVolume models": [operation],
+    "NetworkVolume own": [operation],
     "Template worker": [operation],
-    "ServerlessEndpoint api": [operation],
-    "JobInvoke smoke": [operation],
     "Template pod": [operation],
+    "Template quiet": [operation],
+    "Template loud": [operation],
+    "ServerlessEndpoint api": [operation],
+    "ServerlessEndpoint spare": [operation],
+    "JobInvoke smoke": [operation],
+    "ContainerRegistryAuth registry": [operation],
   });
-
-  const ours = (operations: Record<string, string[]>) =>
-    Object.fromEntries(Object.entries(operations).filter(([name]) => !name.startsWith("Worker")));
-
-  const sorted = (operations: Record<string, string[]>) =>
+  const ours = (operations: Record<string, string[]>): Record<string, string[]> =>
+    Object.fromEntries(Object.entries(operations).filter(([name]) => !/^Worker|^serverless-compute /.test(name)));
+  const sorted = (operations: Record<string, string[]>): Record<string, string[]> =>
     Object.fromEntries(Object.entries(ours(operations)).map(([name, done]) => [name, [...done].sort()]));
+  const registries = async () => listed.parse(await service.rest("GET", "/containerregistryauth"));
+  const find = <One extends { name: string }>(all: One[], name: string): One | undefined =>
+    all.find((one) => one.name.startsWith(name));
 
-  it("creates one of each kind, under a component too", async () => {
+  it("creates each kind, in a component and in an explicit provider, and runs the verification and the job", async () => {
     await stack.program(program());
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(ours(up.operations)).toEqual(everyOne("create"));
     const job = (await stack.resources()).find(({ type }) => type.endsWith("JobInvoke"));
-    // The worker saw the secret's value; the template holds only the reference.
-    expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { TOKEN: "sesame" } });
-    expect(await service.holdings()).toMatchObject({
-      secrets: [{ name: fingerprinted("token-dev") }],
-      volumes: [{ name: fingerprinted("models-dev"), size: 10 }],
-      endpoints: [{ name: fingerprinted("api-dev"), workersMax: 1 }],
-      templates: expect.arrayContaining([
-        expect.objectContaining({
-          name: fingerprinted("worker-dev"),
-          env: { TOKEN: fingerprinted("{{ RUNPOD_SECRET_token-dev }}") },
-        }),
-        expect.objectContaining({ name: fingerprinted("pod-dev") }),
-      ]),
+    expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { B: "2" } });
+    expect(service.proxy.requests.filter(({ path }) => /\/run$/.test(path))).toHaveLength(2);
+    const { secrets, volumes, endpoints, templates } = await service.holdings();
+    expect(secrets).toMatchObject([{ name: fingerprinted("token-dev") }]);
+    expect(find(volumes, "models-dev")).toMatchObject({ size: 10 });
+    expect(find(volumes, "own-dev")).toMatchObject({ size: 10 });
+    expect(find(endpoints, "api-dev")).toMatchObject({ workersMax: 1 });
+    expect(find(templates, "worker-dev")).toMatchObject({
+      name: fingerprinted("worker-dev"),
+      env: { TOKEN: fingerprinted("{{ RUNPOD_SECRET_token-dev }}"), B: "2" },
     });
+    expect(await registries()).toMatchObject([{ name: fingerprinted("registry-dev") }]);
   });
 
-  it("asks the service nothing when nothing changed", async () => {
+  // Only the dynamic way keeps a text in state that leads to the package's version.
+  it(`changes nothing and sends no request when nothing changed${way.upgrade ? ", under a new version of the package" : ""}`, async () => {
+    await way.upgrade?.(stack);
     service.proxy.clear();
     const up = await stack.up();
     expect(ours(up.operations), up.output).toEqual(everyOne("same"));
     expect(service.proxy.requests).toEqual([]);
   });
 
-  // Only the dynamic way keeps a text in state that leads to the package's version.
-  const { upgrade } = way;
-  if (upgrade) {
-    it("changes nothing under a new version of the package", async () => {
-      await upgrade(stack);
-      service.proxy.clear();
-      const up = await stack.up();
-      expect(ours(up.operations), up.output).toEqual(everyOne("same"));
-      expect(service.proxy.requests).toEqual([]);
-    });
-  }
-
   const changed = {
-    secret: { value: "open sesame", description: "opens the door" },
+    secret: { value: "another-value", description: "opens the door" },
     volume: { size: 20, name: "models-2" },
-    template: { env: { A: "1" }, dockerArgs: "--fast" },
+    template: { env: { A: "1", B: "2" }, dockerArgs: "--fast" },
     endpoint: { workersMax: 2, idleTimeout: 9 },
-    pod: { dockerArgs: "--for-pods" },
+    spare: { idleTimeout: 7 },
+    pod: quietChange,
   };
 
-  it("updates each kind in place", async () => {
+  it("updates in place; the preview needs neither key nor service and knows the outputs, so that only dependents of a changed one change", async () => {
     const before = await service.holdings();
     await stack.program(program(changed));
+    const nowhere = {
+      SERVERLESS_COMPUTE_API_KEY: "",
+      SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:9${restPaths.root}`,
+    };
+    const planned = await plan(stack, nowhere);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(ours(up.operations)).toEqual(everyOne("update"));
-    const after = await service.holdings();
-    expect(after).toMatchObject({
-      secrets: [{ id: before.secrets[0]?.id, description: "opens the door" }],
-      volumes: [{ id: before.volumes[0]?.id, size: 20, name: "models-2" }],
-      endpoints: [{ id: before.endpoints[0]?.id, workersMax: 2, idleTimeout: 9 }],
-      templates: expect.arrayContaining([
-        expect.objectContaining({ name: fingerprinted("worker-dev"), env: { A: "1" } }),
-      ]),
+    const same = ["ContainerRegistryAuth registry", "NetworkVolume own", "Template quiet"];
+    expect(ours(up.operations)).toEqual({
+      ...everyOne("update"),
+      ...Object.fromEntries(same.map((name) => [name, ["same"]])),
     });
-    expect(after.templates.map(({ id }) => id).sort()).toEqual(before.templates.map(({ id }) => id).sort());
+    for (const [name, [operation]] of Object.entries(ours(up.operations)))
+      expect(planned.steps[name.split(" ")[1] ?? ""], name).toBe(operation);
+    // The plan has the values, and no unknown one.
+    for (const name of ["quiet", "loud"])
+      expect(planned.inputs[name]?.["env"], name).toEqual((await deployedInputs(stack, name))?.["env"]);
+    const after = await service.holdings();
+    expect(after.secrets).toMatchObject([{ id: before.secrets[0]?.id, description: "opens the door" }]);
+    expect(find(after.volumes, "models-2")).toMatchObject({ id: find(before.volumes, "models-dev")?.id, size: 20 });
+    expect(find(after.endpoints, "api-dev")).toMatchObject({ workersMax: 2, idleTimeout: 9 });
+    expect(find(after.templates, "worker-dev")).toMatchObject({ env: { A: "1", B: "2" } });
+    const ids = ({ templates, endpoints }: typeof after) => [...templates, ...endpoints].map(({ id }) => id).sort();
+    expect(ids(after)).toEqual(ids(before));
   });
 
-  it("finds nothing to refresh when nothing drifted", async () => {
-    const refresh = await stack.refresh();
+  it("shows at a refresh what was changed and deleted outside, property by property, and nothing else", async () => {
+    const { templates, endpoints } = await service.holdings();
+    await service.rest("DELETE", `/endpoints/${find(endpoints, "api-dev")?.id}`);
+    await service.rest("PATCH", `/endpoints/${find(endpoints, "spare-dev")?.id}`, { idleTimeout: 60 });
+    await service.rest("PATCH", `/templates/${find(templates, "loud-dev")?.id}`, { env: { REVISION: "3" } });
+    const refresh = await stack.refresh({ args: ["--diff"] });
     expect(refresh.code, refresh.output).toBe(0);
-    expect(ours(refresh.operations)).toEqual(everyOne("same"));
+    expect(ours(refresh.operations)).toEqual({
+      ...everyOne("same"),
+      "Template loud": ["update"],
+      "ServerlessEndpoint spare": ["update"],
+      "ServerlessEndpoint api": ["delete"],
+    });
+    expect(refresh.output).toMatch(/~ env *: \{[^}]*~ REVISION: "\w+" => "3"\s+\}/);
+    expect(refresh.output).toMatch(/~ idleTimeout *: 7 => 60/);
   });
 
-  it("makes again what somebody deleted behind its back", async () => {
-    const [gone] = (await service.holdings()).endpoints;
-    await service.rest("DELETE", `/endpoints/${gone?.id}`);
-    const up = await stack.up({ args: ["--refresh"] });
+  it("restores both with the next deployment", async () => {
+    const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    expect(up.operations["ServerlessEndpoint api"]).toEqual(["refresh", "create"]);
-    expect(up.operations["JobInvoke smoke"]).toEqual(["refresh", "update"]);
-    expect((await service.holdings()).endpoints).toMatchObject([{ name: fingerprinted("api-dev"), workersMax: 2 }]);
+    expect(ours(up.operations)).toEqual({
+      ...everyOne("same"),
+      "Template loud": ["update"],
+      "ServerlessEndpoint spare": ["update"],
+      "ServerlessEndpoint api": ["create"],
+      // The endpoint is another one, and its address depends on its id.
+      "JobInvoke smoke": ["update"],
+      "Template quiet": ["update"],
+    });
+    const { endpoints } = await service.holdings();
+    expect(find(endpoints, "spare-dev")).toMatchObject({ idleTimeout: 7 });
+    expect(find(endpoints, "api-dev")).toMatchObject({ workersMax: 2, idleTimeout: 9 });
   });
 
   const replacement = ["create-replacement", "replace", "delete-replaced"];
 
-  it("replaces each kind that is an object, as the preview said, with a warning where something is lost", async () => {
+  it("replaces each kind of object, as the preview said, with a warning where something is lost", async () => {
     const before = await service.holdings();
+    const [registry] = await registries();
     await stack.program(
       program({
         ...changed,
         secret: { ...changed.secret, name: "token-2" },
         volume: { ...changed.volume, dataCenterId: "US-KS-2" },
         endpoint: { ...changed.endpoint, computeType: "CPU" },
+        registry: { name: "registry-2" },
         pod: { ...changed.pod, isServerless: false },
       }),
     );
     const preview = await stack.preview();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
-    const done = {
+    expect(ours(up.operations)).toEqual({
+      ...everyOne("same"),
       "Secret token": replacement,
       "NetworkVolume models": replacement,
       "ServerlessEndpoint api": replacement,
-      "Template worker": ["same"],
+      "ContainerRegistryAuth registry": replacement,
+      // The program sets its name, which is unique, so the old one is deleted first.
+      "Template pod": ["delete-replaced", "replace", "create-replacement"],
       // A job is no object that could be replaced: it runs again, on the new endpoint.
       "JobInvoke smoke": ["update"],
-      // Its name is unique, so the old one goes first.
-      "Template pod": ["delete-replaced", "replace", "create-replacement"],
-    };
-    expect(ours(up.operations)).toEqual(done);
+      "Template quiet": ["update"],
+    });
     expect(sorted(preview.operations)).toEqual(sorted(up.operations));
     expect(preview.diagnostics.filter(({ severity }) => severity === "warning")).toEqual(
       expect.arrayContaining([
@@ -178,32 +220,63 @@ export function lifecycleThrough(way: Way): void {
       ]),
     );
     const after = await service.holdings();
-    expect(after.endpoints).toHaveLength(1);
-    expect(after.volumes).toMatchObject([{ dataCenterId: "US-KS-2" }]);
     expect(after.secrets).toMatchObject([{ name: "token-2" }]);
-    const idsOf = ({ endpoints, volumes, secrets }: typeof after) =>
-      [...endpoints, ...volumes, ...secrets].map(({ id }) => id);
+    expect(find(after.volumes, "models-2")).toMatchObject({ dataCenterId: "US-KS-2" });
+    const kept = ["own-dev", "spare-dev"];
+    const idsOf = ({ endpoints, volumes, secrets }: typeof after): string[] =>
+      [...endpoints, ...volumes, ...secrets].flatMap(({ id, name }) =>
+        kept.some((one) => name.startsWith(one)) ? [] : [id],
+      );
     expect(idsOf(after).filter((id) => idsOf(before).includes(id))).toEqual([]);
+    expect(await registries()).toEqual([expect.not.objectContaining({ id: registry?.id })]);
   });
 
-  it("reads an object that exists by its id, and says when there is none", async () => {
-    const known = (await service.holdings()).templates.find(({ name }) => name.startsWith("worker-dev-"));
-    const lookUp = (id: string) => `
-    const { Template } = require("${way.module}");
-    exports.image = new Template("known", { imageName: "" }, { id: "${id}" }).imageName;
-  `;
-    await stack.program(lookUp(known?.id ?? ""));
-    expect((await stack.preview()).output).toMatch(new RegExp(`image *: +"${image("env")}"`));
-    await stack.program(lookUp("nowhere"));
+  it("reads what exists: by resources with an id, and by functions, which reject what is not there", async () => {
+    const { templates, endpoints } = await service.holdings();
+    const id = find(templates, "worker-dev")?.id;
+    const endpointId = find(endpoints, "api-dev")?.id;
+    await stack.program(`
+    const pulumi = require("@pulumi/pulumi");
+    const sc = require("${way.module}");
+    const known = new sc.Template("known", { imageName: "" }, { id: "${id}" });
+    const rejected = (promise) => promise.then(() => "found", (error) => error.message);
+    const found = Promise.all([
+      sc.getTemplate({ id: "${id}" }),
+      sc.getServerlessEndpoint({ id: "${endpointId}" }),
+      sc.getNetworkVolume({ name: "models-2" }),
+      sc.getSecret({ name: "token-2" }),
+      sc.getEndpointHealth(${way.health(`"${endpointId}"`)}),
+      rejected(sc.getTemplate({ name: "nobody" })),
+      rejected(sc.getTemplate({})),
+    ]);
+    pulumi.all([known.imageName, found]).apply((all) => require("node:fs").writeFileSync("found.json", JSON.stringify(all)));
+  `);
     const preview = await stack.preview();
-    expect(preview.code).not.toBe(0);
-    expect(preview.output).toMatch(/nowhere.* does not exist/);
+    expect(preview.code, preview.output).toBe(0);
+    const text = await readFile(join(stack.folder, "program", "found.json"), "utf8");
+    expect(JSON.parse(text)).toMatchObject([
+      image("env"),
+      [
+        {
+          name: fingerprinted("worker-dev"),
+          env: { A: "1", B: "2" },
+          revision: expect.stringMatching(/^[0-9a-f]{16}$/),
+        },
+        { id: endpointId, workersMax: 2, url: `${service.proxy.origin}/v2/${endpointId}` },
+        { name: "models-2", size: 20, dataCenterId: "US-KS-2" },
+        { name: "token-2", reference: "{{ RUNPOD_SECRET_token-2 }}" },
+        { jobs: { inQueue: 0 }, workers: { idle: expect.any(Number) } },
+        expect.stringContaining('Template "nobody" does not exist'),
+        expect.stringContaining("requires either an id or a name"),
+      ],
+    ]);
   });
 
   it("leaves nothing behind", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    expect(await registries()).toEqual([]);
     expect(await stack.resources()).toEqual([]);
   });
 }

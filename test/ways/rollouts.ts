@@ -17,8 +17,8 @@ const breakages: Breakage[] = ["start", "answer", "hang"];
 /** Seconds that a broken version has to show that it works. */
 const timeout = 8;
 
-/** Versions that are rolled out under a steady load; `inShort` is how the one breaks that a run without FULL=1 has. */
-export function rolloutsThrough(way: Way, inShort: Breakage): void {
+/** Versions that are rolled out under a steady load. */
+export function rolloutsThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
   let load: SteadyLoad;
@@ -64,8 +64,7 @@ export function rolloutsThrough(way: Way, inShort: Breakage): void {
     expect((await service.holdings()).templates).toHaveLength(1);
   });
 
-  const broken = process.env["FULL"] ? breakages : [inShort];
-  broken.forEach((breaks, index) => {
+  breakages.forEach((breaks, index) => {
     const version = 3 + 2 * index;
     it(`a version that breaks at its ${breaks} fails the deployment in time, and the one before is back; its repair takes over`, async () => {
       const before = load.ends.length;
@@ -102,24 +101,22 @@ export function rolloutsThrough(way: Way, inShort: Breakage): void {
   }
   const switching = ["PATCH", /^\/v[12]\/(endpoints|serverless)\//] as const;
 
-  if (process.env["FULL"]) {
-    it("a rollout that a Ctrl-C cuts off is ended by the next deployment", () =>
-      rollOutInTwoRuns(20, async () => {
-        const up = await interruptAfter(service.proxy, stack.up, ...switching);
-        expect(up.code, up.output).not.toBe(0);
-        expect(up.output).toContain("its verification was cut short");
-      }));
+  it("a rollout that a Ctrl-C cuts off is ended by the next deployment", () =>
+    rollOutInTwoRuns(20, async () => {
+      const up = await interruptAfter(service.proxy, stack.up, ...switching);
+      expect(up.code, up.output).not.toBe(0);
+      expect(up.output).toContain("its verification was cut short");
+    }));
 
-    it("and so is one that a kill -9 of everything that the deployment started cuts off", () =>
-      rollOutInTwoRuns(21, async () => {
-        const running = stack.up();
-        await untilAnswered(service.proxy, running, ...switching);
-        for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
-        expect((await running).code).not.toBe(0);
-        const unlocked = await stack.command(["cancel", "--yes"]);
-        expect(unlocked.code, unlocked.output).toBe(0);
-      }));
-  }
+  it("and so is one that a kill -9 of everything that the deployment started cuts off", () =>
+    rollOutInTwoRuns(21, async () => {
+      const running = stack.up();
+      await untilAnswered(service.proxy, running, ...switching);
+      for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
+      expect((await running).code).not.toBe(0);
+      const unlocked = await stack.command(["cancel", "--yes"]);
+      expect(unlocked.code, unlocked.output).toBe(0);
+    }));
 
   it("no job of the load failed or was lost", async () => {
     const ends = await load.stop();

@@ -6,8 +6,8 @@ import type { Way } from "./way";
 
 /** The wait for a template that was in use. */
 export function templateReleaseThrough(way: Way): void {
-  /** The service's own two minutes in a full run, a shorter release otherwise. */
-  const release = process.env["FULL"] ? 120_000 : 3000;
+  /** The service's own two minutes. */
+  const release = 120_000;
   let service: EngineService;
   let stack: Stack;
   /** By REST v1, whose endpoints are bound to their template: one of REST v2 has a copy and holds none. */
@@ -53,8 +53,6 @@ export function templateReleaseThrough(way: Way): void {
     }, 10);
     const destroy = await stack.destroy().finally(() => clearInterval(watch));
     expect(destroy.code, destroy.output).toBe(0);
-    // It looks every second; the engine's own end takes its time on a busy machine.
-    expect(destroy.ended - letGo - release).toBeLessThan(15_000);
     expect(destroy.ended - letGo).toBeGreaterThan(release);
     const shown = destroy.diagnostics.filter(({ about, ephemeral }) => about === "Template chat" && ephemeral);
     expect(shown.at(-1)?.message).toMatch(/^the service released template "chat-dev-\w{7}" after \d+ s$/);

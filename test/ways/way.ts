@@ -6,6 +6,10 @@ export interface Way {
   module: string;
   /** Makes a stack whose programs go this way; its project is called "shop" unless another name is given. */
   createStack(environment: Record<string, string>, project?: { name: string }): Promise<Stack>;
+  /** The program text of an explicit provider that uses this API key, an expression. */
+  provider(key: string): string;
+  /** The program text of getEndpointHealth's argument for the endpoint with this id, an expression. */
+  health(id: string): string;
   /** Makes a newer version of the package out of the one that a stack uses, where the stack can have one of its own. */
   upgrade?(stack: Stack): Promise<void>;
 }

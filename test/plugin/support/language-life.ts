@@ -61,12 +61,15 @@ export function lifeIn(language: ProgramLanguage): void {
     "JobInvoke answers": [operation],
   });
 
-  it("previews what it would make, and makes nothing", async () => {
-    const preview = await stack.preview();
-    expect(preview.code, preview.output).toBe(0);
-    expect(preview.operations).toMatchObject(everyOne("create"));
-    expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
-  });
+  const isFull = Boolean(process.env["FULL"]);
+
+  if (isFull)
+    it("previews what it would make, and makes nothing", async () => {
+      const preview = await stack.preview();
+      expect(preview.code, preview.output).toBe(0);
+      expect(preview.operations).toMatchObject(everyOne("create"));
+      expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    });
 
   it("deploys and has its outputs", async () => {
     const up = await stack.up();
@@ -77,6 +80,8 @@ export function lifeIn(language: ProgramLanguage): void {
     const url = `${service.proxy.origin}/v2/${endpoint?.id}`;
     expect(JSON.parse(output)).toEqual({ url, answer: { text: "pong" } });
   });
+
+  if (!isFull) return;
 
   it("asks the service nothing when nothing changed", async () => {
     service.proxy.clear();

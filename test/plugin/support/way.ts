@@ -11,4 +11,6 @@ export const pluginFolder = (): string => join(inject("packed"), "node_modules",
 export const pluginWay: Way = {
   module: fileURLToPath(new URL("resources.cjs", import.meta.url)),
   createStack: (environment, project) => createStack(environment, { ...project, plugin: pluginFolder() }),
+  provider: (key) => `new sc.Provider("explicit", { apiKey: ${key}, callLimit: 60.5, maxInFlight: 4 })`,
+  health: (id) => `{ endpointId: ${id} }`,
 };

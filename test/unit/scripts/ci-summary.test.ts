@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { fullOnly } from "../../full-only.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
@@ -81,6 +82,12 @@ test("a failed step fails the run", () => {
   const { lines, status } = summary({ files: good, steps: { quickstart: 1 } });
   expect(lines.slice(-2)).toEqual(["quickstart: failed", "3 passed, 1 failed"]);
   expect(status).toBe(1);
+});
+
+test("files of full runs may be missing", () => {
+  const { lines, status } = summary({ files: good, unreported: fullOnly });
+  expect(lines.at(-1)).toBe("4 passed, 0 failed");
+  expect(status).toBe(0);
 });
 
 describe("what did not run fails the run", () => {

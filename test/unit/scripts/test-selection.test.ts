@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { CliMissing } from "../../../scripts/cli/cli.mjs";
 import { engineTests, withoutEngine } from "../../../scripts/test-selection.mjs";
+import { fullOnly } from "../../full-only.mjs";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -47,7 +48,10 @@ describe("without a CLI", () => {
     const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
       .map((path) => `test/${path.replaceAll("\\", "/")}`)
       .filter((path) => path.endsWith(".test.ts"));
-    const left = all.filter((path) => !/^test\/(engine|plugin|executable|packages)\//.test(path));
+    expect(all).toEqual(expect.arrayContaining(fullOnly));
+    const left = all.filter(
+      (path) => !fullOnly.includes(path) && !/^test\/(engine|plugin|executable|packages)\//.test(path),
+    );
     expect(left.length).toBeLessThan(all.length);
     expect(listed.sort()).toEqual(left.sort());
   });

@@ -1,4 +1,0 @@
-import { badInputThrough } from "../ways/bad-input";
-import { dynamicWay } from "./way";
-
-badInputThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { cancellationThrough } from "../ways/cancellation";
-import { dynamicWay } from "./way";
-
-cancellationThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { dialectsThrough } from "../ways/dialects";
-import { dynamicWay } from "./way";
-
-dialectsThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { driftThrough } from "../ways/drift";
-import { dynamicWay } from "./way";
-
-driftThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { faultSchedulesThrough } from "../ways/fault-schedules";
-import { dynamicWay } from "./way";
-
-faultSchedulesThrough(dynamicWay);

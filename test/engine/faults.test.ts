@@ -1,4 +1,0 @@
-import { faultsThrough } from "../ways/faults";
-import { dynamicWay } from "./way";
-
-faultsThrough(dynamicWay);

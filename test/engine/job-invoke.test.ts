@@ -1,4 +1,0 @@
-import { jobInvokeThrough } from "../ways/job-invoke";
-import { dynamicWay } from "./way";
-
-jobInvokeThrough(dynamicWay);

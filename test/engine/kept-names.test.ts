@@ -1,4 +1,0 @@
-import { keptNamesThrough } from "../ways/kept-names";
-import { dynamicWay } from "./way";
-
-keptNamesThrough(dynamicWay);

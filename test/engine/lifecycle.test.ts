@@ -1,4 +1,0 @@
-import { lifecycleThrough } from "../ways/lifecycle";
-import { dynamicWay } from "./way";
-
-lifecycleThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { otherAccountThrough } from "../ways/other-account";
-import { dynamicWay } from "./way";
-
-otherAccountThrough(dynamicWay);

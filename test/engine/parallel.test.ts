@@ -1,4 +1,0 @@
-import { parallelThrough } from "../ways/parallel";
-import { dynamicWay } from "./way";
-
-parallelThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { proxiesThrough } from "../ways/proxies";
-import { dynamicWay } from "./way";
-
-proxiesThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { replacementsThrough } from "../ways/replacements";
-import { dynamicWay } from "./way";
-
-replacementsThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { secrecyThrough } from "../ways/secrecy";
-import { dynamicWay } from "./way";
-
-secrecyThrough(dynamicWay);

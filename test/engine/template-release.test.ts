@@ -1,4 +1,0 @@
-import { templateReleaseThrough } from "../ways/template-release";
-import { dynamicWay } from "./way";
-
-templateReleaseThrough(dynamicWay);

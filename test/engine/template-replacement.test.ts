@@ -1,4 +1,0 @@
-import { templateReplacementThrough } from "../ways/template-replacement";
-import { dynamicWay } from "./way";
-
-templateReplacementThrough(dynamicWay);

@@ -1,4 +1,0 @@
-import { twoProjectsThrough } from "../ways/two-projects";
-import { dynamicWay } from "./way";
-
-twoProjectsThrough(dynamicWay);

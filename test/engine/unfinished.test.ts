@@ -1,4 +1,0 @@
-import { unfinishedThrough } from "../ways/unfinished";
-import { dynamicWay } from "./way";
-
-unfinishedThrough(dynamicWay);

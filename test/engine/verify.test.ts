@@ -1,4 +1,0 @@
-import { verifyThrough } from "../ways/verify";
-import { dynamicWay } from "./way";
-
-verifyThrough(dynamicWay);

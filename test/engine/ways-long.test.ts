@@ -1,0 +1,4 @@
+import { longSuites } from "../ways/suites";
+import { dynamicWay } from "./way";
+
+longSuites(dynamicWay);

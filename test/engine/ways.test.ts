@@ -1,0 +1,4 @@
+import { shortSuites } from "../ways/suites";
+import { dynamicWay } from "./way";
+
+shortSuites(dynamicWay);

@@ -1,0 +1,23 @@
+/** Test files that only `npm run test:full` runs. docs/testing.md names the tests of `npm test` that hold the same rules. */
+export const fullOnly = [
+  // Rules that tests in process hold, once more through an engine.
+  ...[
+    "engine/ways-long",
+    "engine/preview-outputs",
+    "engine/program-stacks",
+    "engine/invoke-job",
+    "engine/custom-timeouts",
+  ],
+  ...["plugin/other-service", "plugin/preview-comment"],
+  ...["plugin/ways-long", "plugin/accounts", "plugin/attach", "plugin/detailed-diffs", "plugin/options"],
+  ...["plugin/settings", "plugin/move-accounts", "plugin/schema-cache", "plugin/archive"],
+  // Programs in other languages, examples and guides.
+  ...["plugin/yaml-accounts", "plugin/yaml-previews", "plugin/examples", "plugin/examples-ladder", "plugin/guides"],
+  ...["plugin/safe-rollout", "plugin/package-add", "plugin/example-types", "plugin/sdk-go", "plugin/sdk-python"],
+  ...["plugin/sdk-typescript"],
+  // Packages under several versions of Node, the release, the pages of Start.
+  ...["packages/clean-room", "packages/release", "packages/start-pages"],
+  // Containers and images beside those that test/docker/container-workers starts.
+  ...["docker/broken-containers", "docker/example", "docker/isolation", "docker/problem-reports", "docker/prune"],
+  ...["docker/python-worker", "docker/quickstart", "docker/service-image", "docker/service-kills"],
+].map((name) => `test/${name}.test.ts`);

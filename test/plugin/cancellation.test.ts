@@ -1,4 +1,0 @@
-import { cancellationThrough } from "../ways/cancellation";
-import { pluginWay } from "./support/way";
-
-cancellationThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { dialectsThrough } from "../ways/dialects";
-import { pluginWay } from "./support/way";
-
-dialectsThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { driftThrough } from "../ways/drift";
-import { pluginWay } from "./support/way";
-
-driftThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { faultSchedulesThrough } from "../ways/fault-schedules";
-import { pluginWay } from "./support/way";
-
-faultSchedulesThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { faultsThrough } from "../ways/faults";
-import { pluginWay } from "./support/way";
-
-faultsThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { keptNamesThrough } from "../ways/kept-names";
-import { pluginWay } from "./support/way";
-
-keptNamesThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { lifecycleThrough } from "../ways/lifecycle";
-import { pluginWay } from "./support/way";
-
-lifecycleThrough(pluginWay);

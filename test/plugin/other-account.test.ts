@@ -1,4 +1,0 @@
-import { otherAccountThrough } from "../ways/other-account";
-import { pluginWay } from "./support/way";
-
-otherAccountThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { parallelThrough } from "../ways/parallel";
-import { pluginWay } from "./support/way";
-
-parallelThrough(pluginWay);

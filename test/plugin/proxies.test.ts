@@ -1,4 +1,0 @@
-import { proxiesThrough } from "../ways/proxies";
-import { pluginWay } from "./support/way";
-
-proxiesThrough(pluginWay);

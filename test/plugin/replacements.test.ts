@@ -1,4 +1,0 @@
-import { replacementsThrough } from "../ways/replacements";
-import { pluginWay } from "./support/way";
-
-replacementsThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { secrecyThrough } from "../ways/secrecy";
-import { pluginWay } from "./support/way";
-
-secrecyThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { templateReplacementThrough } from "../ways/template-replacement";
-import { pluginWay } from "./support/way";
-
-templateReplacementThrough(pluginWay);

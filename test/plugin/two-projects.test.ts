@@ -1,4 +1,0 @@
-import { twoProjectsThrough } from "../ways/two-projects";
-import { pluginWay } from "./support/way";
-
-twoProjectsThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { unfinishedThrough } from "../ways/unfinished";
-import { pluginWay } from "./support/way";
-
-unfinishedThrough(pluginWay);

@@ -1,4 +1,0 @@
-import { verifyThrough } from "../ways/verify";
-import { pluginWay } from "./support/way";
-
-verifyThrough(pluginWay);

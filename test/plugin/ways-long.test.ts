@@ -1,0 +1,4 @@
+import { longSuites } from "../ways/suites";
+import { pluginWay } from "./support/way";
+
+longSuites(pluginWay);

@@ -1,0 +1,4 @@
+import { shortSuites } from "../ways/suites";
+import { pluginWay } from "./support/way";
+
+shortSuites(pluginWay);

@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { lastLines, run } from "../../scripts/child.mjs";
+import { findCli } from "../../scripts/cli/cli.mjs";
+import type { Cli } from "../../scripts/cli/folder.mjs";
+import { buildExecutable } from "../../scripts/release/executable.mjs";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Folder whose `node_modules` hold our packages as they are published; the rest is found further up. */
+    packed: string;
+    /** The Pulumi CLI that the tests run. */
+    cli: Cli;
+    /** What `npm pack` makes of api, provider and service, in this order. */
+    tarballs: string[];
+  }
+}
+
+/** The packages as one run of the tests has built and packed them. */
+interface Installation {
+  cli: Cli;
+  folder: string;
+  tarballs: string[];
+}
+
+declare global {
+  /** Each project of vitest loads this file anew, and the first one to do so builds for all of them. */
+  var testInstallation: Installation | undefined;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const parent = join(root, ".serverless-compute");
+
+async function succeed(command: string, args: string[]): Promise<string> {
+  const finished = await run(command, args, { cwd: root, timeout: 300_000 });
+  if (finished.code !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${lastLines(finished, 30)}`);
+  return finished.stdout.trim();
+}
+
+/** Unpacks a tarball as an installation would: with the versions that the package depends on, where the root has others. */
+async function unpack(tarball: string, packageFolder: string, target: string): Promise<void> {
+  await mkdir(target, { recursive: true });
+  await succeed("tar", ["-xzf", tarball, "-C", target, "--strip-components=1"]);
+  const own = join(root, packageFolder, "node_modules");
+  if (existsSync(own)) await symlink(own, join(target, "node_modules"));
+}
+
+/**
+ * Compiles, bundles and packs the packages, and installs those that programs use from their tarballs: a linked package
+ * would look for Pulumi in its own repository. The folder is inside the repository, so that third-party packages are found
+ * in the repository's own node_modules.
+ */
+async function install(folder: string): Promise<Installation> {
+  const cli = await findCli();
+  await succeed(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"]);
+  await succeed(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")]);
+  const pack = async (name: string): Promise<string> =>
+    join(folder, await succeed("npm", ["pack", `./${name}`, "--silent", "--pack-destination", folder]));
+  const [api, provider, service] = await Promise.all([pack("api"), pack("provider"), pack("service")]);
+  await unpack(api, "api", join(folder, "node_modules", "serverless-compute-api"));
+  await unpack(provider, "provider", join(folder, "node_modules", "pulumi-serverless-compute"));
+  return { cli, folder, tarballs: [api, provider, service] };
+}
+
+/** Before the tests that use the packages as they are published: builds them once per run, whatever projects it has. */
+export default async function setUp({ provide }: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
+  await mkdir(parent, { recursive: true });
+  const folder = globalThis.testInstallation?.folder ?? (await mkdtemp(join(parent, "engine-")));
+  const remove = async (): Promise<void> => {
+    globalThis.testInstallation = undefined;
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    globalThis.testInstallation ??= await install(folder);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  const { cli, tarballs } = globalThis.testInstallation;
+  provide("cli", cli);
+  provide("packed", folder);
+  provide("tarballs", tarballs);
+  return remove;
+}
+
+/** The same with the executable where the installed package has its launcher, so that the plugin's tests start it. */
+export async function setUpExecutable(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
+  const removeAll = await setUp(project);
+  const own = await mkdtemp(join(parent, "executable-"));
+  const remove = async (): Promise<void> => {
+    await rm(own, { recursive: true, force: true });
+    await removeAll();
+  };
+  try {
+    const { folder = "" } = globalThis.testInstallation ?? {};
+    await cp(join(folder, "node_modules"), join(own, "node_modules"), { recursive: true });
+    await buildExecutable(join(own, "node_modules", "pulumi-serverless-compute", "bin"));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  project.provide("packed", own);
+  return remove;
+}

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { createHost } from "../../../../provider/engine/host";
+import { autonamingDisabled, diffKinds } from "../../../../provider/plugin/messages";
+import { resourceCalls } from "../../../../provider/plugin/resource-calls";
+import { kinds } from "../../../../provider/resources";
+import { startRig } from "../../../support/client-rig";
+import { json } from "../../../support/faulty-server";
+import { sent } from "../../../support/property-sets";
+import { boxLifecycle } from "../dynamic/box";
+
+const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
+
+/** Time-outs that verbs of a box get, in ms. */
+const timeouts: unknown[] = [];
+let calls: ReturnType<typeof resourceCalls>;
+beforeEach(async () => {
+  timeouts.length = 0;
+  const { clients, clock } = await startRig([json({})], {});
+  const host = createHost(() => undefined);
+  const box = boxLifecycle({
+    create: async (inputs, { timeout }) => {
+      timeouts.push(timeout);
+      return { id: "box-1", outputs: inputs };
+    },
+    update: async (_id, _olds, news, { timeout }) => {
+      timeouts.push(timeout);
+      return news;
+    },
+    delete: async (_id, _olds, { timeout }) => void timeouts.push(timeout),
+  });
+  const connect = () => ({ clients, settings: { templateReleaseLimit: 1 } });
+  calls = resourceCalls({ ...host, clock, connect }, { ...kinds, Box: box });
+});
+
+describe("a name", () => {
+  const checked = (olds: object, autonaming?: { proposedName: string; mode: number }) =>
+    calls.check({
+      urn: urnOf("Template"),
+      olds: sent(olds),
+      news: sent({ imageName: "a:1" }),
+      randomSeed: undefined,
+      autonaming,
+    });
+
+  it("comes from the stack's autonaming, and stays what it was", () => {
+    const autonaming = { proposedName: "lunch-x7k2p", mode: 0 };
+    expect(checked({}, autonaming).inputs?.properties["name"]).toBe("lunch-x7k2p");
+    const olds = { name: "lunch-a1b2c", imageName: "a:1" };
+    expect(checked(olds, autonaming).inputs?.properties["name"]).toBe("lunch-a1b2c");
+  });
+
+  it("is required where autonaming is off", () => {
+    const { failures = [] } = checked({}, { proposedName: "", mode: autonamingDisabled });
+    expect(failures.map(({ property, reason }) => `${property}: ${reason}`)).toEqual(["name: is required"]);
+  });
+});
+
+it("passes customTimeouts, which are seconds and 0 for none, to each verb", async () => {
+  const properties = sent({ size: 1 });
+  const same = { urn: urnOf("Box"), preview: false };
+  await calls.create({ ...same, properties, timeout: 1.5 });
+  await calls.update({ ...same, id: "box-1", olds: properties, news: sent({ size: 2 }), timeout: 2 });
+  await calls.delete({ urn: urnOf("Box"), id: "box-1", properties, timeout: 0 });
+  expect(timeouts).toEqual([1500, 2000, undefined]);
+});
+
+describe("a diff", () => {
+  const diffOf = async (kind: string, olds: object, news: object) => {
+    // The engine checks before it compares.
+    calls.check({ urn: urnOf(kind), olds: sent(olds), news: sent(news), randomSeed: undefined, autonaming: undefined });
+    const { detailedDiff, ...rest } = await calls.diff({
+      id: "x",
+      urn: urnOf(kind),
+      olds: sent(olds),
+      news: sent(news),
+    });
+    return {
+      ...rest,
+      detailedDiff: Object.fromEntries([...(detailedDiff ?? [])].map(([path, { kind: is }]) => [path, is])),
+    };
+  };
+
+  it("has each changed nested property by its path and only those", async () => {
+    const olds = { name: "chat", imageName: "a:1", env: { A: "1", B: "2", "with.dot": "x" } };
+    const news = { name: "chat", imageName: "a:1", env: { A: "9", C: "3", "with.dot": "y" }, dockerArgs: "--with-c" };
+    const { detailedDiff, replaces } = await diffOf("Template", olds, news);
+    expect(detailedDiff).toEqual({
+      dockerArgs: diffKinds.update[0],
+      "env.A": diffKinds.update[0],
+      "env.B": diffKinds.delete[0],
+      "env.C": diffKinds.add[0],
+      'env["with.dot"]': diffKinds.update[0],
+    });
+    expect(replaces).toEqual([]);
+  });
+
+  it("marks what forces a replacement, and deletes first where the name is unique and stays", async () => {
+    const olds = { name: "chat", imageName: "a:1", isServerless: true };
+    const replaced = await diffOf("Template", olds, { ...olds, isServerless: false });
+    expect(replaced).toMatchObject({
+      detailedDiff: { isServerless: diffKinds.update[1] },
+      replaces: ["isServerless"],
+      deleteBeforeReplace: true,
+    });
+    const renamed = await diffOf("Template", olds, { ...olds, name: "chat-2", isServerless: false });
+    expect(renamed).toMatchObject({ deleteBeforeReplace: false });
+  });
+});

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { withHelp } from "../../provider/engine/help";
+import { fingerprinted } from "../support/default-names";
+import { restPaths } from "../support/dialect";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { interruptAfter } from "../support/interruption";
+import type { Run, Stack } from "../support/pulumi";
+import type { Way } from "./way";
+
+/** A deployment that fails in each way that there is, and the ones after it; each step continues from the one before. */
+export function failuresThrough(way: Way): void {
+  let service: EngineService;
+  let stack: Stack;
+  /** Endpoint ids by handler. */
+  const endpoints: Record<string, string> = {};
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await way.createStack(service.environment);
+    const created = z.looseObject({ id: z.string() });
+    for (const handler of ["echo", "fail", "slow"] as const) {
+      const template = { name: handler, imageName: image(handler), isServerless: true, volumeInGb: 0 };
+      const { id: templateId } = created.parse(await service.rest("POST", "/templates", template));
+      const body = { name: handler, templateId, workersMin: 1, workersMax: 1 };
+      endpoints[handler] = created.parse(await service.rest("POST", "/endpoints", body)).id;
+    }
+  });
+  afterAll(() => stack.remove());
+
+  /** Errors about a resource, with the property first and without the engine's other words. */
+  const errorsAbout = ({ diagnostics }: Run, about: string): string[] =>
+    diagnostics
+      .filter((one) => one.about === about && one.severity === "error")
+      .map(({ message }) =>
+        message
+          .replace(/^.*? resource '.*?': property (.+?) value .*? has a problem: /, "$1: ")
+          .replace(/^.*? resource '.*?' has a problem: /, "")
+          .replace(/^\["(\w+)"\]/, "$1"),
+      )
+      .sort();
+  const errorAbout = (run: Run, about: string): string => errorsAbout(run, about).join("\n---\n");
+  const kindsInState = async (): Promise<string[]> =>
+    (await stack.resources()).map(({ urn }) => urn.split("::").slice(-2).join(" ").replace(/^.*:/, "")).sort();
+
+  it("rejects bad input at preview, without a key and a service: each property by its path, no secret value, no dependents", async () => {
+    const bad = {
+      ...{ endpointId: "e", input: { a: 1 }, mdoe: "sync", policy: { ttl: 5 }, expect: { status: "DONE" } },
+      timeout: ["planted-6f1c"],
+    };
+    await stack.program(`
+      const pulumi = require("@pulumi/pulumi");
+      const sc = require("${way.module}");
+      const bad = ${JSON.stringify(bad)};
+      const job = new sc.JobInvoke("smoke", { ...bad, timeout: pulumi.secret(bad.timeout) });
+      new sc.Secret("child", { value: "token-value" }, { parent: job });
+      new sc.Template("user", { imageName: "acme/user:1", env: { JOB: job.jobId } });
+    `);
+    const nowhere = "http://127.0.0.1:9";
+    const run = await stack.preview({
+      env: {
+        SERVERLESS_COMPUTE_API_KEY: "",
+        SERVERLESS_COMPUTE_BASE_URL: `${nowhere}${restPaths.root}`,
+        SERVERLESS_COMPUTE_GRAPHQL_URL: `${nowhere}/graphql`,
+        SERVERLESS_COMPUTE_SERVERLESS_URL: nowhere,
+      },
+    });
+    expect(run.code).not.toBe(0);
+    expect(errorsAbout(run, "JobInvoke smoke")).toEqual([
+      'expect.status: is "DONE"; must be "COMPLETED" or "FAILED" or "CANCELLED" or "TIMED_OUT"',
+      'mdoe: unknown property; did you mean "mode"?',
+      "policy.ttl: is 5; must be a whole number from 10000 to 604800000",
+      expect.stringMatching(/^timeout: must be /),
+    ]);
+    expect(
+      run.diagnostics.filter(({ severity, about }) => severity === "error" && about !== "JobInvoke smoke"),
+    ).toEqual([]);
+    expect(run.output).not.toContain("planted-6f1c");
+  });
+
+  it("reports a wrong key by one line and keeps nothing in state", async () => {
+    await stack.program(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
+    const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" } });
+    expect(up.code).not.toBe(0);
+    const shown = up.diagnostics.filter(({ about, ephemeral }) => about === "Secret token" && !ephemeral);
+    expect(shown.map(({ message }) => message)).toEqual([
+      fingerprinted(
+        withHelp(
+          `Secret "token-dev": ${service.proxy.origin} refused the API key, or the key lacks permission. The key comes from the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key".`,
+        ),
+      ),
+    ]);
+    expect(up.output).not.toContain("not-the-key");
+    expect(await stack.resources()).toEqual([]);
+  });
+
+  /** Jobs on the endpoint of a handler, a volume, and an endpoint that verifies each version of its template. */
+  const program = (jobs: Record<string, [handler: string, args: object]>, version = "echo"): string => `
+    const { JobInvoke, NetworkVolume, ServerlessEndpoint, Template } = require("${way.module}");
+    const endpoints = ${JSON.stringify(endpoints)};
+    for (const [name, [handler, args]] of Object.entries(${JSON.stringify(jobs)}))
+      new JobInvoke(name, { endpointId: endpoints[handler] ?? handler, ...args });
+    new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+    const template = new Template("worker", { imageName: "acme/${version}:1", replaceOnChange: true });
+    const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 60 };
+    new ServerlessEndpoint("api", { templateId: template.id, workersMax: 1, verify });
+  `;
+  const volumes = { method: "GET", path: restPaths.volumes };
+  const good: [string, object] = ["echo", { input: { text: "pong" }, expect: { output: { text: "pong" } } }];
+
+  it("reports each failed resource, and keeps an object that was made but not finished in state", async () => {
+    // A running worker takes a job at once; one that has to start may need longer than the job has.
+    await expect
+      .poll(() => service.job("GET", endpoints["slow"] ?? "", "/health"))
+      .toMatchObject({ workers: { idle: 1 } });
+    // The first create never arrives; after the second one, the list cannot say whether there are two.
+    service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "dropBeforeSend" });
+    service.proxy.inject(volumes, { kind: "delay", ms: 0 }, 3);
+    service.proxy.inject(volumes, { kind: "status", status: 500 }, 100);
+    await stack.program(
+      program({
+        throws: ["fail", { input: { message: "no such model" } }],
+        differs: ["echo", { input: { text: "pang", n: 1 }, expect: { output: { text: "pong" } } }],
+        nowhere: ["nowhere", { input: {} }],
+        late: ["slow", { input: { ms: 60_000 }, timeout: 2 }],
+      }),
+    );
+    const up = await stack.up({ args: ["--continue-on-error"] });
+    expect(up.code).not.toBe(0);
+    expect(errorAbout(up, "JobInvoke throws")).toMatch(
+      /^job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED\nerror: .*no such model[\s\S]*\nendpoint: jobs .* 1 failed.*workers .*\nThe endpoint's logs have the details\..*runs the job again\.$/,
+    );
+    expect(errorAbout(up, "JobInvoke differs")).toMatch(
+      /^job \S+ on endpoint "\w+" ended COMPLETED, but its output is not what was expected\noutput\.text: expected "pong", got "pang"\n/,
+    );
+    expect(errorAbout(up, "JobInvoke nowhere")).toMatch(
+      /^endpoint "nowhere" is unknown to the service .*Check endpointId/,
+    );
+    expect(errorAbout(up, "JobInvoke late")).toMatch(
+      /^job \S+ on endpoint "\w+" was still IN_PROGRESS after 2 s; it was cancelled\nendpoint: jobs .*\n.*Raise timeout/,
+    );
+    const cancelled = service.proxy.requests
+      .find(({ path }) => path.includes("/cancel/"))
+      ?.path.split("/")
+      .at(-1);
+    expect(await service.job("GET", endpoints["slow"] ?? "", `/status/${cancelled}`)).toMatchObject({
+      status: "CANCELLED",
+    });
+    const [made] = (await service.holdings()).volumes;
+    const volume = (await stack.resources()).find(({ type }) => type.endsWith(":NetworkVolume"));
+    expect(volume).toMatchObject({ id: made?.id, outputs: { size: 10 } });
+    expect(volume?.initErrors?.join()).toContain("may have created a duplicate");
+    // Jobs that failed left nothing; what did not fail is there.
+    expect(await kindsInState()).toEqual(["NetworkVolume models", "ServerlessEndpoint api", "Template worker"]);
+  });
+
+  it("finishes with the next deployment what the failed one left: the volume is updated and each job runs", async () => {
+    service.proxy.clear();
+    await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }] }));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(up.operations).toMatchObject({
+      "NetworkVolume models": ["update"],
+      "JobInvoke throws": ["create"],
+      "JobInvoke differs": ["create"],
+      "ServerlessEndpoint api": ["same"],
+    });
+    expect((await service.holdings()).volumes).toHaveLength(1);
+    const resources = await stack.resources();
+    expect(resources.filter(({ initErrors }) => initErrors)).toEqual([]);
+    const job = resources.find(({ urn }) => urn.endsWith("::throws"));
+    expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { text: "pong" }, jobId: job?.id });
+    for (const path of [/\/run$/, /\/runsync$/])
+      expect(service.proxy.requests.filter((one) => path.test(one.path))).toHaveLength(1);
+  });
+
+  it("sets an endpoint back when its new version fails the verification", async () => {
+    const { outputs: before } = (await stack.resources()).find(({ urn }) => urn.endsWith("::api")) ?? {};
+    await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }] }, "fail"));
+    const up = await stack.up();
+    expect(up.code).not.toBe(0);
+    expect(errorAbout(up, "ServerlessEndpoint api")).toMatch(
+      /version 2 failed its verification; version 1 is back \(as version 3\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
+    );
+    const api = (await stack.resources()).find(({ urn }) => urn.endsWith("::api"));
+    expect(api?.outputs).toMatchObject({ templateId: before?.["templateId"], version: 3 });
+    expect(api?.outputs).not.toHaveProperty("unverified");
+    expect(await service.job("POST", api?.id ?? "", "/runsync", { input: { text: "there" } })).toMatchObject({
+      status: "COMPLETED",
+      output: { text: "there" },
+    });
+  });
+
+  it("cancels the job at one Ctrl-C and ends before the engine kills the provider", async () => {
+    const long: [string, object] = ["slow", { input: { ms: 120_000 }, timeout: 300 }];
+    await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }], long }));
+    service.proxy.clear();
+    const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
+    expect(up.code).not.toBe(0);
+    // The provider ended by itself: the error of one that the engine kills is another.
+    expect(errorAbout(up, "JobInvoke long")).toContain("the deployment was cancelled");
+    const jobId = service.proxy.requests
+      .find(({ path }) => path.includes("/cancel/"))
+      ?.path.split("/")
+      .at(-1);
+    expect(await service.job("GET", endpoints["slow"] ?? "", `/status/${jobId}`)).toMatchObject({
+      status: "CANCELLED",
+    });
+    expect(await kindsInState()).not.toContain("JobInvoke long");
+  });
+
+  it("destroys all that failed and succeeded", async () => {
+    service.proxy.clear();
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(await stack.resources()).toEqual([]);
+    const { volumes: left, templates, endpoints: kept } = await service.holdings();
+    expect([left.length, templates.length, kept.length]).toEqual([0, 3, 3]);
+    // A job is no object: its destroy sends nothing.
+    expect(service.proxy.requests.filter(({ path }) => /\/(run|runsync|cancel|status)\b/.test(path))).toEqual([]);
+  });
+}
