@@ -4,11 +4,11 @@ import { limits } from "./limits";
 /** The fields of saved credentials: what the inputs of the resource and the GraphQL inputs are made of. */
 export const registryAuthFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the credentials, unique in the account."),
-  username: z.string().min(1).describe("User name at the registry; it can be written and never read back."),
+  username: z.string().min(1).describe("User name at the registry. It is write-only."),
   password: z
     .string()
     .min(1)
-    .describe("Password or access token at the registry; it can be written and never read back."),
+    .describe("Password or access token at the registry. It is write-only."),
 };
 
 /** What saves new credentials. */

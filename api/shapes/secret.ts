@@ -11,8 +11,8 @@ export const secretFields = {
     .max(limits.nameLength)
     .regex(secretName, "letters, digits, _, . and -, starting with a letter, a digit or _")
     .describe("Name of the secret, unique in the account."),
-  value: z.string().min(1).describe("The sensitive value; it can be written and never read back."),
-  description: z.string().describe("What the secret is for."),
+  value: z.string().min(1).describe("The sensitive value. It is write-only."),
+  description: z.string().describe("Purpose of the secret."),
 };
 
 /** A value that a worker can have in its environment: the store would cut it at a null character, and no process can have one there. */

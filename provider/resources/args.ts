@@ -5,9 +5,9 @@ import type * as pulumi from "@pulumi/pulumi";
 export interface SecretArgs {
   /** Name of the secret, unique in the account. Default `<resource name>-<stack>-<random suffix>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
-  /** The sensitive value; it can be written and never read back. Kept encrypted in state. */
+  /** The sensitive value. It is write-only. Kept encrypted in state. */
   value: pulumi.Input<string>;
-  /** What the secret is for. Default `""`. */
+  /** Purpose of the secret. Default `""`. */
   description?: pulumi.Input<string>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -50,9 +50,9 @@ export interface NetworkVolumeOutputs {
 export interface ContainerRegistryAuthArgs {
   /** Name of the credentials, unique in the account. Default `<resource name>-<stack>-<random suffix>`. A change replaces the resource. */
   name?: pulumi.Input<string>;
-  /** User name at the registry; it can be written and never read back. A change replaces the resource. */
+  /** User name at the registry. It is write-only. A change replaces the resource. */
   username: pulumi.Input<string>;
-  /** Password or access token at the registry; it can be written and never read back. A change replaces the resource. Kept encrypted in state. */
+  /** Password or access token at the registry. It is write-only. A change replaces the resource. Kept encrypted in state. */
   password: pulumi.Input<string>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;

@@ -46,7 +46,7 @@ const gpuType = () =>
       memoryInGb: z.number().describe("GB of memory.").optional(),
       manufacturer: z.string().describe("Who makes it.").optional(),
       pool: z.string().describe("Pool of serverless endpoints that has it; absent where none does.").optional(),
-      price: z.number().describe("US dollars per hour, where the service says it.").optional(),
+      price: z.number().describe("Price in US dollars per hour, if the service reports one.").optional(),
     })
     .describe("A GPU type of the service.");
 const dataCenter = () =>
