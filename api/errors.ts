@@ -1,4 +1,4 @@
-/** What kind of thing went wrong; policy (retry, adopt, give up) reads this, never a text. */
+/** Category of an error. Policies (retry, adopt, give up) use it, never a text. */
 export type ErrorCategory =
   | "auth"
   | "retired"
@@ -37,7 +37,10 @@ export interface ApiErrorFacts {
   retryAfter?: number | undefined;
 }
 
-/** Every failure of a call to the service. `message` says what the service or the connection said, keys redacted. */
+/**
+ * Failure of a call to the service. `message` contains the message of the service or the connection, with keys
+ * redacted.
+ */
 export class ApiError extends Error implements ApiErrorFacts {
   override readonly name = "ApiError";
   readonly category: ErrorCategory;
@@ -75,8 +78,8 @@ interface Rule {
 }
 
 /**
- * The one place that reads the service's texts. First match wins; a rule without `status` fits any below 500.
- * GraphQL sends client errors with status 200, so texts come before statuses.
+ * The only interpretation of the service's messages. The first match applies; a rule without `status` matches any below
+ * 500. GraphQL returns client errors with status 200, so texts precede statuses.
  */
 const rules: Rule[] = [
   { status: [401], category: "auth", code: "unauthorized" },
@@ -85,16 +88,16 @@ const rules: Rule[] = [
   { status: [410], route: /^\w+ \S*\/v1(\/|$)/, category: "retired", code: "rest_v1_retired" },
   { status: [410], category: "retired", code: "address_retired" },
   { text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
-  // Another version of the service may know fewer fields than are asked for.
+  // Another version of the service may have fewer of the requested fields.
   { text: /^Cannot query field|must (not )?have a selection/, category: "invalid", code: "unknown_field" },
-  // A 404 of a web server that does not know the path says nothing about the object: it must not read as "deleted".
+  // A 404 of a web server without this path must not count as "deleted".
   {
     status: [404],
     text: /^(route|cannot) (get|post|put|patch|delete)\b|^404 page not found|^received an HTML page/i,
     category: "invalid",
     code: "wrong_address",
   },
-  // Something that the body names is not there. That is no `missing`, which says that the object itself is gone.
+  // An object that the body references is absent. `missing` means that the object itself is absent.
   {
     route: /^(POST|PATCH) \S*\/(endpoints|serverless)\b/,
     text: /\btemplate\b.*(not found|does(n't| not) exist)|(unknown|no such) template\b/i,
@@ -144,7 +147,7 @@ const rules: Rule[] = [
   { status: [501, 505], category: "invalid", code: "not_supported" },
 ];
 
-/** What is in quotes are names that people chose: they must not decide what kind of error it is. */
+/** Removes quoted names, which users choose and which must not affect the category. */
 const withoutNames = (text: string): string => text.replace(/"[^"]*"/g, '""');
 
 function routeOf({ method, url, operation }: RequestFacts): string {
@@ -188,11 +191,11 @@ export function classifyAnswer(
   });
 }
 
-/** An error of a request that can safely be sent twice: what became of it matters to nobody. */
+/** Error of an idempotent request, whose result does not matter. */
 export const certain = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
 
-/** One try had no response in time. */
+/** An attempt had no response in time. */
 export function noAnswer(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
   const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {
@@ -204,7 +207,7 @@ export function noAnswer(milliseconds: number, request: RequestFacts, sent: bool
   });
 }
 
-/** The service answered success with something that does not fit; `detail` says so and names the field, never a value. */
+/** The response to a successful request is invalid; `detail` names the field, never a value. */
 export function unexpectedAnswer(detail: string, request: RequestFacts, ambiguous: boolean, status?: number): ApiError {
   return new ApiError(detail, {
     category: "server",
@@ -216,7 +219,7 @@ export function unexpectedAnswer(detail: string, request: RequestFacts, ambiguou
   });
 }
 
-/** The call was refused before anything was sent, because an argument cannot be right. */
+/** The call was rejected before sending because of an invalid argument. */
 export function invalidArgument(message: string, request: RequestFacts): ApiError {
   return new ApiError(message, {
     category: "invalid",

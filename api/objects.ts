@@ -1,9 +1,9 @@
 import type { WorkerRecord } from "./shapes";
 
-/** The dialect that management operations go by, named after the version of its REST part. */
+/** REST and GraphQL operations by the version of their REST part. */
 export type Dialect = "v1" | "v2";
 
-/** What the workers of a template run. */
+/** Container settings of a template. */
 export interface ContainerSettings {
   imageName: string;
   /** GB. */
@@ -16,7 +16,7 @@ export interface ContainerSettings {
   containerRegistryAuthId: string | null;
 }
 
-/** What a template is set to, in no dialect's form. */
+/** Settings of a template, independent of the dialect. */
 export interface TemplateSettings extends ContainerSettings {
   name: string;
   /** GB of a pod's volume; 0 for serverless templates. */
@@ -31,10 +31,10 @@ export interface TemplateSettings extends ContainerSettings {
   /** REST v2 only. */
   allowedCudaVersions?: readonly string[] | undefined;
 }
-/** A new template; what is left out gets the service's default. */
+/** A new template; absent settings get the service's default. */
 export type TemplateCreate = Pick<TemplateSettings, "name" | "imageName" | "containerDiskInGb"> &
   Partial<TemplateSettings>;
-/** Changes of a template; what is left out stays. */
+/** Changes of a template; absent settings stay unchanged. */
 export type TemplateChanges = Partial<TemplateSettings>;
 
 /** A template as either dialect returns it: env a map, ports one string. */
@@ -48,7 +48,7 @@ export interface TemplateRecord extends Omit<TemplateSettings, "containerRegistr
   unshown?: readonly (keyof TemplateSettings)[] | undefined;
 }
 
-/** What an endpoint is set to, in no dialect's form. Null, and an empty list, stand for none. */
+/** Settings of an endpoint, independent of the dialect. Null and an empty list mean none. */
 export interface EndpointSettings {
   name: string;
   templateId: string;
@@ -78,9 +78,9 @@ export interface EndpointSettings {
   /** Instead of `flashboot`. */
   flashbootType?: "OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined;
 }
-/** A new endpoint; what is left out gets the service's default. */
+/** A new endpoint; absent settings get the service's default. */
 export type EndpointCreate = Pick<EndpointSettings, "templateId"> & Partial<Omit<EndpointSettings, "templateId">>;
-/** Changes of an endpoint; what is left out stays. */
+/** Changes of an endpoint; absent settings stay unchanged. */
 export type EndpointChanges = Partial<Omit<EndpointSettings, "computeType" | "type">>;
 
 /** An endpoint as either dialect returns it; lists are empty where it has none. */
@@ -125,14 +125,14 @@ export interface EndpointRecord {
   unshown?: readonly (keyof EndpointSettings)[] | undefined;
 }
 
-/** The workers of an endpoint, as far as the service shows them. */
+/** Workers of an endpoint, as far as the service reports them. */
 export interface EndpointWorkers {
-  /** Version that new workers run; undefined where the service does not say. */
+  /** Version of new workers; undefined if the service does not report it. */
   version: number | undefined;
   workers: readonly WorkerRecord[];
 }
 
-/** What a volume is set to. */
+/** Settings of a volume. */
 export interface NetworkVolumeSettings {
   name: string;
   /** GB. */
@@ -155,7 +155,7 @@ export interface GpuTypeRecord {
   manufacturer?: string | undefined;
   /** Pool of serverless endpoints that has it; undefined where none does. */
   pool?: string | undefined;
-  /** US dollars per hour, where the service says it. */
+  /** Price in US dollars per hour, if the service reports one. */
   price?: number | undefined;
 }
 

@@ -5,10 +5,7 @@ import { limits } from "./limits";
 export const registryAuthFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the credentials, unique in the account."),
   username: z.string().min(1).describe("User name at the registry. It is write-only."),
-  password: z
-    .string()
-    .min(1)
-    .describe("Password or access token at the registry. It is write-only."),
+  password: z.string().min(1).describe("Password or access token at the registry. It is write-only."),
 };
 
 /** What saves new credentials. */

@@ -1,7 +1,7 @@
 import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { Traits } from "./properties/traits";
 
-/** A JSON value, or `unknown` for what a preview does not know yet. */
+/** A JSON value, or `unknown` for a value that a preview cannot compute yet. */
 export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };
 export type Properties = { [key: string]: Value };
 
@@ -16,7 +16,7 @@ export class Unknown {
 /** A place in properties: keys and list indices. */
 export type Path = readonly string[];
 
-/** What messages about a resource must not show. */
+/** Values and paths that messages about a resource must not show. */
 export interface Secrets {
   /** Places that are secret, with all that is below them. */
   readonly paths: readonly Path[];
@@ -24,7 +24,7 @@ export interface Secrets {
   readonly values: readonly string[];
 }
 
-/** What is wrong with an input: where, and a sentence that names the value (never a secret one) and what is allowed. */
+/** An invalid input: its path, and a sentence with the value (unless secret) and the allowed values. */
 export interface Failure {
   /** Path in Pulumi's property path syntax, such as `env.MODEL` or `gpuTypeIds[0]`; empty if the failure concerns all inputs. */
   path: string;
@@ -38,13 +38,13 @@ export interface Change {
   replace: boolean;
 }
 
-/** What every verb that talks to the service gets. */
+/** Context of every verb that calls the service. */
 export interface Context {
   clients: Clients;
   clock: Clock;
   /** Aborts on cancellation; verbs reject with its reason after leaving the service in a state the next try continues from. */
   signal: AbortSignal;
-  /** Shows what is going on at this moment on the resource's own line; the last text wins. */
+  /** Shows progress on the resource's line; the last text wins. */
   progress(text: string): void;
   /** Warns of something that stays after the deployment and that the user has to look at. */
   warn(text: string): void;
@@ -75,14 +75,14 @@ export interface LifecycleSettings {
   templateReleaseLimit: number;
 }
 
-/** An object as the service holds it, in the words of the resource. */
+/** An object of the service, in the terms of the resource. */
 export interface Reading {
   id: string;
   inputs: Properties;
   outputs: Properties;
 }
 
-/** How a resource is named whose program sets no name. */
+/** Default name of a resource. */
 export interface Naming {
   /** Absent if the program has to set a name. `isUnique`: no other object can have it, because it was generated just now. */
   defaultName?: { name: string; isUnique: boolean } | undefined;
@@ -93,7 +93,7 @@ export interface Naming {
 /** Where the name in checked inputs comes from: the program, `pulumi:autonaming`, or a random suffix. */
 export type NameSource = "program" | "autonaming" | "random";
 
-/** What a preview knows of a resource beside its inputs. */
+/** Information that a preview has about a resource besides its inputs. */
 export interface PreviewPlace {
   /** Its id; undefined for one that is still to be made. */
   id?: string | undefined;
@@ -104,7 +104,7 @@ export interface PreviewPlace {
 /** Something exists but is not finished: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
 export class PartialFailure extends Error {
   override readonly name = "PartialFailure";
-  /** What it is set to, where that is not what the verb was asked for. */
+  /** Its present configuration, if it differs from the requested one. */
   readonly inputs: Properties | undefined;
   constructor(
     message: string,
@@ -141,9 +141,9 @@ export interface Lifecycle {
     secrets?: readonly Path[],
     dialect?: Dialect,
   ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
-  /** What a deployment would change; an unknown value counts as a change. Never asks the service. */
+  /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
-  /** Warnings beside a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
+  /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
   warnings(changes: Change[], keepsName: boolean, dialect?: Dialect): string[];
   /**
    * The outputs that a create (no `olds`) or an update will end with, as far as they are known before it; the rest is
@@ -151,10 +151,10 @@ export interface Lifecycle {
    */
   previewOutputs(olds: Properties | undefined, news: Properties, place: PreviewPlace): Properties;
   create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;
-  /** What the service holds, undefined when it holds nothing. `olds` is empty for an import. */
+  /** The object in the service, undefined if absent. `olds` is empty for an import. */
   read(id: string, olds: Properties, context: Context): Promise<Reading | undefined>;
   /** Returns the new outputs. */
   update(id: string, olds: Properties, news: Properties, context: Context): Promise<Properties>;
-  /** Absent is success. */
+  /** Deleting an absent object succeeds. */
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
