@@ -242,7 +242,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         ...{
           id,
           name: displayName ?? id,
-          manufacturer: manufacturer ?? undefined,
+          // GraphQL writes "Nvidia"; REST v2 has upper case.
+          manufacturer: manufacturer?.toUpperCase(),
           memoryInGb: memoryInGb ?? undefined,
         },
         pool: serverlessGpuPools?.find(({ gpuTypeIds }) => gpuTypeIds?.includes(id))?.id,

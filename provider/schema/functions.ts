@@ -44,7 +44,7 @@ const gpuType = () =>
       id: z.string().describe("Id of the type, as gpuTypeIds takes it."),
       name: z.string().describe("Short name."),
       memoryInGb: z.number().describe("GB of memory.").optional(),
-      manufacturer: z.string().describe("Who makes it.").optional(),
+      manufacturer: z.string().describe('Manufacturer: "NVIDIA" or "AMD".').optional(),
       pool: z.string().describe("Pool of serverless endpoints that has it; absent where none does.").optional(),
       price: z.number().describe("Price in US dollars per hour, if the service reports one.").optional(),
     })

@@ -1,7 +1,7 @@
-import type { RegistryAuthRecord } from "serverless-compute-api";
+import type { Dialect, RegistryAuthRecord } from "serverless-compute-api";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
-import type { Context } from "../../lifecycle/contract";
+import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
@@ -12,6 +12,16 @@ type Outputs = Record<never, never>;
 
 /** User name and password are never shown: what was deployed last is kept. */
 const fromRecord = ({ name }: RegistryAuthRecord): Actual<Inputs, Outputs> => ({ inputs: { name }, outputs: {} });
+
+/** Characters that REST v2 accepts (contract: RegistryCreate). */
+const longest = { username: 191, password: 16_384 };
+
+const dialectRules = (inputs: Properties, dialect: Dialect): Failure[] =>
+  Object.entries(longest).flatMap(([path, most]) => {
+    const text = inputs[path];
+    if (dialect === "v1" || typeof text !== "string" || text.length <= most) return [];
+    return [{ path, reason: `has ${text.length} characters; must have ${most} or fewer with REST v2` }];
+  });
 
 async function update(
   id: string,
@@ -35,6 +45,7 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   resolved: resolvedInputs,
   outputs: z.object({}),
   alters: {},
+  dialectRules,
   // REST v2 cannot change credentials.
   replaceWarning: (keepsName) =>
     keepsName

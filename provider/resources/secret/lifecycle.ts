@@ -34,10 +34,23 @@ const nameRules: Record<Dialect, [broken: RegExp, rule: string][]> = {
   ],
 };
 
-const dialectRules = ({ name }: Properties, dialect: Dialect, olds: Properties): Failure[] =>
-  typeof name === "string" && name !== olds["name"]
-    ? nameRules[dialect].filter(([broken]) => broken.test(name)).map(([, reason]) => ({ path: "name", reason }))
-    : [];
+/** Bytes of UTF-8 that REST v2 accepts (contract: SecretCreate). */
+const longest = { value: 16_777_215, description: 65_535 };
+
+function dialectRules(inputs: Properties, dialect: Dialect, olds: Properties): Failure[] {
+  const { name } = inputs;
+  const broken = typeof name === "string" && name !== olds["name"] ? nameRules[dialect] : [];
+  const names = broken
+    .filter(([pattern]) => pattern.test(String(name)))
+    .map(([, reason]) => ({ path: "name", reason }));
+  if (dialect === "v1") return names;
+  const lengths = Object.entries(longest).flatMap(([path, most]) => {
+    const text = inputs[path];
+    const bytes = typeof text === "string" ? Buffer.byteLength(text) : 0;
+    return bytes > most ? [{ path, reason: `has ${bytes} bytes; must have ${most} bytes or fewer with REST v2` }] : [];
+  });
+  return [...names, ...lengths];
+}
 
 /**
  * A secret that a template's env refers to (interface: Secret). Value and description change in place; another name is

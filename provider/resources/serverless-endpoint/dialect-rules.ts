@@ -1,6 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import type { Failure, Properties, Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
+import { malformedCudaVersions } from "../cuda-versions";
 import { serverlessEndpointInputs } from "./inputs";
 
 const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
@@ -30,14 +31,14 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (given("allowedCudaVersions") && given("minCudaVersion"))
     fail("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
-    for (const version of textsIn(inputs[path]).filter((text) => !/^\d+\.\d+$/.test(text)))
-      fail(
-        path,
-        `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor in REST v2, such as "12.4"`,
-      );
-  const flavors = textsIn(inputs["cpuFlavorIds"]);
-  const repeated = flavors.find((id, index) => flavors.indexOf(id) !== index);
-  if (repeated !== undefined) fail("cpuFlavorIds", `contains ${JSON.stringify(repeated)} twice; remove one of them`);
+    failures.push(...malformedCudaVersions(path, inputs[path]));
+  for (const path of ["cpuFlavorIds", "excludedGpuTypeIds"]) {
+    const ids = textsIn(inputs[path]);
+    const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+    if (repeated !== undefined) fail(path, `contains ${JSON.stringify(repeated)} twice; remove one of them`);
+  }
+  for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !/^\s*[^-\s]/.test(text)))
+    fail("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type begins with neither - nor only blanks`);
   if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
     fail("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, in REST v2`);
   if (

@@ -6,6 +6,7 @@ import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { onlyIn } from "../../lifecycle/properties/dialect";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
+import { malformedCudaVersions } from "../cuda-versions";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
 import { releaseTemplate } from "./release";
 import { packedPorts, revisionOf, templateContent } from "./revision";
@@ -93,7 +94,7 @@ const withoutVolume = (changes: Change[], news: Properties, dialect: Dialect | u
 function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return [];
   const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
-  const failures: Failure[] = [];
+  const failures = malformedCudaVersions("allowedCudaVersions", inputs["allowedCudaVersions"]);
   if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
   if (typeof volume === "number" && volume > 0 && volume < smallestVolume)
     failures.push({

@@ -152,7 +152,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
   test("the catalog names GPU types with memory, pool and price, and data centres", async () => {
     const { management } = clientsIn(dialect);
     const types = await management.listGpuTypes();
-    const l4 = { name: "L4", memoryInGb: 24, pool: "AMPERE_24", price: 0.684 };
+    const l4 = { name: "L4", memoryInGb: 24, manufacturer: "NVIDIA", pool: "AMPERE_24", price: 0.684 };
     expect(types.find(({ id }) => id === "NVIDIA L4")).toMatchObject(l4);
     // In no price list, and in no pool.
     for (const id of ["NVIDIA GeForce RTX 5090", "NVIDIA A30"])

@@ -47,6 +47,66 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
       "gpuTypeIds: requires computeType GPU in REST v2",
     ],
     [
+      "one vCPU",
+      "ServerlessEndpoint",
+      { templateId: "t", computeType: "CPU", vcpuCount: 1 },
+      "vcpuCount: is 1; must be a power of two, 2 or more, in REST v2",
+    ],
+    [
+      "CPU flavours of a GPU endpoint",
+      "ServerlessEndpoint",
+      { templateId: "t", cpuFlavorIds: ["cpu3c"] },
+      "cpuFlavorIds: requires computeType CPU in REST v2",
+    ],
+    [
+      "a CUDA version of three parts",
+      "ServerlessEndpoint",
+      { templateId: "t", allowedCudaVersions: ["12.4", "12.4.1"] },
+      'allowedCudaVersions: contains "12.4.1"; CUDA versions have the form major.minor in REST v2, such as "12.4"',
+    ],
+    [
+      "a template without a container disk",
+      "Template",
+      { imageName: "a:1", containerDiskInGb: 0 },
+      "containerDiskInGb: is 0; must be 1 or more with REST v2",
+    ],
+    [
+      "a template's volume of 5 GB",
+      "Template",
+      { imageName: "a:1", isServerless: false, volumeInGb: 5 },
+      "volumeInGb: is 5; must be 0, or 10 or more, with REST v2",
+    ],
+    [
+      "a user name of 192 characters",
+      "ContainerRegistryAuth",
+      { username: "u".repeat(192), password: "p" },
+      "username: has 192 characters; must have 191 or fewer with REST v2",
+    ],
+    [
+      "a password of 16,385 characters",
+      "ContainerRegistryAuth",
+      { username: "u", password: "p".repeat(16_385) },
+      "password: has 16385 characters; must have 16384 or fewer with REST v2",
+    ],
+    [
+      "a description of 65,536 bytes",
+      "Secret",
+      { value: "v", description: "é".repeat(32_768) },
+      "description: has 65536 bytes; must have 65535 bytes or fewer with REST v2",
+    ],
+    [
+      "a secret of 16 MB",
+      "Secret",
+      { value: "v".repeat(16_777_216) },
+      "value: has 16777216 bytes; must have 16777215 bytes or fewer with REST v2",
+    ],
+    [
+      "a secret whose name starts with a digit",
+      "Secret",
+      { value: "v", name: "1st" },
+      "name: must start with a letter or _ with REST v2",
+    ],
+    [
       "a volume of 5 GB",
       "NetworkVolume",
       { size: 5, dataCenterId: "EU-RO-1" },
@@ -56,6 +116,23 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
   test.each(rows)("%s", (_, kind, news, failure) => {
     expect(failuresOf(kind, news, "v2")).toEqual([failure]);
     expect(failuresOf(kind, news, "v1")).toEqual([]);
+  });
+
+  test("an excluded GPU type is named once, and is no flag", () => {
+    const excluding = (...excludedGpuTypeIds: string[]) =>
+      failuresOf("ServerlessEndpoint", { templateId: "t", excludedGpuTypeIds }, "v2");
+    expect(excluding("NVIDIA L4", "NVIDIA L4")).toEqual([
+      'excludedGpuTypeIds: contains "NVIDIA L4" twice; remove one of them',
+    ]);
+    expect(excluding("-L4")).toEqual([
+      'excludedGpuTypeIds: contains "-L4"; a GPU type begins with neither - nor only blanks',
+    ]);
+  });
+
+  test("a CUDA version of a template is major.minor", () => {
+    expect(failuresOf("Template", { imageName: "a:1", allowedCudaVersions: ["12"] }, "v2")).toEqual([
+      'allowedCudaVersions: contains "12"; CUDA versions have the form major.minor in REST v2, such as "12.4"',
+    ]);
   });
 
   test("a volume of 4096 GB is for REST v2 only", () => {
