@@ -59,7 +59,7 @@ export function templateReleaseThrough(way: Way): void {
     expect(shown.at(-2)?.message).toMatch(
       /^waiting for the service to release template "chat-dev-\w{7}": \d+ s of at most 150 s$/,
     );
-    expect(shown.length).toBeGreaterThan(release / 6000);
+    expect(shown.length).toBeGreaterThan(release / 12_000);
     expect((await service.holdings()).templates).toEqual([]);
   });
 }

@@ -88,16 +88,17 @@ async function refuseWhileBound(template: TemplateRecord, context: Context): Pro
 
 const listed = (endpoints: Bound[]): string => endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
 
-/** Sleeps until `end`, telling each second how long it has been. */
+/** Sleeps until `end`, and reports every 5 s how long it has been. */
 async function waitVisibly(name: string, started: number, end: number, limit: number, context: Context): Promise<void> {
   const { clock, progress, signal } = context;
   for (;;) {
     const now = clock.now();
     if (now >= end) return;
     const passed = Math.round((now - started) / second);
-    progress(
-      `waiting for the service to release template "${name}": ${passed} s of at most ${Math.round(limit / second)} s`,
-    );
+    if (passed % 5 === 0)
+      progress(
+        `waiting for the service to release template "${name}": ${passed} s of at most ${Math.round(limit / second)} s`,
+      );
     await clock.sleep(Math.min(second, end - now), signal);
   }
 }
