@@ -20,7 +20,7 @@ const alias = [
 /** The suites of the provider that run in dialect v2, too. */
 const faultsInV2 = [
   ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
-  ...["schedules", "previews", "two-projects", "capped-lists", "unreadable-objects", "service-additions"],
+  ...["schedules", "previews", "two-backends", "capped-lists", "unreadable-objects", "service-additions"],
   ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "rollout-requests", "rollout-creates"],
 ];
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { readUrn } from "../engine/urn";
 import { propertiesFromWire, type Wire } from "../engine/values";
 import type { Path, Properties } from "../lifecycle/contract";
+import { defaultsKey } from "../lifecycle/properties/defaults";
 
 /** What a class hands to the provider process beside the user's inputs, which the engine would not pass on. */
 const internalShape = z.looseObject({
@@ -36,14 +37,17 @@ export interface InternalInputs {
   timeout(verb: TimedVerb): number | undefined;
 }
 
-/** Divides properties into what the user wrote and what the class added, whose names start with two underscores. */
+/**
+ * Divides properties into those of the lifecycle, its record of defaults included, and those that the class added, whose names
+ * start with two underscores.
+ */
 export function splitProperties(all: Record<string, unknown>): {
   internal: InternalInputs;
   properties: Properties;
   secretPaths: readonly Path[];
 } {
   const entries = Object.entries(all);
-  const isInternal = ([key]: [string, unknown]): boolean => key.startsWith("__");
+  const isInternal = ([key]: [string, unknown]): boolean => key.startsWith("__") && key !== defaultsKey;
   const wire = Object.fromEntries(entries.filter(isInternal));
   const properties = propertiesFromWire(Object.fromEntries(entries.filter((entry) => !isInternal(entry))));
   return { ...readInternal(wire), properties };

@@ -32,6 +32,7 @@ beforeAll(async () => {
     volumeInGb: 0,
     containerDiskInGb: 5,
     env: { MODEL: "small" },
+    ports: [],
     containerRegistryAuthId,
   };
   const templateId = await made("Template", "/templates", template);

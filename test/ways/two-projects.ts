@@ -4,15 +4,15 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-/** Two projects on one account whose stacks and resources are called the same. */
+/** Two backends with the same project, stack and resource names on one account. */
 export function twoProjectsThrough(way: Way): void {
   let service: EngineService;
   let shop: Stack;
   let office: Stack;
   beforeAll(async () => {
     service = await useEngineService();
-    shop = await way.createStack(service.environment, { name: "shop" });
-    office = await way.createStack(service.environment, { name: "office" });
+    shop = await way.createStack(service.environment);
+    office = await way.createStack(service.environment);
   });
   afterAll(async () => {
     await shop.remove();
@@ -39,7 +39,7 @@ export function twoProjectsThrough(way: Way): void {
   }
   const idsOf = async (stack: Stack): Promise<string[]> => (await stack.resources()).map(({ id = "" }) => id).sort();
 
-  it("the second one's up takes and changes nothing of the first one's", async () => {
+  it("the second backend's up neither adopts nor changes objects of the first one", async () => {
     await shop.program(program("sesame-77a1"));
     const first = await shop.up();
     expect(first.code, first.output).toBe(0);
@@ -56,7 +56,7 @@ export function twoProjectsThrough(way: Way): void {
     expect([...(await idsOf(shop)), ...(await idsOf(office))].sort()).toEqual(both.map(({ id }) => id).sort());
   });
 
-  it("the second one's destroy deletes nothing of the first one's", async () => {
+  it("the second backend's destroy deletes no object of the first one", async () => {
     const own = await idsOf(shop);
     const before = (await held()).filter(({ id }) => own.includes(id));
     const destroy = await office.destroy();

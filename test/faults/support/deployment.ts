@@ -39,6 +39,7 @@ export interface Run {
 /** Deployments as the engine makes them of lifecycles: order, state, and what is kept when something fails. */
 export function createDeployment(project = "shop") {
   const state: State = { resources: new Map(), replaced: [] };
+  const urns = new Map<string, Declared["kind"]>();
 
   /** Runs a verb and keeps what it did, unless the process was killed meanwhile. */
   async function step<Answer>(run: Run, verb: Promise<Answer>, keep: (answer: Answer) => void): Promise<void> {
@@ -52,6 +53,7 @@ export function createDeployment(project = "shop") {
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
     const urn = `urn:pulumi:dev::${project}::serverless-compute:index:${kind}::${name}`;
+    urns.set(urn, kind);
     const context: Context = { ...run.context, hasUniqueName: true, held: seen };
     const written = declared.inputs((other) => {
       const found = state.resources.get(other);
@@ -123,6 +125,8 @@ export function createDeployment(project = "shop") {
 
   return {
     state,
+    /** URNs of all resources that were ever in the program, with their kinds. */
+    urns,
     async up(program: Declared[], run: Run): Promise<void> {
       const seen: Context["held"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
       await inOrder(program, 1, (declared) => bring(declared, run, seen));

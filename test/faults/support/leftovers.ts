@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { findLeftovers } from "../../../provider/cli/recover/leftovers";
 import type { Properties } from "../../../provider/lifecycle/contract";
 import { kinds } from "../../../provider/resources";
 import { type HeldKind, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
@@ -30,8 +31,8 @@ export async function heldObjects(bench: Pick<LifecycleBench, "held">): Promise<
 }
 
 /**
- * Deletes what interrupted creates left, as the user does with the list of `serverless-compute recover`: objects that are in
- * no state. Each of them must have a generated name. Returns their ids.
+ * Deletes the objects that are in no state, as the user does with the list of `serverless-compute recover`. That list must have
+ * each of them and no others. Returns their ids.
  */
 export async function removeLeftovers(
   bench: Pick<LifecycleBench, "held">,
@@ -42,10 +43,15 @@ export async function removeLeftovers(
     [...state.resources.values(), ...state.replaced].map(({ id }) => id),
   );
   const leftovers = (await heldObjects(bench)).filter(({ id }) => !inState.includes(id));
-  for (const { kind, id, record } of leftovers) {
-    // A service may append a suffix of its own to the name of an endpoint.
-    expect(record["name"]).toMatch(/-dev-[0-9a-f]{7}( ?-fb)?$/);
-    await kinds[kind].delete(id, {}, run().context);
-  }
+  const { context } = run();
+  const account = {
+    baseUrl: context.clients.baseUrl,
+    list: (kind: Declared["kind"]) => kinds[kind].reads(context).all(context),
+    close: async () => {},
+  };
+  const suspects = deployments.flatMap(({ urns }) => [...urns].map(([urn, kind]) => ({ urn, kind, name: undefined })));
+  const recovered = await findLeftovers(suspects, account, new Set(inState));
+  expect(recovered.map(({ id }) => id).sort()).toEqual(leftovers.map(({ id }) => id).sort());
+  for (const { kind, id } of leftovers) await kinds[kind].delete(id, {}, run().context);
   return leftovers.map(({ id }) => id);
 }

@@ -20,10 +20,10 @@ const proxies = [await bench.startProxy(), await bench.startProxy()];
 
 type Operation = "up" | "refresh" | "destroy" | "nothing";
 
-/** A project on the account: the same stack name, resource names and kinds as every other one. */
+/** A backend with the same project, stack and resource names as the other one, on the same account. */
 function createProject(name: string, proxy: (typeof proxies)[number], random: Random) {
   const programs = createPrograms(random);
-  const deployment = createDeployment(name);
+  const deployment = createDeployment("shop");
   const run = (chance?: Random): Run => processOf(contextAt(bench, proxy.origin), proxy, chance);
   return {
     name,
@@ -64,7 +64,7 @@ function createProject(name: string, proxy: (typeof proxies)[number], random: Ra
 
 async function interleaving(seed: number): Promise<void> {
   const random = randomFrom(seed);
-  const [shop, office] = ["shop", "office"].map((name, index) => {
+  const [shop, office] = ["first", "second"].map((name, index) => {
     const proxy = proxies[index];
     if (!proxy) throw new Error("unreachable");
     return createProject(name, proxy, randomFrom(seed * 1000 + index));
@@ -74,7 +74,7 @@ async function interleaving(seed: number): Promise<void> {
   const story: string[] = [];
   const agree = async (): Promise<void> => {
     const held = (await heldObjects(bench)).map(({ id }) => id);
-    expect([...shop.ids(), ...office.ids()].sort(), "each object belongs to one project").toEqual(held.sort());
+    expect([...shop.ids(), ...office.ids()].sort(), "each object belongs to one backend").toEqual(held.sort());
     expect((await Promise.all(both.map((one) => one.disagreements()))).flat()).toEqual([]);
   };
   /** What the service tells of a project's objects. */
@@ -98,12 +98,12 @@ async function interleaving(seed: number): Promise<void> {
       );
       await Promise.all(steps.map(({ project, operation }) => project.undisturbed(operation)));
       await agree();
-      expect(await objectsOf(idle), "who does nothing is left alone").toEqual(before);
+      expect(await objectsOf(idle), "an idle backend keeps its objects").toEqual(before);
     }
     const [first, last] = random.chance(0.5) ? [shop, office] : [office, shop];
     const before = await objectsOf(last.ids());
     await first.undisturbed("destroy");
-    expect(await heldObjects(bench), "a destroy leaves the other project's objects").toEqual(before);
+    expect(await heldObjects(bench), "a destroy leaves the other backend's objects").toEqual(before);
     await last.undisturbed("destroy");
     expect(await heldObjects(bench)).toEqual([]);
   } catch (error) {
@@ -122,7 +122,7 @@ async function interleaving(seed: number): Promise<void> {
 }
 
 test.each(seeds)(
-  "two projects on one account, interleaving %i: neither adopts, changes or deletes an object of the other",
+  "two backends with the same project and stack on one account, interleaving %i: neither adopts, changes or deletes the other's objects",
   interleaving,
   120_000,
 );
