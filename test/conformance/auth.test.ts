@@ -46,27 +46,27 @@ describe("Authentication: REST management API", () => {
     expectAnswer(await send("GET", `${target.baseUrl}/endpoints`, { key }), 200);
   });
 
-  test.each(operations)("%s %s without a key answers 401", async (method, path) => {
+  test.each(operations)("%s %s without a key returns 401", async (method, path) => {
     expectRefusal(await send(method, `${target.baseUrl}${path}`, method === "POST" ? { json: {} } : {}));
   });
 
-  test.each(operations)("%s %s with a wrong key answers 401", async (method, path) => {
+  test.each(operations)("%s %s with a wrong key returns 401", async (method, path) => {
     expectRefusal(
       await send(method, `${target.baseUrl}${path}`, { key: wrong, ...(method === "POST" ? { json: {} } : {}) }),
     );
   });
 
-  test.each(bad)("with %s the answer is 401 and carries a message", async (_what, headers) => {
+  test.each(bad)("with %s the response is 401 with a message", async (_what, headers) => {
     const answer = await send("GET", `${target.baseUrl}/endpoints`, { headers });
     expectRefusal(answer);
     expect(at(answer.json, "message")).toBeTypeOf("string");
   });
 
-  test("the bare key is no bearer scheme and answers 401", async () => {
+  test("the key without the Bearer scheme returns 401", async () => {
     expectRefusal(await send("GET", `${target.baseUrl}/endpoints`, { headers: { authorization: key } }));
   });
 
-  test("the key as a query parameter answers 401", async () => {
+  test("the key as a query parameter returns 401", async () => {
     expectRefusal(await send("GET", `${target.baseUrl}/endpoints?api_key=${key}`));
   });
 
@@ -101,28 +101,28 @@ describe("Authentication: Job API", () => {
     expectAnswer(await send("GET", `${jobs.root}/health`, { headers: { authorization: key } }), 200);
   });
 
-  test.each(operations)("%s %s without a key answers 401", async (method, path) => {
+  test.each(operations)("%s %s without a key returns 401", async (method, path) => {
     const jobs = await account.parked();
     expectRefusal(await send(method, `${jobs.root}${path}`, method === "POST" ? { json: { input: {} } } : {}));
   });
 
-  test.each(operations)("%s %s with a wrong key answers 401", async (method, path) => {
+  test.each(operations)("%s %s with a wrong key returns 401", async (method, path) => {
     const jobs = await account.parked();
     const body = method === "POST" ? { json: { input: {} } } : {};
     expectRefusal(await send(method, `${jobs.root}${path}`, { ...body, headers: { authorization: wrong } }));
   });
 
-  test.each(bad)("with %s the answer is 401", async (_what, headers) => {
+  test.each(bad)("with %s the response is 401", async (_what, headers) => {
     const jobs = await account.parked();
     expectRefusal(await send("GET", `${jobs.root}/health`, { headers }));
   });
 
-  test("the key as a query parameter answers 401", async () => {
+  test("the key as a query parameter returns 401", async () => {
     const jobs = await account.parked();
     expectRefusal(await send("GET", `${jobs.root}/health?api_key=${key}`));
   });
 
-  test("a wrong key is told before an unknown endpoint is", async () => {
+  test("a wrong key is reported before an unknown endpoint", async () => {
     expectRefusal(await send("GET", `${target.serverlessUrl}/v2/nosuchendpoint/health`, { key: wrong }));
   });
 
@@ -151,13 +151,13 @@ describe("Authentication: GraphQL API", () => {
   });
 
   test.each(["", "?api_key=", `?api_key=${wrong}`, `?api_key=${key}x`])(
-    "a query parameter that is no right key (form %#) answers 401",
+    "a query parameter that is not a valid key (form %#) returns 401",
     async (suffix) => {
       expectRefusal(await ask(suffix));
     },
   );
 
-  test("a wrong bearer key answers 401", async () => {
+  test("a wrong bearer key returns 401", async () => {
     expectRefusal(await ask("", { authorization: `Bearer ${wrong}` }));
   });
 

@@ -63,7 +63,7 @@ describe("Events: webhook notification of job completion", () => {
     expect((await receiver.call(name)).json).toMatchObject({ id, status: "TIMED_OUT" });
   });
 
-  test("a receiver that answers 200 is notified once", async (context) => {
+  test("a receiver that returns 200 is notified once", async (context) => {
     const { jobs, name, webhook } = await setUp("echo", context, 200);
     await jobs.submit({}, { webhook });
     await receiver.call(name);
@@ -73,7 +73,7 @@ describe("Events: webhook notification of job completion", () => {
   });
 
   for (const status of [500, 204, 302]) {
-    test(`a receiver that answers ${status} is asked up to 2 more times, 10 seconds apart`, async (context) => {
+    test(`a receiver that returns ${status} gets up to 2 more attempts, 10 seconds apart`, async (context) => {
       const { jobs, name, webhook } = await setUp("echo", context, status);
       await jobs.submit({}, { webhook });
       for (const attempt of [2, 3]) {
@@ -92,7 +92,7 @@ describe("Events: webhook notification of job completion", () => {
     }, 60_000);
   }
 
-  test("a receiver that answers 200 to the second attempt gets no third", async (context) => {
+  test("a receiver that returns 200 to the second attempt gets no third", async (context) => {
     const { jobs, name, webhook } = await setUp("echo", context, 503, 200);
     await jobs.submit({}, { webhook });
     await receiver.call(name, 1);

@@ -9,7 +9,7 @@ const account = useAccount(target);
 const minute = 60_000;
 
 describe("States and transitions: ttl expires", () => {
-  test("ttl expires on a job IN_QUEUE → deleted, /status answers 404", async (context) => {
+  test("ttl expires on a job IN_QUEUE → deleted, /status returns 404", async (context) => {
     const jobs = await account.parked();
     const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
     await target.pass(8_000, context);
@@ -19,7 +19,7 @@ describe("States and transitions: ttl expires", () => {
     expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
-  test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status answers 404", {
+  test("ttl expires on a job IN_PROGRESS → deleted although it runs, /status returns 404", {
     tags: ["reading:ttl-while-running"],
   }, async (context) => {
     const jobs = await account.jobsOn("slow", context);
@@ -30,7 +30,7 @@ describe("States and transitions: ttl expires", () => {
     await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
   });
 
-  test("ttl expires on a job COMPLETED → deleted, /status answers 404", async (context) => {
+  test("ttl expires on a job COMPLETED → deleted, /status returns 404", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const id = await jobs.submit({}, { policy: { ttl: 10_000 } });
     await jobs.reaches(id, "COMPLETED");
@@ -81,7 +81,7 @@ describe("Limits: policy defaults and waits", () => {
     ["/runsync", 90_000],
     ["/runsync?wait=300000", 300_000],
   ] as const) {
-    test(`POST ${path} waits ${wait / 1000} seconds, then answers what it has`, async (context) => {
+    test(`POST ${path} waits ${wait / 1000} seconds, then returns the current record`, async (context) => {
       const jobs = await account.parked();
       let answered = false;
       const waiting = jobs.call("POST", path, { input: {} }).finally(() => {
@@ -98,7 +98,7 @@ describe("Limits: policy defaults and waits", () => {
 });
 
 describe("Limits: result retention after completion", () => {
-  test("Result retention after completion, /run: 30 minutes, then /status answers 404", async (context) => {
+  test("Result retention after completion, /run: 30 minutes, then /status returns 404", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const id = await jobs.submit({ kept: true });
     await jobs.reaches(id, "COMPLETED");
@@ -108,7 +108,7 @@ describe("Limits: result retention after completion", () => {
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
-  test("Result retention after completion, /runsync: 1 minute, then /status answers 404", {
+  test("Result retention after completion, /runsync: 1 minute, then /status returns 404", {
     tags: ["reading:runsync-retention"],
   }, async (context) => {
     const jobs = await account.jobsOn("echo", context);
@@ -136,7 +136,7 @@ describe("Limits: result retention after completion", () => {
     expectAnswer(await jobs.status(id), 200, { status: "COMPLETED" });
   });
 
-  test("POST /retry/{job_id} of a job whose result has expired answers 404", async (context) => {
+  test("POST /retry/{job_id} of a job whose result has expired returns 404", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "FAILED");

@@ -31,7 +31,7 @@ describe("Limits: payload and timing", () => {
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
   });
 
-  test("/run maximum payload: more than 10 MB answer 413 and queue nothing", { tags: tooLarge }, async () => {
+  test("/run maximum payload: more than 10 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
     const { answer, jobs } = await post("/run", limit(10).above);
     expectAnswer(answer, 413);
     expect(answer.text).toMatch(/10/);
@@ -43,7 +43,7 @@ describe("Limits: payload and timing", () => {
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
   });
 
-  test("/runsync maximum payload: more than 20 MB answer 413 and queue nothing", { tags: tooLarge }, async () => {
+  test("/runsync maximum payload: more than 20 MB return 413 and queue nothing", { tags: tooLarge }, async () => {
     const { answer, jobs } = await post("/runsync?wait=1000", limit(20).above);
     expectAnswer(answer, 413);
     expect(answer.text).toMatch(/20/);

@@ -8,7 +8,7 @@ const target = await useTarget();
 const account = useAccount(target);
 
 describe("Job operations: /runsync and /run", () => {
-  test("POST /runsync answers id, status, delayTime, executionTime and output", async (context) => {
+  test("POST /runsync returns id, status, delayTime, executionTime and output", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const answer = await jobs.runsync({ prompt: "ping", deep: { list: [1, null, "ü"] } });
     expectAnswer(answer, 200, {
@@ -22,7 +22,7 @@ describe("Job operations: /runsync and /run", () => {
     }
   });
 
-  test("POST /runsync?wait= answers what it has when the wait ends, and the job goes on", async (context) => {
+  test("POST /runsync?wait= returns the current record when the wait ends, and the job goes on", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     await jobs.runsync({ ms: 0 });
     const answer = await jobs.runsync({ ms: 3500 }, 1000);
@@ -41,7 +41,7 @@ describe("Job operations: /runsync and /run", () => {
   });
 
   test.each(["999", "300001", "-1", "0", "1500.5", "soon", ""])(
-    "POST /runsync?wait=%s answers 400 and names wait",
+    "POST /runsync?wait=%s returns 400 and names wait",
     async (wait) => {
       const jobs = await account.parked();
       const answer = await jobs.runsync({}, wait);
@@ -51,7 +51,7 @@ describe("Job operations: /runsync and /run", () => {
     },
   );
 
-  test("POST /run answers id and status IN_QUEUE at once", async (context) => {
+  test("POST /run returns id and status IN_QUEUE at once", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const answer = await jobs.run({ ms: 120_000 });
     expectAnswer(answer, 200, { status: "IN_QUEUE" });
@@ -101,7 +101,7 @@ describe("Job operations: /runsync and /run", () => {
 });
 
 describe("Job operations: /status", () => {
-  test("GET /status/{job_id} answers id, status, delayTime, executionTime and output of a completed job", async (context) => {
+  test("GET /status/{job_id} returns id, status, delayTime, executionTime and output of a completed job", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const id = await jobs.submit({ ms: 120 });
     const answer = await jobs.reaches(id, "COMPLETED");
@@ -112,7 +112,7 @@ describe("Job operations: /status", () => {
     expect(Number.isInteger(at(answer.json, "delayTime"))).toBe(true);
   });
 
-  test("GET /status/{job_id} of a waiting job answers IN_QUEUE without output", async () => {
+  test("GET /status/{job_id} of a waiting job returns IN_QUEUE without output", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     const answer = await jobs.status(id);
@@ -120,7 +120,7 @@ describe("Job operations: /status", () => {
     expect(answer.json).not.toHaveProperty("output");
   });
 
-  test("GET /status/{job_id} of a failed job answers the error as text", async (context) => {
+  test("GET /status/{job_id} of a failed job returns the error as text", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const answer = await jobs.reaches(await jobs.submit({ message: "no such model" }), "FAILED");
     expect(stringAt(answer, "error")).toContain("no such model");
@@ -135,7 +135,7 @@ describe("Job operations: /status", () => {
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
-  test("GET /status/{job_id}?ttl= that is over already answers the job once more, then 404", {
+  test("GET /status/{job_id}?ttl= that is over already returns the job once more, then 404", {
     tags: ["reading:status-ttl"],
   }, async (context) => {
     const jobs = await account.parked();
@@ -157,7 +157,7 @@ describe("Job operations: /status", () => {
   });
 
   test.each(["9999", "604800001", "-1", "1.5", "soon"])(
-    "GET /status/{job_id}?ttl=%s answers 400 and names ttl",
+    "GET /status/{job_id}?ttl=%s returns 400 and names ttl",
     { tags: ["reading:status-ttl"] },
     async (ttl) => {
       const jobs = await account.parked();
@@ -176,7 +176,7 @@ describe("Job operations: /status", () => {
 });
 
 describe("Job operations: /openai/* and /requests", () => {
-  test("POST /openai/* with stream: true of a handler that yields nothing answers its output as one event", {
+  test("POST /openai/* with stream: true of a handler that yields nothing returns its output as one event", {
     tags: ["reading:openai"],
   }, async (context) => {
     const jobs = await account.jobsOn("echo", context);
@@ -187,7 +187,7 @@ describe("Job operations: /openai/* and /requests", () => {
   });
 
   test.for([true, false])(
-    "POST /openai/* with stream: %j of a job that fails answers 500 in OpenAI's form",
+    "POST /openai/* with stream: %j of a job that fails returns 500 in OpenAI's form",
     {
       tags: ["reading:openai"],
     },
@@ -202,9 +202,9 @@ describe("Job operations: /openai/* and /requests", () => {
 
   test.each([
     ["a wrong key", 401, "invalid_api_key", "nosuchkey"],
-    ["a body that is no JSON", 400, "invalid_request", target.apiKey],
+    ["a body that is not JSON", 400, "invalid_request", target.apiKey],
   ])(
-    "POST /openai/* with %s answers %i in OpenAI's form",
+    "POST /openai/* with %s returns %i in OpenAI's form",
     {
       tags: ["reading:openai"],
     },
@@ -216,14 +216,14 @@ describe("Job operations: /openai/* and /requests", () => {
     },
   );
 
-  test("POST /openai/* becomes a job and answers its output", async (context) => {
+  test("POST /openai/* becomes a job and returns its output", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const body = { model: "acme", messages: [{ role: "user", content: "ping" }] };
     const answer = await jobs.call("POST", "/openai/v1/chat/completions", body);
     expectAnswer(answer, 200, { openai_route: "/v1/chat/completions", openai_input: body });
   });
 
-  test("POST /openai/* with stream: true answers the chunks as server-sent events", async (context) => {
+  test("POST /openai/* with stream: true returns the chunks as server-sent events", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const answer = await send("POST", `${jobs.root}/openai/v1/chat/completions`, {
       key: target.apiKey,
@@ -235,7 +235,7 @@ describe("Job operations: /openai/* and /requests", () => {
     expect(answer.headers.get("content-type")).toContain("text/event-stream");
   });
 
-  test("GET /requests answers the endpoint's jobs", async () => {
+  test("GET /requests returns the endpoint's jobs", async () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({})];
     await (await account.parked()).submit({});

@@ -7,20 +7,20 @@ const target = await useTarget();
 const account = useAccount(target);
 
 describe("Job operations: /cancel, /retry, /purge-queue", () => {
-  test("POST /cancel/{job_id} answers id and status CANCELLED", async () => {
+  test("POST /cancel/{job_id} returns id and status CANCELLED", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     expectAnswer(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
   });
 
-  test("POST /retry/{job_id} answers id and status IN_QUEUE", async (context) => {
+  test("POST /retry/{job_id} returns id and status IN_QUEUE", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "FAILED");
     expectAnswer(await jobs.retry(id), 200, { id, status: "IN_QUEUE" });
   });
 
-  test("POST /purge-queue answers removed, the number of jobs, and status completed", async () => {
+  test("POST /purge-queue returns removed, the number of jobs, and status completed", async () => {
     const jobs = await account.parked();
     const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
     const answer = await jobs.call("POST", "/purge-queue");
@@ -30,7 +30,7 @@ describe("Job operations: /cancel, /retry, /purge-queue", () => {
     expectAnswer(await jobs.health(), 200, { jobs: { inQueue: 0 } });
   });
 
-  test("POST /purge-queue of an empty queue answers removed 0", async () => {
+  test("POST /purge-queue of an empty queue returns removed 0", async () => {
     const jobs = await account.parked();
     expectAnswer(await jobs.call("POST", "/purge-queue"), 200, { removed: 0, status: "completed" });
   });
@@ -55,7 +55,7 @@ describe("Job operations: /health", () => {
     workers: ["idle", "running", "initializing", "ready", "throttled", "unhealthy"],
   };
 
-  test("GET /health of a new endpoint answers every counter as 0", async () => {
+  test("GET /health of a new endpoint returns every counter as 0", async () => {
     const answer = await (await account.parked()).health();
     expectAnswer(answer, 200);
     for (const group of ["jobs", "workers"] as const) {

@@ -37,7 +37,7 @@ function expectThrottled(answer: Answer): void {
 
 describe("Rate limits (per endpoint and operation): rate", () => {
   test.for(rates)(
-    "%s: %s %s answers 429 above %i requests per 10 seconds, and not before",
+    "%s: %s %s returns 429 above %i requests per 10 seconds, and not before",
     async ([_name, method, path, limit, abreast], context) => {
       target.hold(context);
       const jobs = await account.parked();
@@ -142,18 +142,18 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
   const holding = (jobs: JobApi, method: string, path: string, json?: unknown) => (signal: AbortSignal) =>
     send(method, `${jobs.root}${path}`, { key: target.apiKey, json, signal });
 
-  test("/runsync: the 401st concurrent request answers 429", async () => {
+  test("/runsync: the 401st concurrent request returns 429", async () => {
     const jobs = await account.parked();
     expect(await refusedOf(401, holding(jobs, "POST", "/runsync?wait=60000", { input: {} }))).toBe(1);
   });
 
-  test("/stream: the 401st concurrent request answers 429", async () => {
+  test("/stream: the 401st concurrent request returns 429", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     expect(await refusedOf(401, holding(jobs, "GET", `/stream/${id}`))).toBe(1);
   });
 
-  test("/openai/*: the 401st concurrent request answers 429", async () => {
+  test("/openai/*: the 401st concurrent request returns 429", async () => {
     const jobs = await account.parked();
     expect(await refusedOf(401, holding(jobs, "POST", "/openai/v1/chat/completions", { model: "acme" }))).toBe(1);
   });
@@ -162,7 +162,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
     ["/run", "/run", 200],
     ["/cancel", "/cancel/nosuchjob", 20],
   ] as const) {
-    test(`${operation}: the ${concurrent + 1}st concurrent request answers 429, and the next one is taken when another is over`, async () => {
+    test(`${operation}: the ${concurrent + 1}st concurrent request returns 429, and the next one is accepted when another is over`, async () => {
       const jobs = await account.parked();
       const uploads: OpenUpload[] = [];
       const refused = new Set<OpenUpload>();

@@ -7,7 +7,7 @@ const minute = 60_000;
 const target = await useTarget({ timings: { runsyncRetention: 5 * minute } });
 const account = useAccount(target);
 
-test("the result of /runsync is kept up to 5 minutes where the setting runsyncRetention says so", {
+test("the result of /runsync is kept up to 5 minutes with the setting runsyncRetention", {
   tags: ["reading:runsync-retention"],
 }, async (context) => {
   target.localOnly(context, "how long results are kept is a setting of the local service");

@@ -6,7 +6,7 @@ import { useAccount } from "./support/account";
 const target = await useTarget({ stream: "envelope" });
 const account = useAccount(target);
 
-test("GET /stream/{job_id} with the setting stream: envelope answers {status, stream} as the SDKs read it", async (context) => {
+test("GET /stream/{job_id} with the setting stream: envelope returns {status, stream} as the SDKs read it", async (context) => {
   target.localOnly(context, "the shape is a setting of the local service");
   const jobs = await account.jobsOn("stream", context);
   const id = await jobs.submit({ chunks: ["one"] });

@@ -21,7 +21,7 @@ async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown
 }
 
 describe("Job operations: /stream", () => {
-  test("GET /stream/{job_id} answers a bare array of chunks with output and metrics", async (context) => {
+  test("GET /stream/{job_id} returns a bare array of chunks with output and metrics", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const id = await jobs.submit({ chunks: [{ text: ["a"] }] });
     await jobs.reaches(id, "COMPLETED");
@@ -55,7 +55,7 @@ describe("Job operations: /stream", () => {
     expect(answer.took).toBeGreaterThan(400);
   });
 
-  test("GET /stream/{job_id} holds an empty call for about 10 s and answers an empty array", async (context) => {
+  test("GET /stream/{job_id} holds an empty call for about 10 s and returns an empty array", async (context) => {
     target.localOnly(context, "how long an empty call is held is not part of the interface");
     const jobs = await account.parked();
     const id = await jobs.submit({});
@@ -72,7 +72,7 @@ describe("Job operations: /stream", () => {
     expect(answer.took).toBeLessThan(5000);
   });
 
-  test("GET /stream/{job_id} of a finished job that was read whole answers an empty array", async (context) => {
+  test("GET /stream/{job_id} of a finished job that was read whole returns an empty array", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const id = await jobs.submit({ chunks: ["only"] });
     expect(await readAll(jobs, id, 1)).toEqual(["only"]);
@@ -82,7 +82,7 @@ describe("Job operations: /stream", () => {
     expect(answer.took).toBeLessThan(5000);
   });
 
-  test("GET /stream/{job_id} of an unknown job answers 404", async () => {
+  test("GET /stream/{job_id} of an unknown job returns 404", async () => {
     const jobs = await account.parked();
     expectAnswer(await jobs.call("GET", "/stream/nosuchjob"), 404);
   });
@@ -110,7 +110,7 @@ describe("Limits: payload and timing", () => {
   });
 });
 
-test("GET /stream/{job_id} answers {status, stream} to the public SDKs and MCP server, which cannot read the array", async (context) => {
+test("GET /stream/{job_id} returns {status, stream} to the public SDKs and MCP server, which cannot read the array", async (context) => {
   target.localOnly(context, "the hosted service may not tell clients apart");
   const jobs = await account.jobsOn("stream", context);
   const id = await jobs.submit({ chunks: ["one"] });

@@ -34,14 +34,14 @@ const refused: [string, string, unknown][] = [
 ];
 
 describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
-  test.each(refused)(`POST ${path} with %s answers 400 and names %s`, async (_what, named, body) => {
+  test.each(refused)(`POST ${path} with %s returns 400 and names %s`, async (_what, named, body) => {
     const answer = await parked.call("POST", path, body);
     expectAnswer(answer, 400);
     expect(stringAt(answer, "error")).toMatch(new RegExp(`\\b${named}\\b`));
     expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 
-  test(`POST ${path} with a key in policy that is none answers 400 and names it`, {
+  test(`POST ${path} with a key in policy that is none returns 400 and names it`, {
     tags: ["reading:unknown-policy-key"],
   }, async () => {
     const answer = await parked.call("POST", path, { input: {}, policy: { executionTimout: 60_000 } });
@@ -49,16 +49,16 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
     expect(answer.text).toContain("executionTimout");
   });
 
-  test(`POST ${path} out of bounds tells the value and the bounds`, async () => {
+  test(`POST ${path} out of bounds names the value and the bounds`, async () => {
     const answer = await parked.call("POST", path, { input: {}, policy: { ttl: 9999 } });
     for (const told of ["9999", "10000", "604800000"]) expect(answer.text).toContain(told);
   });
 
   test.each([
-    ["text that is no JSON", "{input:"],
+    ["text that is not JSON", "{input:"],
     ["an empty body", ""],
     ["a list", "[]"],
-  ])(`POST ${path} with %s answers 400`, async (_what, text) => {
+  ])(`POST ${path} with %s returns 400`, async (_what, text) => {
     const answer = await send("POST", `${parked.root}${path}`, {
       key: target.apiKey,
       text,
@@ -127,7 +127,7 @@ describe("Errors: 404", () => {
     ["POST", "/openai/v1/chat/completions"],
   ];
 
-  test.each(operations)("%s %s of an unknown endpoint id answers 404", async (method, path) => {
+  test.each(operations)("%s %s of an unknown endpoint id returns 404", async (method, path) => {
     const answer = await send(method, `${target.serverlessUrl}/v2/nosuchendpoint${path}`, {
       key: target.apiKey,
       ...(method === "POST" ? { json: { input: {} } } : {}),
@@ -138,7 +138,7 @@ describe("Errors: 404", () => {
   });
 
   test.each(operations.filter(([, path]) => path.includes("some-id")))(
-    "%s %s of an unknown job answers 404",
+    "%s %s of an unknown job returns 404",
     async (method, path) => {
       const answer = await parked.call(method, path);
       expectAnswer(answer, 404);
@@ -159,7 +159,7 @@ describe("Errors: 404", () => {
     ["GET", "/run"],
     ["POST", "/health"],
     ["DELETE", "/status/some-id"],
-  ])("%s %s is no operation and answers 404 or 405 in JSON", async (method, path) => {
+  ])("%s %s is not an operation and returns 404 or 405 in JSON", async (method, path) => {
     const answer = await parked.call(method, path);
     expectAnswer(answer, [404, 405]);
     expect(stringAt(answer, "error")).not.toBe("");

@@ -19,7 +19,7 @@ describe("States and transitions", () => {
     expectAnswer(await jobs.runsync({ a: 1 }), 200, { status: "COMPLETED", output: { a: 1 } });
   });
 
-  test("POST /cancel/{job_id} on a job IN_QUEUE answers CANCELLED and removes it from the queue", async (context) => {
+  test("POST /cancel/{job_id} on a job IN_QUEUE returns CANCELLED and removes it from the queue", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMax: 0 });
     const id = await jobs.submit({});
     expectAnswer(await jobs.cancel(id), 200, { id, status: "CANCELLED" });
@@ -29,7 +29,7 @@ describe("States and transitions", () => {
     expectAnswer(await jobs.status(id), 200, { id, status: "CANCELLED" });
   });
 
-  test("POST /cancel/{job_id} on a job IN_PROGRESS answers CANCELLED at once and stops the job", async (context) => {
+  test("POST /cancel/{job_id} on a job IN_PROGRESS returns CANCELLED at once and stops the job", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");
@@ -70,7 +70,7 @@ describe("States and transitions", () => {
   });
 
   test.each(["IN_QUEUE", "CANCELLED"])(
-    "POST /retry/{job_id} on a job %s answers 400 and leaves it so",
+    "POST /retry/{job_id} on a job %s returns 400 and leaves it so",
     async (state) => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
@@ -82,7 +82,7 @@ describe("States and transitions", () => {
     },
   );
 
-  test("POST /retry/{job_id} on a job IN_PROGRESS answers 400 and leaves it so, COMPLETED likewise", async (context) => {
+  test("POST /retry/{job_id} on a job IN_PROGRESS returns 400 and leaves it so, COMPLETED likewise", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const running = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(running, "IN_PROGRESS");
@@ -127,7 +127,7 @@ describe("States and transitions: moves that the table does not show", () => {
     expectAnswer(await jobs.health(), 200, { jobs: { failed: 1, retried: 0, inQueue: 0 } });
   });
 
-  test("a handler that answers {error} → FAILED with the error", async (context) => {
+  test("a handler that returns {error} → FAILED with the error", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const answer = await jobs.runsync({ answer: true, message: "out of ink" });
     expectAnswer(answer, 200, { status: "FAILED" });

@@ -7,7 +7,7 @@ const target = await useTarget();
 const account = useAccount(target);
 
 describe("REST management API: POST /endpoints", () => {
-  test("POST /endpoints with the creation parameters answers the endpoint record", async () => {
+  test("POST /endpoints with the creation parameters returns the endpoint record", async () => {
     const templateId = await account.template();
     const body = {
       name: uniqueName("endpoint"),
@@ -46,7 +46,7 @@ describe("REST management API: POST /endpoints", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("POST /endpoints keeps the priority order of gpuTypeIds and accepts a GPU type nobody has heard of", async () => {
+  test("POST /endpoints keeps the priority order of gpuTypeIds and accepts an unknown GPU type", async () => {
     const gpuTypeIds = ["NVIDIA Z9", "NVIDIA L4", "NVIDIA A40"];
     const id = await account.endpoint({ gpuTypeIds });
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
@@ -58,13 +58,13 @@ describe("REST management API: POST /endpoints", () => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { templateId });
   });
 
-  test("POST /endpoints without templateId answers 400 and names it", async () => {
+  test("POST /endpoints without templateId returns 400 and names it", async () => {
     const answer = await account.rest("POST", "/endpoints", { name: uniqueName("endpoint") });
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).toContain("templateId");
   });
 
-  test("POST /endpoints with an unknown templateId answers 400", async () => {
+  test("POST /endpoints with an unknown templateId returns 400", async () => {
     const answer = await account.rest("POST", "/endpoints", {
       name: uniqueName("endpoint"),
       templateId: "nosuchtemplate",
@@ -73,7 +73,7 @@ describe("REST management API: POST /endpoints", () => {
     expect(stringAt(answer, "message")).toMatch(/template/i);
   });
 
-  test("POST /endpoints with an unknown networkVolumeId answers 400", async () => {
+  test("POST /endpoints with an unknown networkVolumeId returns 400", async () => {
     const templateId = await account.template();
     const answer = await account.rest("POST", "/endpoints", {
       name: uniqueName("endpoint"),
@@ -100,7 +100,7 @@ describe("REST management API: POST /endpoints", () => {
     ["scalerValue", 0],
     ["executionTimeoutMs", "long"],
     ["flashboot", "yes"],
-  ])("POST /endpoints with %s = %j answers 400 and names the field", async (field, value) => {
+  ])("POST /endpoints with %s = %j returns 400 and names the field", async (field, value) => {
     const templateId = await account.template();
     const body = { name: uniqueName("endpoint"), templateId, [field]: value };
     const answer = await account.rest("POST", "/endpoints", body);
@@ -131,7 +131,7 @@ describe("REST management API: endpoints on CPUs", () => {
 });
 
 describe("REST management API: other endpoint operations", () => {
-  test("GET /endpoints answers a bare array that holds the endpoint", async () => {
+  test("GET /endpoints returns a bare array that contains the endpoint", async () => {
     const id = await account.endpoint();
     const answer = await account.rest("GET", "/endpoints");
     expectAnswer(answer, 200);
@@ -146,13 +146,13 @@ describe("REST management API: other endpoint operations", () => {
     expect(answer.json).toEqual(expect.arrayContaining([whole]));
   });
 
-  test("GET /endpoints/{id} answers the record with the template's id", async () => {
+  test("GET /endpoints/{id} returns the record with the template's id", async () => {
     const templateId = await account.template();
     const id = await account.endpoint({ templateId, workersMax: 2 });
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { id, templateId, workersMax: 2 });
   });
 
-  test("GET /endpoints/{id} of an unknown id answers 404 with a message", async () => {
+  test("GET /endpoints/{id} of an unknown id returns 404 with a message", async () => {
     const answer = await account.rest("GET", "/endpoints/nosuchendpoint");
     expectAnswer(answer, 404);
     expect(stringAt(answer, "message")).not.toBe("");
@@ -169,7 +169,7 @@ describe("REST management API: other endpoint operations", () => {
   });
 
   test.each(["networkVolumeId", "executionTimeoutMs", "minCudaVersion", "cpuFlavorIds", "vcpuCount", "name"])(
-    "PATCH /endpoints/{id} with %s = null answers 400 and names it",
+    "PATCH /endpoints/{id} with %s = null returns 400 and names it",
     async (field) => {
       const id = await account.endpoint();
       const answer = await account.rest("PATCH", `/endpoints/${id}`, { [field]: null });
@@ -178,14 +178,14 @@ describe("REST management API: other endpoint operations", () => {
     },
   );
 
-  test("PATCH /endpoints/{id} out of bounds answers 400 and changes nothing", async () => {
+  test("PATCH /endpoints/{id} out of bounds returns 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });
     const answer = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });
     expectAnswer(answer, 400);
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { idleTimeout: 9, workersMax: 0 });
   });
 
-  test("PATCH /endpoints/{id} of an unknown id answers 404", async () => {
+  test("PATCH /endpoints/{id} of an unknown id returns 404", async () => {
     expectAnswer(await account.rest("PATCH", "/endpoints/nosuchendpoint", { workersMax: 1 }), 404);
   });
 
@@ -203,7 +203,7 @@ describe("REST management API: other endpoint operations", () => {
     expect(Number(at((await account.rest("GET", `/endpoints/${id}`)).json, "version"))).toBeGreaterThan(changed);
   });
 
-  test("DELETE /endpoints/{id} answers 204 without a body; the endpoint and its job API are gone", async () => {
+  test("DELETE /endpoints/{id} returns 204 without a body; the endpoint and its job API are gone", async () => {
     const jobs = await account.parked();
     const answer = await account.rest("DELETE", `/endpoints/${jobs.endpointId}`);
     expectAnswer(answer, 204);
@@ -212,7 +212,7 @@ describe("REST management API: other endpoint operations", () => {
     expectAnswer(await jobs.health(), 404);
   });
 
-  test("DELETE /endpoints/{id} of an unknown id answers 400", async () => {
+  test("DELETE /endpoints/{id} of an unknown id returns 400", async () => {
     const answer = await account.rest("DELETE", "/endpoints/nosuchendpoint");
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).not.toBe("");

@@ -48,7 +48,7 @@ describe("GraphQL API: endpoints", () => {
     await deleteEndpoint(id);
   });
 
-  test("saveEndpoint with an unknown id or template answers errors", async () => {
+  test("saveEndpoint with an unknown id or template returns errors", async () => {
     const unknownId = await saveEndpoint(await endpointInput({ id: "nosuchendpoint" }));
     expect(stringAt(unknownId, "errors", 0, "message")).toContain("not found");
     const unknownTemplate = await saveEndpoint(await endpointInput({ templateId: "nosuchtemplate" }));
@@ -60,13 +60,13 @@ describe("GraphQL API: endpoints", () => {
     ["idleTimeout", 0],
     ["scalerValue", 0],
     ["name", ""],
-  ])("saveEndpoint with %s = %j answers errors that name it", async (field, value) => {
+  ])("saveEndpoint with %s = %j returns errors that name it", async (field, value) => {
     const answer = await saveEndpoint(await endpointInput({ [field]: value }));
     expectAnswer(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain(field);
   });
 
-  test("deleteEndpoint answers null without errors once workersMin and workersMax are 0", async () => {
+  test("deleteEndpoint returns null without errors once workersMin and workersMax are 0", async () => {
     const id = await account.endpoint({ workersMax: 0 });
     const answer = await deleteEndpoint(id);
     expectAnswer(answer, 200, { data: { deleteEndpoint: null } });
@@ -74,7 +74,7 @@ describe("GraphQL API: endpoints", () => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 
-  test("deleteEndpoint of an unknown id says not found", async () => {
+  test("deleteEndpoint of an unknown id reports not found", async () => {
     expect(stringAt(await deleteEndpoint("nosuchendpoint"), "errors", 0, "message")).toContain("not found");
   });
 
@@ -107,7 +107,7 @@ describe("GraphQL API: registry auths", () => {
 });
 
 describe("GraphQL API: queries", () => {
-  test("myself answers the account with what it holds", async () => {
+  test("myself returns the account with its resources", async () => {
     const templateId = await account.template();
     const endpointId = await account.endpoint({ templateId });
     const [volumeId, secretId] = [await account.volume(), await account.secret()];
@@ -135,13 +135,13 @@ describe("GraphQL API: queries", () => {
     );
   });
 
-  test("myself { endpoint(id) } answers one endpoint", async () => {
+  test("myself { endpoint(id) } returns one endpoint", async () => {
     const id = await account.endpoint();
     const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { id name workersMax } } }`);
     expectAnswer(answer, 200, { data: { myself: { endpoint: { id, workersMax: 0 } } } });
   });
 
-  test("serverlessGpuPools answers pools with the GPU types in them", async () => {
+  test("serverlessGpuPools returns pools with the GPU types in them", async () => {
     const answer = await account.graphql("{ serverlessGpuPools { id gpuTypeIds } }");
     expectAnswer(answer, 200);
     expect(stringAt(answer, "data", "serverlessGpuPools", 0, "id")).not.toBe("");
@@ -168,7 +168,7 @@ describe("GraphQL API: form of a call", () => {
     ["no query", "{}"],
     ["a query with a syntax error", JSON.stringify({ query: "{ myself {" })],
     ["a field that does not exist", JSON.stringify({ query: "{ myself { shoeSize } }" })],
-  ])("a body with %s answers 400 with errors[0].message", async (_what, text) => {
+  ])("a body with %s returns 400 with errors[0].message", async (_what, text) => {
     const answer = await post(text);
     expectAnswer(answer, 400);
     expect(stringAt(answer, "errors", 0, "message")).not.toBe("");

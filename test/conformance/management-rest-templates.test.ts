@@ -15,7 +15,7 @@ const restFields = (fields: Fields = {}): Fields => ({
 });
 
 describe("REST management API: templates", () => {
-  test("POST /templates answers the record with env as a map and ports as a list", async () => {
+  test("POST /templates returns the record with env as a map and ports as a list", async () => {
     const body = restFields({
       containerDiskInGb: 12,
       env: { MODEL: "mistral-7b" },
@@ -45,7 +45,7 @@ describe("REST management API: templates", () => {
     await account.rest("DELETE", `/templates/${stringAt(answer, "id")}`);
   });
 
-  test("POST /templates with an existing name answers 400", async () => {
+  test("POST /templates with an existing name returns 400", async () => {
     const name = uniqueName("template");
     await account.template({ name });
     const answer = await account.rest("POST", "/templates", restFields({ name }));
@@ -60,14 +60,14 @@ describe("REST management API: templates", () => {
     ["containerDiskInGb", -1],
     ["env", "A=1"],
     ["isServerless", "yes"],
-  ])("POST /templates with %s = %j answers 400 and names the field", async (field, value) => {
+  ])("POST /templates with %s = %j returns 400 and names the field", async (field, value) => {
     const answer = await account.rest("POST", "/templates", restFields({ [field]: value }));
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
   });
 
   test.each([[["8888/udp"]], [["8888"]], [["0/http"]], [["65536/http"]], [["99999/tcp"]]])(
-    "POST /templates with ports = %j answers 400 and names the field",
+    "POST /templates with ports = %j returns 400 and names the field",
     {
       tags: ["reading:port-protocols"],
     },
@@ -83,14 +83,14 @@ describe("REST management API: templates", () => {
     expectAnswer(await account.rest("POST", "/templates", restFields({ ports })), 200, { ports });
   });
 
-  test("GET /templates answers a bare array that holds what saveTemplate made", async () => {
+  test("GET /templates returns a bare array that contains the template that saveTemplate created", async () => {
     const id = await account.template();
     const answer = await account.rest("GET", "/templates");
     expectAnswer(answer, 200);
     expect(answer.json).toEqual(expect.arrayContaining([expect.objectContaining({ id })]));
   });
 
-  test("GET /templates/{id} answers the record, 404 for an unknown id", async () => {
+  test("GET /templates/{id} returns the record, 404 for an unknown id", async () => {
     const id = await account.template({ env: [{ key: "A", value: "1" }] });
     expectAnswer(await account.rest("GET", `/templates/${id}`), 200, { id, env: { A: "1" } });
     const unknown = await account.rest("GET", "/templates/nosuchtemplate");
@@ -108,7 +108,7 @@ describe("REST management API: templates", () => {
     expectAnswer(answer, 200, { id, name, imageName: "conformance/other:2", readme: "old" });
   });
 
-  test("PATCH /templates/{id} to an existing name answers 400, of an unknown id 404", async () => {
+  test("PATCH /templates/{id} to an existing name returns 400, of an unknown id 404", async () => {
     const name = uniqueName("template");
     await account.template({ name });
     const id = await account.template();
@@ -116,7 +116,7 @@ describe("REST management API: templates", () => {
     expectAnswer(await account.rest("PATCH", "/templates/nosuchtemplate", { readme: "x" }), 404);
   });
 
-  test("DELETE /templates/{id} answers 204 without a body", async () => {
+  test("DELETE /templates/{id} returns 204 without a body", async () => {
     const id = await account.template();
     const answer = await account.rest("DELETE", `/templates/${id}`);
     expectAnswer(answer, 204);
@@ -124,7 +124,7 @@ describe("REST management API: templates", () => {
     expectAnswer(await account.rest("GET", `/templates/${id}`), 404);
   });
 
-  test("DELETE /templates/{id} while a serverless endpoint uses it answers 400 and deletes nothing", async () => {
+  test("DELETE /templates/{id} while a serverless endpoint uses it returns 400 and deletes nothing", async () => {
     const templateId = await account.template();
     await account.endpoint({ templateId });
     const answer = await account.rest("DELETE", `/templates/${templateId}`);
@@ -152,7 +152,7 @@ describe("REST management API: container registry auths", () => {
   });
 
   test.each(["name", "username", "password"])(
-    "POST /containerregistryauth without %s answers 400 and names it",
+    "POST /containerregistryauth without %s returns 400 and names it",
     async (field) => {
       const answer = await account.rest("POST", "/containerregistryauth", { ...login(), [field]: undefined });
       expectAnswer(answer, 400);
@@ -161,7 +161,7 @@ describe("REST management API: container registry auths", () => {
     },
   );
 
-  test("POST /containerregistryauth with an existing name answers 400", async () => {
+  test("POST /containerregistryauth with an existing name returns 400", async () => {
     const body = login();
     const made = await account.rest("POST", "/containerregistryauth", body);
     expectAnswer(await account.rest("POST", "/containerregistryauth", body), 400);

@@ -81,7 +81,7 @@ describe("REST v2: POST /serverless", () => {
     ],
     ["no type left", { gpu: { pools: ["ADA_24"], excludedTypes: ["NVIDIA GeForce RTX 4090"] } }, /one type/],
     [
-      "a number of CPUs that is no power of two",
+      "a number of CPUs that is not a power of two",
       { gpu: undefined, cpu: [{ id: "cpu3c", vcpuCount: 6 }] },
       /power of two/,
     ],

@@ -17,7 +17,7 @@ const bodies: Record<(typeof nouns)[number], () => Record<string, unknown>> = {
 };
 
 describe("REST v2: requests and errors", () => {
-  test.each(nouns)("POST %s answers 201 with the object, GET 200, DELETE 204 without a body", async (path) => {
+  test.each(nouns)("POST %s returns 201 with the object, GET 200, DELETE 204 without a body", async (path) => {
     const made = await call("POST", path, bodies[path]());
     expectAnswer(made, 201);
     const own = `${path}/${stringAt(made, "id")}`;
@@ -33,7 +33,7 @@ describe("REST v2: requests and errors", () => {
     ["/templates", "templates"],
     ["/network-volumes", "networkVolumes"],
     ["/registries", "registries"],
-  ])("GET %s answers a list under %s", async (path, member) => {
+  ])("GET %s returns a list under %s", async (path, member) => {
     const answer = await call("GET", path);
     expectAnswer(answer, 200);
     expect(at(answer.json, member)).toBeInstanceOf(Array);
@@ -64,7 +64,7 @@ describe("REST v2: requests and errors", () => {
     expect(at(answer.json, "errors")).toEqual([expect.stringMatching(/^name: is required/)]);
   });
 
-  test("a body that is no JSON is 400", async () => {
+  test("a body that is not JSON is 400", async () => {
     const answer = await send("POST", `${target.serverlessUrl}/v2/templates`, { key: target.apiKey, text: "{" });
     expectProblem(answer, 400, /JSON/);
   });
@@ -134,7 +134,7 @@ describe("REST v2: requests and errors", () => {
     expect(answer.text).not.toContain("7001");
   });
 
-  test("each answer says what is left of the user's rate", async (context) => {
+  test("each response states the remaining requests of the user's rate limit", async (context) => {
     target.hold(context);
     const answers = [await call("GET", "/registries"), await call("GET", "/templates/nosuch")];
     for (const { headers } of answers) {

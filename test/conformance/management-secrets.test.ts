@@ -11,7 +11,7 @@ const account = useAccount(target);
 const listSecrets = () => account.graphql("{ myself { secrets { id name description } } }");
 
 describe("GraphQL API: secrets", () => {
-  test("secretCreate with name and value answers id, name and a null description", async () => {
+  test("secretCreate with name and value returns id, name and a null description", async () => {
     const name = uniqueName("secret");
     const answer = await account.graphql(
       `mutation { secretCreate(input: {name: "${name}", value: "hush"}) { id name description } }`,
@@ -22,7 +22,7 @@ describe("GraphQL API: secrets", () => {
     await account.graphql(`mutation { secretDelete(id: "${id}") }`);
   });
 
-  test("secretCreate with a description answers it", async () => {
+  test("secretCreate with a description returns it", async () => {
     const id = await account.secret({ description: "token of the hub" });
     expectAnswer(await listSecrets(), 200, {
       data: {
@@ -31,14 +31,14 @@ describe("GraphQL API: secrets", () => {
     });
   });
 
-  test.each(["name", "value"])("secretCreate without %s answers errors that name it", async (field) => {
+  test.each(["name", "value"])("secretCreate without %s returns errors that name it", async (field) => {
     const input = { name: uniqueName("secret"), value: "hush-hush", [field]: undefined };
     const answer = await account.graphql(`mutation { secretCreate(input: ${literal(input)}) { id } }`);
     expect(stringAt(answer, "errors", 0, "message")).toContain(field);
     if (field === "name") expect(answer.text).not.toContain("hush-hush");
   });
 
-  test("secretCreate with an existing name answers errors", async () => {
+  test("secretCreate with an existing name returns errors", async () => {
     const name = uniqueName("secret");
     await account.secret({ name });
     const answer = await account.graphql(
@@ -49,7 +49,7 @@ describe("GraphQL API: secrets", () => {
     expect(answer.text).not.toContain("hush-hush");
   });
 
-  test("secretDelete answers null without errors, and the secret is gone", async () => {
+  test("secretDelete returns null without errors, and the secret is gone", async () => {
     const id = await account.secret();
     const answer = await account.graphql(`mutation { secretDelete(id: "${id}") }`);
     expectAnswer(answer, 200, { data: { secretDelete: null } });
@@ -57,7 +57,7 @@ describe("GraphQL API: secrets", () => {
     expect((await listSecrets()).text).not.toContain(id);
   });
 
-  test("secretDelete of an unknown id says not found", async () => {
+  test("secretDelete of an unknown id reports not found", async () => {
     const answer = await account.graphql('mutation { secretDelete(id: "nosuchsecret") }');
     expectAnswer(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
@@ -75,7 +75,7 @@ describe("GraphQL API: secrets", () => {
   test.each([
     'secretValueUpdate(input: {id: "nosuchsecret", value: "x"}) { id }',
     'secretDescriptionUpdate(input: {id: "nosuchsecret", description: "x"}) { id }',
-  ])("%s says not found", async (operation) => {
+  ])("%s reports not found", async (operation) => {
     const answer = await account.graphql(`mutation { ${operation} }`);
     expectAnswer(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain("not found");

@@ -12,7 +12,7 @@ const selection = `id name imageName containerDiskInGb volumeInGb dockerArgs por
   volumeMountPath isServerless containerRegistryAuthId`;
 
 describe("GraphQL API: saveTemplate", () => {
-  test("saveTemplate without id creates a template and answers the selected fields", async () => {
+  test("saveTemplate without id creates a template and returns the selected fields", async () => {
     const input = templateFields({
       containerDiskInGb: 12,
       dockerArgs: "python3 -u handler.py",
@@ -55,7 +55,7 @@ describe("GraphQL API: saveTemplate", () => {
     });
   });
 
-  test("saveTemplate with an unknown id answers errors and creates nothing", async () => {
+  test("saveTemplate with an unknown id returns errors and creates nothing", async () => {
     const input = templateFields({ id: "nosuchtemplate" });
     const answer = await account.graphql(saveTemplate, { input });
     expectAnswer(answer, 200);
@@ -64,7 +64,7 @@ describe("GraphQL API: saveTemplate", () => {
     expect(list.text).not.toContain(String(input["name"]));
   });
 
-  test("saveTemplate with an existing name answers 'must be unique', status 200 and data null", async () => {
+  test("saveTemplate with an existing name returns 'must be unique', status 200 and data null", async () => {
     const name = uniqueName("template");
     await account.template({ name });
     const answer = await account.graphql(saveTemplate, { input: templateFields({ name }) });
@@ -73,7 +73,7 @@ describe("GraphQL API: saveTemplate", () => {
     expect(at(answer.json, "data", "saveTemplate") ?? null).toBeNull();
   });
 
-  test("saveTemplate that renames a template to an existing name answers 'must be unique'", async () => {
+  test("saveTemplate that renames a template to an existing name returns 'must be unique'", async () => {
     const name = uniqueName("template");
     await account.template({ name });
     const id = await account.template();
@@ -82,7 +82,7 @@ describe("GraphQL API: saveTemplate", () => {
   });
 
   test.each(["name", "imageName", "containerDiskInGb", "volumeInGb"])(
-    "saveTemplate without %s answers errors that name it",
+    "saveTemplate without %s returns errors that name it",
     async (field) => {
       const input = templateFields({ [field]: undefined });
       const answer = await account.graphql(`mutation { saveTemplate(input: ${literal(input)}) { id } }`);
@@ -94,14 +94,14 @@ describe("GraphQL API: saveTemplate", () => {
     ["volumeInGb", 5],
     ["containerDiskInGb", -1],
     ["name", ""],
-  ])("saveTemplate of a serverless template with %s = %j answers errors that name it", async (field, value) => {
+  ])("saveTemplate of a serverless template with %s = %j returns errors that name it", async (field, value) => {
     const answer = await account.graphql(saveTemplate, { input: templateFields({ [field]: value }) });
     expectAnswer(answer, 200);
     expect(stringAt(answer, ...message)).toContain(field);
   });
 
   test.each([["8888"], ["8888/udp"], ["8888/http,65536/tcp"], ["0/http"]])(
-    "saveTemplate with ports = %j answers errors that name it",
+    "saveTemplate with ports = %j returns errors that name it",
     {
       tags: ["reading:port-protocols"],
     },
@@ -134,7 +134,7 @@ describe("GraphQL API: saveTemplate", () => {
 });
 
 describe("GraphQL API: deleteTemplate", () => {
-  test("deleteTemplate by name answers null without errors", async () => {
+  test("deleteTemplate by name returns null without errors", async () => {
     const name = uniqueName("template");
     const id = await account.template({ name });
     const answer = await account.graphql(`mutation { deleteTemplate(templateName: "${name}") }`);
@@ -144,13 +144,13 @@ describe("GraphQL API: deleteTemplate", () => {
     expect(at(read.json, "data", "podTemplate", "id"), read.text).toBeUndefined();
   });
 
-  test("deleteTemplate of an unknown name says not found", async () => {
+  test("deleteTemplate of an unknown name reports not found", async () => {
     const answer = await deleteTemplate(uniqueName("template"));
     expectAnswer(answer, 200);
     expect(stringAt(answer, ...message)).toContain("not found");
   });
 
-  test("deleteTemplate while a serverless endpoint uses it answers errors and deletes nothing", async () => {
+  test("deleteTemplate while a serverless endpoint uses it returns errors and deletes nothing", async () => {
     const name = uniqueName("template");
     const templateId = await account.template({ name });
     await account.endpoint({ templateId });
@@ -162,7 +162,7 @@ describe("GraphQL API: deleteTemplate", () => {
     });
   });
 
-  test("deleteTemplate within 2 minutes after the last use says in use, afterwards it deletes", async (context) => {
+  test("deleteTemplate within 2 minutes after the last use reports in use, afterwards it deletes", async (context) => {
     target.localOnly(context, "the release takes up to 2 real minutes");
     const name = uniqueName("template");
     const templateId = await account.template({ name });

@@ -14,7 +14,7 @@ const volumeFields = (fields: Fields = {}): Fields => ({
 });
 
 describe("REST management API: network volumes", () => {
-  test("DELETE /networkvolumes/{networkVolumeId} answers 204 without a body", async () => {
+  test("DELETE /networkvolumes/{networkVolumeId} returns 204 without a body", async () => {
     const id = await account.volume();
     const answer = await account.rest("DELETE", `/networkvolumes/${id}`);
     expectAnswer(answer, 204);
@@ -22,25 +22,25 @@ describe("REST management API: network volumes", () => {
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 404);
   });
 
-  test("DELETE /networkvolumes/{networkVolumeId} with an invalid network volume id answers 400", async () => {
+  test("DELETE /networkvolumes/{networkVolumeId} with an invalid network volume id returns 400", async () => {
     const answer = await account.rest("DELETE", "/networkvolumes/nosuchvolume");
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).not.toBe("");
   });
 
-  test("DELETE /networkvolumes/{networkVolumeId} a second time answers 400", async () => {
+  test("DELETE /networkvolumes/{networkVolumeId} a second time returns 400", async () => {
     const id = await account.volume();
     await account.rest("DELETE", `/networkvolumes/${id}`);
     expectAnswer(await account.rest("DELETE", `/networkvolumes/${id}`), 400);
   });
 
-  test("DELETE /networkvolumes/{networkVolumeId} unauthorized answers 401 and deletes nothing", async () => {
+  test("DELETE /networkvolumes/{networkVolumeId} unauthorized returns 401 and deletes nothing", async () => {
     const id = await account.volume();
     expectAnswer(await send("DELETE", `${target.baseUrl}/networkvolumes/${id}`, { key: "wrong" }), 401);
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id });
   });
 
-  test("POST /networkvolumes answers the record", async () => {
+  test("POST /networkvolumes returns the record", async () => {
     const body = volumeFields();
     const answer = await account.rest("POST", "/networkvolumes", body);
     expectAnswer(answer, 200, body);
@@ -60,20 +60,20 @@ describe("REST management API: network volumes", () => {
     ["size", 1.5],
     ["size", "10"],
     ["dataCenterId", 7],
-  ])("POST /networkvolumes with %s = %j answers 400 and names the field", async (field, value) => {
+  ])("POST /networkvolumes with %s = %j returns 400 and names the field", async (field, value) => {
     const answer = await account.rest("POST", "/networkvolumes", volumeFields({ [field]: value }));
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).toContain(field);
   });
 
-  test("GET /networkvolumes answers a bare array that holds the volume", async () => {
+  test("GET /networkvolumes returns a bare array that contains the volume", async () => {
     const id = await account.volume();
     const answer = await account.rest("GET", "/networkvolumes");
     expectAnswer(answer, 200);
     expect(answer.json).toEqual(expect.arrayContaining([expect.objectContaining({ id })]));
   });
 
-  test("GET /networkvolumes/{networkVolumeId} answers the record, 404 for an unknown id", async () => {
+  test("GET /networkvolumes/{networkVolumeId} returns the record, 404 for an unknown id", async () => {
     const id = await account.volume({ size: 12 });
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { id, size: 12, dataCenterId: "EU-RO-1" });
     expectAnswer(await account.rest("GET", "/networkvolumes/nosuchvolume"), 404);
@@ -89,7 +89,7 @@ describe("REST management API: network volumes", () => {
     expectAnswer(await account.rest(method, `/networkvolumes/${id}${suffix}`, { name }), 200, { id, name, size: 20 });
   });
 
-  test("PATCH /networkvolumes/{networkVolumeId} with a smaller size answers 400 and keeps the size", async () => {
+  test("PATCH /networkvolumes/{networkVolumeId} with a smaller size returns 400 and keeps the size", async () => {
     const id = await account.volume({ size: 10 });
     const answer = await account.rest("PATCH", `/networkvolumes/${id}`, { size: 9 });
     expectAnswer(answer, 400);
@@ -97,7 +97,7 @@ describe("REST management API: network volumes", () => {
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
   });
 
-  test("PATCH /networkvolumes/{networkVolumeId} of an unknown id answers 404", async () => {
+  test("PATCH /networkvolumes/{networkVolumeId} of an unknown id returns 404", async () => {
     expectAnswer(await account.rest("PATCH", "/networkvolumes/nosuchvolume", { size: 20 }), 404);
   });
 });
@@ -130,7 +130,7 @@ describe("GraphQL API: network volumes", () => {
       expect((await account.graphql(create, variables)).text).toMatch(new RegExp(`"message":"${property}: .*must be`));
   });
 
-  test("updateNetworkVolume with a smaller size answers errors and keeps the size", async () => {
+  test("updateNetworkVolume with a smaller size returns errors and keeps the size", async () => {
     const id = await account.volume({ size: 10 });
     const answer = await account.graphql(`mutation { updateNetworkVolume(input: {id: "${id}", size: 5}) { id } }`);
     expectAnswer(answer, 200);
@@ -138,7 +138,7 @@ describe("GraphQL API: network volumes", () => {
     expectAnswer(await account.rest("GET", `/networkvolumes/${id}`), 200, { size: 10 });
   });
 
-  test("deleteNetworkVolume of an unknown id says not found", async () => {
+  test("deleteNetworkVolume of an unknown id reports not found", async () => {
     const answer = await account.graphql('mutation { deleteNetworkVolume(input: {id: "nosuchvolume"}) }');
     expectAnswer(answer, 200);
     expect(stringAt(answer, "errors", 0, "message")).toContain("not found");

@@ -82,7 +82,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     expectAnswer(await comesAfter(since, wait, () => worker.jobs.status(id), again), 200, { status: "IN_QUEUE" });
   });
 
-  test("takeSilence: an idle worker that asks for no job any more is forgotten", async (context) => {
+  test("takeSilence: an idle worker that requests no more jobs is removed", async (context) => {
     const worker = await joined(context);
     const since = Date.now();
     expectAnswer(await worker.take(), 204);
@@ -91,7 +91,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     await comesAfter(since, wait, worker.jobs.health, nobody);
   });
 
-  test("lostJob: a job whose worker asks for another one as if it had none is queued again", async (context) => {
+  test("lostJob: a job whose worker requests another one as if it had none is requeued", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     const since = Date.now();

@@ -73,7 +73,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
     expect(at(json, "executionTime")).toBeGreaterThanOrEqual(5000);
   });
 
-  test("rate limit of /purge-queue: a third call within 10 s answers 429, and 200 when the first is 10 s old", async () => {
+  test("rate limit of /purge-queue: a third call within 10 s returns 429, and 200 when the first is 10 s old", async () => {
     const jobs = await account.parked();
     const purge = () => jobs.call("POST", "/purge-queue");
     const since = Date.now();
@@ -103,7 +103,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
   });
 
   for (const path of ["/runsync?wait=1000", "/status-sync/<id>?wait=1000"]) {
-    test(`${path} answers what it has after 1 s`, async () => {
+    test(`${path} returns the current record after 1 s`, async () => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
       const since = Date.now();
@@ -125,8 +125,8 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
   });
 
   for (const answers of [true, false]) {
-    const what = answers ? "answers 500" : "answers nothing within webhookAnswer";
-    test(`a webhook's receiver that ${what} is asked 2 more times, webhookDelay apart`, async (context) => {
+    const what = answers ? "returns 500" : "does not respond within webhookAnswer";
+    test(`a webhook's receiver that ${what} gets 2 more attempts, webhookDelay apart`, async (context) => {
       needsTimings(context);
       const { url, times } = await receive(context, answers);
       const jobs = await account.parked();

@@ -8,7 +8,7 @@ const target = await useTarget();
 const account = useAccount(target);
 
 describe("Worker channel: taking jobs", () => {
-  test("GET job-take answers 200 with id and input, and the job is IN_PROGRESS", async (context) => {
+  test("GET job-take returns 200 with id and input, and the job is IN_PROGRESS", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const id = await worker.jobs.submit({ prompt: "ping" });
     const answer = await worker.take();
@@ -28,7 +28,7 @@ describe("Worker channel: taking jobs", () => {
     expectAnswer(await taking, 200, { id });
   });
 
-  test("GET job-take answers 204 when no job came in the 90 s that workers wait", async (context) => {
+  test("GET job-take returns 204 when no job came in the 90 s that workers wait", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const taking = worker.take();
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -62,7 +62,7 @@ describe("Worker channel: taking jobs", () => {
     expect(ended.filter((one) => one.status === "fulfilled" && one.value.status === 200)).toHaveLength(1);
   });
 
-  test("GET job-take-batch answers a list of up to batch_size jobs", async (context) => {
+  test("GET job-take-batch returns a list of up to batch_size jobs", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const ids = [
       await worker.jobs.submit({ n: 0 }),
@@ -160,7 +160,7 @@ describe("Worker channel: results", () => {
 });
 
 describe("Worker channel: authentication", () => {
-  test("a wrong token answers 401 and takes no job", async (context) => {
+  test("a wrong token returns 401 and takes no job", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const id = await worker.jobs.submit({});
     for (const authorization of ["", "wrong", `${worker.token}x`]) {
