@@ -62,6 +62,9 @@ const installation = "test/support/installation.ts";
 /** Environment that selects dialect v2 in test/support/dialect.ts. */
 const v2 = { TEST_DIALECT: "v2" };
 
+/** Environment with which recording proxies remove the response fields that the contracts do not describe. */
+const stripped = { TEST_RESPONSES: "stripped" };
+
 /** Limits of suites with a real engine. How long a busy machine may take; a test waits no longer than it has to. */
 const engineLimits = { testTimeout: 180_000, hookTimeout: 180_000 };
 
@@ -103,6 +106,8 @@ export default defineConfig({
       suites("sdk", "sdk", ["**/*"], { globalSetup: ["test/sdk/setup.ts"], testTimeout: 120_000 }),
       suites("faults", "faults", ["**/*"], {}),
       suites("faults-v2", "faults", faultsInV2, { env: v2 }),
+      suites("faults-stripped", "faults", ["drift"], { env: stripped }),
+      suites("faults-v2-stripped", "faults", ["drift"], { env: { ...v2, ...stripped } }),
       suites("durability", "durability", ["**/*"], { testTimeout: 120_000 }),
       suites("console", "console", ["**/*"], { globalSetup: ["test/console/setup.ts"], testTimeout: 120_000 }),
       suites("docker", "docker", ["**/*"], {
