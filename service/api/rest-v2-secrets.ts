@@ -2,7 +2,6 @@ import { v2SecretCreate, v2SecretPatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { SecretRow, Secrets } from "../resources/secrets";
 import { parseInput } from "../validation";
-import type { Noun } from "./rest-v2-nouns";
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
@@ -18,16 +17,16 @@ const listQuery = z.object({ name: z.string().optional() });
 const bodyLimit = 40 * 1024 * 1024;
 
 /** The secrets of REST v2: the same as GraphQL's. */
-export const secretsNoun = (secrets: Secrets): Noun => ({
+export const secretsNoun = (secrets: Secrets) => ({
   bodyLimit,
-  list(query) {
+  list(query: unknown) {
     const name = parseInput(listQuery, query, "unprocessable").name?.toLowerCase();
     const found = secrets.list().filter((secret) => name === undefined || secret.name.toLowerCase() === name);
     return { secrets: found.map(secretRecord) };
   },
-  get: (id) => secretRecord(secrets.get(id)),
-  create: (body) => secretRecord(secrets.create(parseInput(v2SecretCreate, body, "unprocessable"))),
-  update(id, body) {
+  get: (id: string) => secretRecord(secrets.get(id)),
+  create: (body: unknown) => secretRecord(secrets.create(parseInput(v2SecretCreate, body, "unprocessable"))),
+  update(id: string, body: unknown) {
     const { value, description } = parseInput(v2SecretPatch, body, "unprocessable");
     if (value !== undefined) secrets.updateValue({ id, value });
     if (description !== undefined) secrets.updateDescription({ id, description: description || null });
