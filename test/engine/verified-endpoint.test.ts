@@ -25,7 +25,7 @@ it("a VerifiedEndpoint is a template and an endpoint that did its job, and has t
   expect(up.code, up.output).toBe(0);
   const { output } = await stack.command(["stack", "output", "--json"]);
   const { endpoints, templates } = await service.holdings();
-  expect(templates).toEqual([expect.objectContaining({ name: expect.stringMatching(/^chat-[0-9a-f]{8}$/) })]);
+  expect(templates).toEqual([expect.objectContaining({ name: expect.stringMatching(/^chat-[0-9a-f]{7}$/) })]);
   const [endpoint] = endpoints;
   expect(JSON.parse(output)).toEqual({
     url: `${service.proxy.origin}/v2/${endpoint?.id}`,
