@@ -74,7 +74,7 @@ function inOneLine(thrown: unknown): unknown {
 const lookUps = () => import("./resources/look-ups.js");
 
 /**
- * A template that exists, made by hand or by another stack:
+ * An existing template, for example of another stack:
  * ```ts
  * const { id } = await getTemplate({ name: "chat-prod" });
  * new ServerlessEndpoint("chat", { templateId: id });

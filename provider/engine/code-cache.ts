@@ -53,7 +53,7 @@ export function readCache(places: readonly CachePlace[]): Buffer | undefined {
 function readTrusted(path: string, owners: readonly number[]): Buffer | undefined {
   let handle: number | undefined;
   try {
-    // A link could lead to a file that somebody else changes; the checks are made on what was opened.
+    // A link could point to a file of another user, so the checks apply to the opened file.
     handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
     const found = fstatSync(handle);
     const ours = owners.length === 0 || (owners.includes(found.uid) && (found.mode & othersMayWrite) === 0);

@@ -56,7 +56,7 @@ export class Reader {
     return new Reader(this.#bytes, from, this.#at);
   }
 
-  /** Passes over the value of a field that nobody asked for. */
+  /** Skips the value of an unknown field. */
   skip(tag: number): void {
     const type = tag & 7;
     if (type === wireTypes.varint) this.varint();

@@ -55,7 +55,7 @@ export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSigna
 /**
  * Makes a call that makes something, or changes what must not stay unknown. A cancellation ends its waits at once, but
  * not a try that is under way: for a moment more the response, which says what was made, is waited for. `onCutOff` is
- * called when none came: then nobody knows.
+ * called if there was none: the result is unknown.
  */
 export async function making<Answer>(
   context: CallContext,

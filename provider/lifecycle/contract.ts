@@ -18,9 +18,9 @@ export type Path = readonly string[];
 
 /** Values and paths that messages about a resource must not show. */
 export interface Secrets {
-  /** Places that are secret, with all that is below them. */
+  /** Secret paths, including everything below them. */
   readonly paths: readonly Path[];
-  /** The values that stand there, for texts of others that may repeat them. */
+  /** The secret values, because texts of the service may repeat them. */
   readonly values: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface Failure {
   reason: string;
 }
 
-/** One property that differs. `replace` when the change cannot be made in place. */
+/** A property that differs; `replace` if it cannot change in place. */
 export interface Change {
   path: string[];
   kind: "add" | "update" | "delete";
@@ -42,31 +42,31 @@ export interface Change {
 export interface Context {
   clients: Clients;
   clock: Clock;
-  /** Aborts on cancellation; verbs reject with its reason after leaving the service in a state the next try continues from. */
+  /** Aborts on cancellation. Verbs then reject with its reason and leave a state from which the next deployment continues. */
   signal: AbortSignal;
   /** Shows progress on the resource's line; the last text wins. */
   progress(text: string): void;
-  /** Warns of something that stays after the deployment and that the user has to look at. */
+  /** Shows a warning that stays after the deployment. */
   warn(text: string): void;
-  /** Milliseconds for the verb, where the user set them; `end` is what verbs go by. */
+  /** Timeout of the verb in ms, if the user sets one; verbs use `end`. */
   timeout?: number | undefined;
-  /** When calls and waits of the verb have to be over, by the clock; undefined where the user set no time-out. */
+  /** Deadline of the verb by the clock; undefined without a timeout. */
   end?: number | undefined;
-  /** When what is tidied up or looked up after that has to be over. */
+  /** Deadline of cleanup and lookups after `end`. */
   tidyEnd?: number | undefined;
-  /** The signal without the verb's own time-out: what other verbs wait for too goes by it. */
+  /** The signal without the verb's own timeout, for requests that several verbs share. */
   cancelSignal?: AbortSignal | undefined;
-  /** Called when a call was given up because another try would come after `end`. */
+  /** Called if a request is not retried because of `end`. */
   onDeadline?: (() => void) | undefined;
   /** Reports whether the service has an object of the state that a read or a delete looked for. */
   sighted?: ((exists: boolean) => void) | undefined;
-  /** Whether the name of an object to create was generated for it, so that no other object has it. */
+  /** True if the name of the object to create was generated, so that no other object has it. */
   hasUniqueName?: boolean | undefined;
   /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
   held: Map<string, "state" | "adopted">;
-  /** What no message may show; nothing where absent. */
+  /** Secrets that no message may show. */
   secrets?: Secrets | undefined;
-  /** Tests and impatient users shorten waits here. */
+  /** Limits of waits. */
   settings: LifecycleSettings;
 }
 

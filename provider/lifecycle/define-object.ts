@@ -11,33 +11,33 @@ import { createReads, type Reads, type Source } from "./reads";
 export interface Objects<Inputs, Found> extends Source<Found> {
   /** Lists the objects with a name; the list may contain other objects. Absent if the service has no such filter. */
   listNamed?(name: string, options: CallOptions): Promise<Found[]>;
-  /** Makes one. */
+  /** Creates an object. */
   create(inputs: Inputs, options: CallOptions): Promise<Found>;
 }
 
-/** A kind of resource that is one object of the service, with a name, in its own types. */
+/** A kind whose resources are named objects of the service, in its own types. */
 export interface ObjectDefinition<Inputs extends Named, Outputs extends object, Found extends Findable>
   extends Omit<Definition<Inputs, Outputs>, "create" | "read" | "delete"> {
   objects(management: Management): Objects<Inputs, Found>;
-  /** What an object really is; `wanted` are the properties that it is compared with. */
+  /** Converts a record; `wanted` are the properties that it is compared with. */
   fromRecord(found: Found, wanted: Properties, context: Context): Actual<Inputs, Outputs>;
   /** Reads what the object itself does not show, when it is read or adopted. */
   complete?(found: Found, wanted: Properties, context: Context): Promise<Found>;
-  /** The outputs of one that was just made or found. */
+  /** The outputs of an object that was just created or found. */
   made(inputs: Inputs, found: Found, context: Context): Outputs;
   /** Updates an adopted object, without the verification that `prove` runs; defaults to `update`. */
   change?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
-  /** What one that was just made or taken over has to go through; one that fails stays in state as unfinished. */
+  /** Verifies an object that was just created or adopted; if it fails, the object stays in the state as unfinished. */
   prove?(made: { id: string; outputs: Outputs }, inputs: Inputs, context: Context): Promise<void>;
-  /** Whether several may have the same name: then a create that was sent twice looks for its duplicate. */
+  /** True if names are not unique: a create that was sent twice then looks for a duplicate. */
   sharesNames?: true;
-  /** An object under the name that it was made with, where the service changes names. */
+  /** An object with the name of its create, if the service changes names. */
   named?(found: Found, inputs: Inputs): Found;
-  /** Deletes one; absent is success. */
+  /** Deletes an object; succeeds if it is absent. */
   delete(id: string, context: Context): Promise<void>;
 }
 
-/** A resource that is an object of the service, and how such objects are read. */
+/** The lifecycle of a kind of object, with its reads. */
 export type ObjectLifecycle<Found extends { id: string }> = ResourceLifecycle & {
   reads(context: Pick<Context, "clients">): Reads<Found>;
 };

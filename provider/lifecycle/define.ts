@@ -1,18 +1,9 @@
 import type { Dialect } from "serverless-compute-api";
 import type { z } from "zod";
-import {
-  type Change,
-  type Context,
-  type Failure,
-  type Lifecycle,
-  type NameSource,
-  type Naming,
-  PartialFailure,
-  type Properties,
-} from "./contract";
+import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
 import type { Update } from "./create/creation";
 import { ExplainedError, explained, type Subject } from "./messages";
-import { isSuffixed, suffixed } from "./names";
+import { generatedNameCannotAdopt, resolveName } from "./names";
 import { checkInputs } from "./properties/check";
 import { defaultsOf, recordedDefaults } from "./properties/defaults";
 import { uncarried } from "./properties/dialect";
@@ -24,48 +15,48 @@ import { readingOf } from "./reading";
 import { forgetReads } from "./reads";
 import { withinLimit } from "./verb-limit";
 
-/** What an object really is, as the service shows it: a key left out is not shown, an undefined value means there is none. */
+/** An object as the service shows it. A missing key is not shown; an undefined value means that the object has none. */
 export interface Actual<Inputs, Outputs> {
   inputs: { [Key in keyof Inputs]?: unknown };
   outputs: Partial<Outputs>;
 }
 
-/** What a kind of resource is to people: schema, reference and argument types are made from it. */
+/** The shapes of a kind, the source of schema, reference and argument types. */
 export interface ResourceShapes {
   description: string;
-  /** Inputs as people write them. */
+  /** Inputs of programs. */
   inputs: z.ZodObject;
-  /** What it knows beside them once it exists. */
+  /** Outputs in addition to the inputs. */
   outputs: z.ZodObject;
 }
 
-/** A lifecycle together with the shapes that it goes by. */
+/** A lifecycle and its shapes. */
 export type ResourceLifecycle = Lifecycle & ResourceShapes;
 
-/** A resource kind in its own types; `defineLifecycle` makes what both ways use of it. */
+/** A resource kind in its own types, the argument of `defineLifecycle`. */
 export interface Definition<Inputs extends object, Outputs extends object> extends DiffRules, ResourceShapes {
   kind: string;
-  /** Inputs as the verbs get them: checked, the name filled in. */
+  /** Checked inputs with a name, as the verbs receive them. */
   resolved: z.ZodType<Inputs>;
-  /** Records in state which defaults the program leaves in force: the service may have other values for these. */
+  /** Records in the state which properties the program leaves at their defaults; the service may have other values for these. */
   recordsDefaults?: true;
-  /** Output → the inputs whose change may alter it; the others stay as they are in an update. */
+  /** Inputs that may alter an output; an update leaves the other outputs unchanged. */
   alters: { [Key in keyof Outputs & string]: readonly (keyof Inputs & string)[] };
-  /** Outputs that are known before the service computes them. */
+  /** Outputs that follow from the inputs. */
   derives?: { [Key in keyof Outputs & string]?: Derived };
-  /** What a dialect asks of the checked inputs beyond their shape; values may be unknown. */
+  /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  /** What a replacement loses or requires; `keepsName` if it gets the name of the object that it replaces. */
+  /** Warning before a replacement; `keepsName` if it gets the name of the object that it replaces. */
   replaceWarning?: (keepsName: boolean, dialect: Dialect | undefined) => string | undefined;
-  /** Whether a name that the program sets gets a random suffix, so that a replacement never needs the old one's name. */
+  /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
   suffixesNames?: (inputs: Properties) => boolean;
-  /** Marks the changes that these inputs make a replacement of. */
+  /** Marks changes as replacements because of other inputs. */
   replacing?: (changes: Change[], news: Properties, dialect: Dialect | undefined) => Change[];
-  /** What else deserves a warning beside a preview of `changes`. */
+  /** Further warnings for a preview of `changes`. */
   alsoWarns?: (changes: readonly Change[]) => string[];
-  /** Keys that the state has beside inputs and outputs while something is unfinished: a read keeps them. */
+  /** Further keys of an unfinished object's state, which a read keeps. */
   keeps?: readonly string[];
-  /** What a deployment has to do although no input differs. */
+  /** Changes of an unfinished object, if no input differs. */
   unfinished?: (olds: Properties, news: Properties) => Change[];
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
   read(id: string, olds: Properties, context: Context): Promise<Actual<Inputs, Outputs> | undefined>;
@@ -73,7 +64,7 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
 
-/** Turns a kind written in its own types into what both ways see: parses at the edge, merges, explains failures. */
+/** Converts a kind in its own types to a lifecycle: parses inputs, merges outputs, explains failures. */
 export function defineLifecycle<Inputs extends object, Outputs extends object>(
   definition: Definition<Inputs, Outputs>,
 ): ResourceLifecycle {
@@ -155,26 +146,6 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
         }),
       ),
   };
-}
-
-const generatedNameCannotAdopt =
-  "is true; requires a name that the program sets in full, because no existing object has a generated name";
-
-/** Determines where the name comes from. Appends a random suffix to a name of the program that gets one, in `inputs`. */
-function resolveName(
-  inputs: Properties,
-  olds: Properties,
-  news: Properties,
-  { defaultName, seed }: Naming,
-  suffixes: boolean,
-): NameSource {
-  const given = news["name"] ?? undefined;
-  if (inputs["name"] === undefined) return "program";
-  if (given === undefined) return defaultName?.isUnique ? "random" : "autonaming";
-  if (!suffixes || typeof given !== "string") return "program";
-  const had = textOf(olds, "name");
-  inputs["name"] = had !== undefined && isSuffixed(had, given) ? had : suffixed(given, seed);
-  return "random";
 }
 
 /** Where the state has the ids of duplicates: `doubles` in what version 0.1.0 wrote. */

@@ -1,4 +1,6 @@
 import { limits } from "serverless-compute-api/shapes";
+import type { NameSource, Naming, Properties } from "./contract";
+import { textOf } from "./properties/values";
 
 /** Hexadecimal digits of a random suffix, as in other Pulumi providers. */
 const suffixLength = 7;
@@ -11,6 +13,27 @@ const cut = (readable: string): string =>
 export const suffixed = (readable: string, seed: Uint8Array): string =>
   `${cut(readable)}-${Buffer.from(seed).toString("hex").slice(0, suffixLength)}`;
 
-/** Whether `name` is `readable` with a suffix. Early versions wrote eight digits. */
+/** Returns true if `name` is `readable` with a suffix. Early versions wrote eight digits. */
 export const isSuffixed = (name: string, readable: string): boolean =>
   /-[0-9a-f]{7,8}$/.test(name) && name.slice(0, name.lastIndexOf("-")) === cut(readable);
+
+/** Reason why a resource with a generated name cannot adopt an object. */
+export const generatedNameCannotAdopt =
+  "is true; requires a name that the program sets in full, because no existing object has a generated name";
+
+/** Determines where the name comes from. Appends a random suffix to a name of the program that gets one, in `inputs`. */
+export function resolveName(
+  inputs: Properties,
+  olds: Properties,
+  news: Properties,
+  { defaultName, seed }: Naming,
+  suffixes: boolean,
+): NameSource {
+  const given = news["name"] ?? undefined;
+  if (inputs["name"] === undefined) return "program";
+  if (given === undefined) return defaultName?.isUnique ? "random" : "autonaming";
+  if (!suffixes || typeof given !== "string") return "program";
+  const had = textOf(olds, "name");
+  inputs["name"] = had !== undefined && isSuffixed(had, given) ? had : suffixed(given, seed);
+  return "random";
+}

@@ -250,7 +250,7 @@ export interface ServerlessEndpointOutputs {
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests. */
   readonly url: pulumi.Output<string>;
-  /** Counts the changes of its template and environment; with REST v2 as it was when the resource was made, taken over or imported. */
+  /** Counts the changes of its template and environment; with REST v2, its value when the resource was created, adopted or imported. */
   readonly version: pulumi.Output<number>;
 }
 

@@ -1,7 +1,7 @@
 import { type SettingRule, settingNames, settingTable } from "../setting-table";
 import type { PropertySpec } from "./property-spec";
 
-/** Where a setting's value comes from when nobody gives one. */
+/** The source of a setting that the program does not set. */
 const sources = ({ variable, fallback }: SettingRule): string =>
   fallback === undefined
     ? `Else the environment variable \`${variable}\`.`

@@ -114,7 +114,7 @@ export const serverlessEndpointOutputs = z.object({
   version: z
     .int()
     .describe(
-      "Counts the changes of its template and environment; with REST v2 as it was when the resource was made, taken over or imported.",
+      "Counts the changes of its template and environment; with REST v2, its value when the resource was created, adopted or imported.",
     ),
 });
 export type Outputs = z.output<typeof serverlessEndpointOutputs>;

@@ -116,7 +116,7 @@ async function complete(listed: EndpointRecord, wanted: Properties, context: Con
 
 /**
  * An endpoint with the template that its workers really run. One that has a copy of a template's settings has that
- * template for as long as they are the same; otherwise somebody changed them, and it has none.
+ * template as long as they are equal; otherwise they were changed elsewhere, and it has none.
  */
 async function withTemplate(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
   const wantedId = textOf(wanted, "templateId");

@@ -40,7 +40,7 @@ const ownInputs: readonly string[] = ["verify", "adoptExisting"];
 export const changedSettings = (changed: (key: string) => boolean): string[] =>
   Object.keys(resolvedInputs.shape).filter((key) => changed(key) && !ownInputs.includes(key));
 
-/** The old values of what an update changes. One that is secret is not kept a second time: then nobody can go back to it later. */
+/** The previous values of the settings that an update changes. Secret values are not stored a second time, so a rollback cannot restore them. */
 export function settingsBefore(
   olds: Properties,
   changed: (key: string) => boolean,

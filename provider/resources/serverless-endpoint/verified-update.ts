@@ -16,7 +16,7 @@ const saidBy = (error: unknown, { name }: Inputs): string => {
   return shown instanceof Error ? shown.message : String(shown);
 };
 
-/** Verifies an endpoint that was just made or taken over: one that fails stays in state as unverified. */
+/** Verifies an endpoint that was just created or adopted. If it fails, it stays in the state as unverified. */
 export async function verifyCreated(
   { id, outputs }: { id: string; outputs: Outputs },
   inputs: Inputs,
@@ -50,7 +50,7 @@ export async function updateVerified(
   const pending = unverifiedIn(olds);
   if (!verify || !(asked.changed("templateId") || pending || triggersChanged(olds, verify)))
     return apply(id, asked, context);
-  // Of what was left unverified nobody knows for sure what arrived, so it is sent again.
+  // It is unknown which settings of an unverified update arrived, so all of them are sent again.
   const changed = (key: string): boolean => asked.changed(key) || Object.hasOwn(pending?.before ?? {}, key);
   const update = { ...asked, changed };
   const never = pending !== undefined && pending.before === undefined;

@@ -141,7 +141,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   getSecret: [
     {
-      title: "A secret that was made by hand",
+      title: "A secret that was created elsewhere",
       steps: [
         { variable: "token", member: "getSecret", args: { name: "hub-token" } },
         {
