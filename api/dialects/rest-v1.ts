@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { pathSegment, requestFacts } from "../address";
 import { classifyAnswer } from "../errors";
-import type { Management } from "../management";
+import type { CallOptions, Management } from "../management";
 import type { EndpointChanges, EndpointCreate, EndpointRecord } from "../objects";
 import { networkVolumeRecord, serverlessEndpointRecord, templateRecord, workerRecord } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
@@ -83,6 +83,12 @@ export function createRestV1Management(
   const volumeUrl = (method: string, id: string) =>
     `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
 
+  /** An endpoint with the settings of its copy. A record of REST v1 need not show `dockerArgs`; GraphQL does. */
+  async function withCopy(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
+    const copy = endpoint.copyId === undefined ? undefined : await graphql.readTemplate(endpoint.copyId, options);
+    return copy ? { ...endpoint, container: unmarked(containerOf(copy)).container } : endpoint;
+  }
+
   return {
     ...graphql,
 
@@ -94,7 +100,7 @@ export function createRestV1Management(
     },
     async readEndpoint(id, options) {
       const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
-      const endpoint = record && copyIn(record);
+      const endpoint = record && (await withCopy(copyIn(record), options));
       if (!endpoint?.container || endpoint.gpuTypeIds.length === 0) return endpoint;
       // REST v2 gave it pools, so the order of its types means nothing, and those of all pools mean any.
       const pools = poolsOf(await graphql.listGpuTypes(options));
@@ -109,7 +115,8 @@ export function createRestV1Management(
     },
     async listCopies(templateId, options) {
       const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);
-      return records.map(copyIn).filter((endpoint) => endpoint.container && endpoint.templateId === templateId);
+      const copies = records.map(copyIn).filter((one) => one.container && one.templateId === templateId);
+      return Promise.all(copies.map((one) => withCopy(one, options)));
     },
     async updateCopy({ id, copyId }, templateId, options) {
       const template = await graphql.readTemplate(templateId, options);

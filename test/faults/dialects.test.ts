@@ -112,6 +112,8 @@ describe.each<[Dialect, Dialect]>([
       for (const each of ["v1", "v2"] as const)
         expect([dialect, each, await drift(stack, each)]).toEqual([dialect, each, []]);
     }
+    await change(stack.template, { dockerArgs: "" }, "v1");
+    expect(await drift(stack, "v2")).toEqual([]);
   });
 
   test(`is deleted by ${other}, a template before its endpoints where no endpoint is bound to it`, async () => {
