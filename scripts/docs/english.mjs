@@ -122,7 +122,8 @@ async function main() {
       console.log(`${path}:${line}: ${rule}: ${text.replace(/\s+/g, " ").slice(0, 200)}`);
   };
   if (values.list) {
-    for (const path of found.keys()) if (positionals.every((start) => path.startsWith(start))) print(path);
+    for (const path of found.keys())
+      if (positionals.length === 0 || positionals.some((start) => path.startsWith(start))) print(path);
     return 0;
   }
   /** @type {Record<string, number>} */

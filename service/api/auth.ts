@@ -13,7 +13,7 @@ export function createAuth(apiKey: string) {
   const apiKeyMatches = (key: string | undefined): boolean => {
     if (key === undefined) return false;
     const given = Buffer.from(key);
-    // How long the keys are is no secret.
+    // The length of the keys is not secret.
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
   const check = (form: string, ...keys: (string | undefined)[]): void => {

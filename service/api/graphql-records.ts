@@ -157,7 +157,7 @@ export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
   ...{ listed: true, storageSupport: true, globalNetwork: false, compliance: [] },
 });
 
-/** What each data centre has. */
+/** GPU availability in each data centre. */
 export const gpuAvailability = gpuTypes.map(({ id, displayName }) => ({
   ...{ gpuTypeId: id, gpuTypeDisplayName: displayName, available: true, stockStatus },
 }));

@@ -1,6 +1,6 @@
 import { catalogSchema } from "./graphql-catalog-schema";
 
-/** What a template and its inputs have. */
+/** Fields of a template and its inputs. */
 const templateFields = /* GraphQL */ `
     imageName: String
     volumeMountPath: String
@@ -17,14 +17,14 @@ const templateFields = /* GraphQL */ `
     config: JSON
 `;
 
-/** What both inputs of a template have. */
+/** Fields of both inputs of a template. */
 const templateInputFields = /* GraphQL */ `
     ${templateFields}
     env: [EnvironmentVariableInput]
     portsConfig: JSON
 `;
 
-/** What an endpoint and its input have. */
+/** Fields of an endpoint and its input. */
 const endpointFields = /* GraphQL */ `
     id: String
     userId: String

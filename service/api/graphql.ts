@@ -75,10 +75,10 @@ export async function executeGraphql(
   return { status: isExecuted ? 200 : 400, body: refusal };
 }
 
-/** What anyone may ask for without a key, as on the hosted service. */
+/** Fields that need no key, as on the hosted service. */
 const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
 
-/** Returns true if a request's body asks for nothing but the catalog, in a short document; every other request needs a key. */
+/** Returns true if a request's body is a short document that selects only the catalog; every other request needs a key. */
 export function asksOnlyForCatalog(body: unknown): boolean {
   try {
     const { query } = parseInput(graphqlRequest, body);
@@ -112,7 +112,7 @@ type Input<Fields = unknown> = { input?: Fields | null };
 type ById = { id: string };
 type Filter = Input<{ id?: string | null; ids?: (string | null)[] | null }>;
 
-/** What the fields of queries and mutations do in one request, by name. */
+/** Resolvers of queries and mutations for one request, by name. */
 function rootOf(resources: Resources, needsScaleDown: boolean) {
   const { templates, endpoints, volumes, secrets, registryAuths, accountSettings, transaction } = resources;
   let read = 0;

@@ -50,7 +50,7 @@ export function createEventWriter(raw: ServerResponse, clock: Clock, gone: Abort
     async end(): Promise<void> {
       raw.end(ended ? "" : `${done}\n\n`);
     },
-    /** Ends one that is not: OpenAI's clients throw what this event says. There is no [DONE] after it. */
+    /** Ends a failed stream. OpenAI's clients throw the error of this event; no [DONE] follows it. */
     async fail(error: ServiceError): Promise<void> {
       await write(`data: ${JSON.stringify(openaiErrorBody(error))}\n\n`);
       raw.end();

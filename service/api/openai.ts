@@ -51,7 +51,7 @@ export function registerOpenaiRoute(
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
       const { id } = await jobs.submit(readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now()));
       const cancel = () => jobs.cancel(endpointId, id);
-      // Nobody can ask for this job again: it ends with its caller.
+      // The client has no id of this job, so the job ends with the request.
       onAbort(gone, cancel);
       const find = () => records.find(endpointId, id);
       if (streams === true) return sendEvents(reply, find, cancel, gone);

@@ -32,7 +32,7 @@ interface Usage {
   open: number;
 }
 
-/** Forgets what has left the window and answers how many requests are in it. */
+/** Removes requests outside the window and returns the number of those in it. */
 function countRecent(usage: Usage, now: number): number {
   const { times } = usage;
   // A time that is still to come is of before the clock was set back: nothing is known of when that was.

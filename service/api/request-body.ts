@@ -11,12 +11,12 @@ export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyL
 /** The body of a request in a scope of `keepBodyText`; empty when there is none. */
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
 
-/** What is read of a body that is too large before its sender is cut off. */
+/** Limits for reading a body that is too large; beyond them the connection is closed. */
 const patience = { bytes: 256 * 1024 * 1024, ms: 10_000 };
 
 /**
- * Reads the rest of a refused body to its end. A client that still sends when the connection closes sees a broken
- * connection instead of the answer that tells what is wrong.
+ * Reads the rest of a refused body to its end. A client that is still sending when the connection closes gets a connection
+ * error instead of the error response.
  */
 export function readAway(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

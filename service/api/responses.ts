@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { errorKindOf, ServiceError } from "../errors";
 
-/** Where each API begins. */
+/** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
 
 /** First words of the paths of REST v2, which share their root with the job API: no endpoint has one of them for its id. */
@@ -43,7 +43,7 @@ function errorBody(path: string, error: ServiceError): object {
   return path.split("/", 4)[3] === "openai" ? openaiErrorBody(error) : { error: message };
 }
 
-/** Answers an error in the form of the API that was called; `report` gets those that are the service's own fault. */
+/** Sends an error in the form of the requested API; `report` receives internal errors. */
 export function answerError(
   error: FastifyError | ServiceError,
   request: FastifyRequest,
@@ -80,19 +80,19 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
   return faultOfOurs();
 }
 
-/** Answers a path or method that no API has. Without the query: it may hold a key. */
+/** Sends the response for an unknown path or method. Its message omits the query, which may contain a key. */
 export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
   const path = request.url.replace(/\?.*$/s, "");
   sendError(reply, path, new ServiceError("missing", `route ${request.method} ${path} not found`));
 }
 
-/** What is wrong with bytes that became no request; which API they were for is not known then. */
+/** Errors of malformed requests, whose API is unknown. */
 const broken: Record<string, { status: string; message: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "request: did not come in whole in time" },
   HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", message: "headers: are too large" },
 };
 
-/** Answers what is no whole request, in the forms of all APIs at once, and closes its connection. */
+/** Sends the error for an incomplete or malformed request, in the forms of all APIs at once, and closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
   const { status, message } = broken[error.code ?? ""] ?? { status: "400 Bad Request", message: "request: is no HTTP" };

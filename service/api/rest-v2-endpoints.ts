@@ -8,7 +8,7 @@ import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
-/** What REST v2 takes and shows of endpoints, in the fields of the resources. */
+/** Mapping of endpoints between REST v2 and the fields of the resources. */
 
 const refused = (fault: string): ServiceError => new ServiceError("invalid", fault);
 
@@ -103,7 +103,7 @@ export function endpointValues(body: Body, current: EndpointRow | undefined, tem
   };
 }
 
-/** What a POST sets where its body says nothing. */
+/** Defaults of a POST. */
 export const endpointDefaults = { workersMin: 0, workersMax: 3, idleTimeout: 10 } as const;
 
 function gpuRecord(endpoint: EndpointRow) {
@@ -127,7 +127,7 @@ const scalingRecord = ({ scalerType, scalerValue }: EndpointRow): V2Scaling =>
     ? { type: scalerType, queueDelay: scalerValue }
     : { type: scalerType, requestCount: Math.ceil(scalerValue) };
 
-/** Where requests to load balancing endpoints would go. */
+/** Root path of load balancing endpoints. */
 export const loadBalancerRoot = "/load-balancers";
 
 function requestUrls({ id, type }: EndpointRow, root: string): Record<string, string> {

@@ -8,7 +8,7 @@ export interface Placed<Row> {
   row: Row;
 }
 
-/** The part of a list that a query asks for, newest first. */
+/** One page of a list, newest first. */
 export interface Page<Row> {
   rows: Row[];
   pagination: { nextCursor: string | null; hasNextPage: boolean };

@@ -5,9 +5,9 @@ import { containerOf } from "../resources/releases";
 import type { TemplateChanges, TemplateRow } from "../resources/templates";
 import { startChanges, startRecord } from "./rest-v2-start-command";
 
-/** What REST v2 takes and shows of templates, and of the containers that endpoints have in the same fields. */
+/** Mapping of templates, and of endpoints' containers with the same fields, between REST v2 and the resources. */
 
-/** GB of a container's disk where nothing says otherwise. */
+/** Default size of a container's disk, GB. */
 export const defaultDisk = 50;
 
 /** The fields of a container in a body. */

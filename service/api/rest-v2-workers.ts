@@ -17,11 +17,11 @@ export interface WorkerState {
   startedAt: number;
   /** The endpoint's version that it runs; a worker elsewhere counts as one of the newest. */
   version: number;
-  /** Whether the endpoint has changed since its start, so that it is to be replaced. */
+  /** True if the endpoint has changed since the worker's start, so that it will be replaced. */
   isStale: boolean;
 }
 
-/** What REST v2 needs to know of workers. */
+/** Facts about workers for REST v2. */
 export interface WorkerView {
   workers(endpointId: string): WorkerState[];
   /** The file that has the output of the endpoint's workers. */
@@ -43,7 +43,7 @@ const logQuery = z.object({
 /** Headers of a stream of events. */
 const streamHeaders = { "cache-control": "no-cache", connection: "keep-alive", "x-accel-buffering": "no" };
 
-/** What REST v2 shows of an endpoint's workers and versions: /workers, /releases, and the workers' logs. */
+/** Routes for an endpoint's workers and versions: /workers, /releases, and the workers' logs. */
 export function registerWorkerRoutes(
   app: FastifyInstance,
   { resources, view, clock, pager }: { resources: Resources; view: WorkerView; clock: Clock; pager: Pager },

@@ -12,7 +12,7 @@ import { createPager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 import type { UserRateLimit } from "./user-rate-limit";
 
-/** What REST v2 needs. */
+/** Dependencies of REST v2. */
 export interface RestV2Deps {
   auth: Pick<Auth, "checkRestV2">;
   resources: Resources;
@@ -46,7 +46,7 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
     app.post(path, options, async ({ body }, reply: FastifyReply) => reply.status(201).send(create(body)));
     app.get<Id>(`${path}/:id`, async ({ params }) => get(params.id));
     app.delete<Id>(`${path}/:id`, async ({ params }, reply) => {
-      // REST v1 says 400 of what is not there.
+      // REST v1 returns 400 for an unknown id.
       get(params.id);
       remove(params.id);
       return reply.status(204).send();
@@ -81,7 +81,7 @@ function refuseOthers(app: FastifyInstance, methods: ReadonlyMap<string, Readonl
   }
 }
 
-/** Answers what a load balancing endpoint's own server would: such endpoints are kept and shown, and their workers are not reached. */
+/** Routes in place of the servers of load balancing endpoints: such endpoints are only stored and shown. */
 export function registerLoadBalancerRoutes(app: FastifyInstance): void {
   app.all(`${loadBalancerRoot}/*`, async () => {
     throw new ServiceError(

@@ -17,7 +17,7 @@ import { parseInput } from "../validation";
 import { wordsOf } from "./rest-v2-start-command";
 import type { WorkerState } from "./rest-v2-workers";
 
-/** What the REST API needs beside the resources. */
+/** Options of the REST API. */
 export interface RestOptions {
   /** True if an endpoint that still allows workers cannot be deleted. */
   deleteNeedsScaleDown: boolean;
@@ -35,7 +35,7 @@ const flag = z
 const querySchema = z.object({ includeTemplate: flag, includeWorkers: flag, includeEndpointBoundTemplates: flag });
 type Query = z.output<typeof querySchema>;
 
-/** What the paths of one noun do; everything returned is a body. */
+/** Operations on the paths of one noun; each returns a body. */
 interface Noun {
   list(query: Query): unknown[];
   get(id: string, query: Query): unknown;
@@ -48,7 +48,7 @@ interface Noun {
 /** `computeType` cannot be changed; it is read to refuse another one. */
 const endpointPatch = restEndpointPatch.extend({ computeType: z.string().optional() });
 
-/** What is behind each path. */
+/** Operations of each noun by path. */
 function nounsOf(resources: Resources, options: RestOptions): Record<string, Noun> {
   const { endpoints, templates, volumes, registryAuths } = resources;
   const endpointRecord = (endpoint: EndpointRow, { includeTemplate, includeWorkers }: Query = {}) => {

@@ -38,7 +38,7 @@ export function createServer(deps: {
   };
   /** The console's routes, which check their callers themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
-  /** Where users reach it. */
+  /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
   retire: readonly OldApi[];
@@ -184,7 +184,7 @@ function answerRetired(scope: FastifyInstance, api: string, paths: string[]): vo
   }
 }
 
-/** JSON bodies; an empty one is no fault (cancel and purge come so), and one that is broken or too deep is told without quoting it. */
+/** Parses JSON bodies. An empty body is valid (cancel, purge); the error for a malformed or too deep one does not quote it. */
 function acceptEmptyJson(app: FastifyInstance): void {
   app.removeContentTypeParser(["application/json", "text/plain"]);
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {

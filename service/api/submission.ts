@@ -32,8 +32,8 @@ const largestSurplus = 1024;
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 /**
- * The job that a submission's body asks for; throws a ServiceError `invalid` that names field, value and bounds. Input and
- * s3Config are the worker's: they go on as they came.
+ * Returns the job of a submission's body; throws a ServiceError `invalid` that names field, value and bounds. Input and
+ * s3Config are passed to the worker unchanged.
  */
 export function readSubmission(endpointId: string, operation: JobOperation, body: string, now: number): NewJob {
   const members = readMembers(body);
@@ -56,7 +56,7 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
   };
 }
 
-/** What a submission has beside its input; a body with an input only is the common case. */
+/** Returns a submission's options. A body with only an input is the common case. */
 function readOptions(members: ReadonlyMap<string, string>, input: string): Partial<z.output<typeof jobSubmission>> {
   if (members.size === 1 && isObjectText(input)) return {};
   const read = parseMembers(members, ["webhook", "policy", "s3Config"]);

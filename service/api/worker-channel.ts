@@ -45,7 +45,7 @@ export function registerChannelRoutes(
     operationOf(endpointId: string, jobId: string): JobOperation | undefined;
   },
 ): void {
-  // JSON text whatever the content type says: the SDK sends it as a form.
+  // JSON text, whatever the content type: the SDK declares it as a form.
   keepBodyText(app, ["application/json", "application/x-www-form-urlencoded"], resultLimit);
   app.addHook<OfWorker>("onRequest", async (request) => checkToken(request, token));
   app.setErrorHandler<FastifyError | ServiceError, OfWorker>(async (error, request) => {

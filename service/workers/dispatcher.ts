@@ -223,8 +223,8 @@ export function createDispatcher(deps: {
     },
 
     /**
-     * Up to `max` jobs; waits for the first one. None when the time is over, the worker is retiring or the signal aborts.
-     * `busy` is what the worker says of itself: false means that it has no job.
+     * Returns up to `max` jobs; waits for the first one. Returns none after the timeout, if the worker is retiring or the signal
+     * aborts. `busy` is the worker's own report: false means that it has no job.
      */
     async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]> {
       noteAsk(worker);
@@ -244,7 +244,7 @@ export function createDispatcher(deps: {
       }
     },
 
-    /** Connects a worker's pipe, which gets one job after the other from now on, and is told which to stop. */
+    /** Connects a worker's pipe, which then receives one job after the other, and requests to stop jobs. */
     connect(worker: Worker, pipe: WorkerPipe): void {
       pipes.set(worker, pipe);
       noteAsk(worker);
@@ -276,7 +276,7 @@ export function createDispatcher(deps: {
       if (!worker.pinged || worker.unwell !== unwell) changed(worker.endpointId);
       worker.pinged = true;
       worker.unwell = unwell;
-      // Only a worker that names its jobs tells that another one is over.
+      // Only a worker that names its jobs reports that another one is over.
       if (jobIds.length === 0) return;
       for (const jobId of [...worker.stopping.keys()]) if (!jobIds.includes(jobId)) worker.stopping.delete(jobId);
     },
@@ -288,7 +288,7 @@ export function createDispatcher(deps: {
       wake(worker);
     },
 
-    /** Gives nobody any more jobs. */
+    /** Stops assigning jobs. */
     close(): void {
       closed = true;
       for (const worker of [...takers.keys()]) leaveQueue(worker);

@@ -27,7 +27,7 @@ interface StarterDeps {
   endpoints: EndpointLookup;
   /** Image name → command line or handler file. */
   images: Record<string, string>;
-  /** What runs an image that has no command here: always a container, one where an engine answers, or nothing. */
+  /** Runtime of an image without a command: always a container, a container if an engine is available, or none. */
   runtime: "auto" | "docker" | "none";
   containers: Containers;
   /** Folder under which each endpoint's workers have a folder of their own. */
@@ -111,7 +111,7 @@ export function createWorkerStarter(deps: StarterDeps) {
   };
 }
 
-/** What connects a worker to the service. */
+/** Facts that connect a worker to the service. */
 interface WorkerIdentity {
   workerId: string;
   endpointId: string;
@@ -127,8 +127,8 @@ interface WorkerIdentity {
 const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
 
 /**
- * What a process gets from this machine, beside which there are the template's variables and those that connect it: PATH, to
- * find commands. HOME is a folder of its own, so that tools write their caches there and find nobody's credentials; TMPDIR
+ * Environment of a process besides the template's variables and those that connect it. Only PATH, to find commands, comes from
+ * this machine. HOME is a folder of the endpoint, so that tools write their caches there and find no user's credentials; TMPDIR
  * and LANG make files and encodings work. The template's variables may replace these.
  */
 const machineEnvironment = (home: string): Record<string, string> => ({

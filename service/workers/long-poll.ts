@@ -11,7 +11,7 @@ export function createLongPolls(clock: Clock) {
     for (const until of [...(polls.get(worker)?.keys() ?? [])]) until.abort();
   };
   return {
-    /** Holds a call until `ms` have passed, somebody wakes the worker, or the caller is gone (`signal`). */
+    /** Holds a request until `ms` have passed, the worker is woken, or the client disconnects (`signal`). */
     async held<Result>(
       worker: Worker,
       ms: number,

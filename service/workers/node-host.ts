@@ -20,7 +20,7 @@ const pipeDescriptor = 3;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** Values that a handler yields one by one; a string is no such thing, and neither is a list. */
+/** Values that a handler yields one by one; strings and lists do not count. */
 function chunksOf(value: unknown): AsyncIterable<unknown> | Iterable<unknown> | undefined {
   const iterates = (one: unknown): one is AsyncIterable<unknown> => isObject(one) && Symbol.asyncIterator in one;
   const steps = (one: unknown): one is Iterable<unknown> => isObject(one) && Symbol.iterator in one && "next" in one;
@@ -115,7 +115,7 @@ function serve(handler: Handler, pipe: Socket): void {
     }
     rest += text.slice(from);
   });
-  // The service is over, and nobody wants what this worker makes.
+  // The service has ended, so this worker's output has no receiver.
   pipe.on("close", () => process.exit(0));
   pipe.on("error", () => process.exit(1));
   void send('{"ready":true}');

@@ -76,7 +76,7 @@ export function servePipe(
     }
   }
 
-  /** What cannot be read ends the job that the worker runs, and the worker with it: who knows what it does. */
+  /** Ends the worker and its job after an unreadable message, because the worker's state is unknown. */
   function refuse(why: string): void {
     if (current) finish(current.id, refusedResult(why), true).catch(fail);
   }

@@ -60,14 +60,14 @@ export function createWorkerPool(deps: {
     if (!byWorker || before.status !== "IN_PROGRESS") return;
     const worker = registry.find(job.endpointId, before.workerId);
     if (worker && job.status === "COMPLETED") worker.worked = true;
-    // What an old worker still does says nothing of those that are started now.
+    // The behaviour of an outdated worker proves nothing about newly started ones.
     if (worker?.stale) return;
     backoff.forget(job.endpointId);
     problems.worked(job.endpointId);
   });
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "pool: pass failed; retrying"));
 
-  /** Brings one endpoint to what its rules ask for; answers when to look again. */
+  /** Scales one endpoint by its rules; returns the time of the next pass. */
   function scale(endpointId: string): number {
     const endpoint = endpoints.get(endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
@@ -193,7 +193,7 @@ export function createWorkerPool(deps: {
     review(worker.endpointId);
   }
 
-  /** Judges all workers and scales all endpoints; answers when to look again. */
+  /** Checks all workers and scales all endpoints; returns the time of the next pass. */
   async function pass(): Promise<number | undefined> {
     for (const worker of registry.all()) {
       if (processes.get(worker)?.stopped) continue;
@@ -204,7 +204,7 @@ export function createWorkerPool(deps: {
     return lookAt === Number.POSITIVE_INFINITY ? undefined : lookAt;
   }
 
-  /** Stops, starts and retires an endpoint's workers; answers when to look at them again, those that it started included. */
+  /** Stops, starts and retires an endpoint's workers; returns the time of their next check, including the started ones. */
   function look(endpointId: string): number {
     for (const worker of registry.of(endpointId)) stopWhenDone(worker);
     let lookAt = scale(endpointId);

@@ -55,7 +55,7 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
   };
 }
 
-/** What may keep the calls of a worker from the service, as the end of a sentence; empty when it was heard. */
+/** Possible obstacle between a worker and the service, as the end of a sentence; empty if the worker has called. */
 function unreachedBy({ worker, process }: LocalWorker): string {
   const obstacle = worker.pinged ? undefined : process.obstacle?.();
   return obstacle === undefined ? "" : `; ${obstacle}`;

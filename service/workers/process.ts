@@ -17,7 +17,7 @@ export interface WorkerProcess {
   readonly channel: Duplex | undefined;
   /** Resolves when its program runs, where it takes long to get there: the image of a container may have to be pulled. */
   readonly began?: Promise<void>;
-  /** What may keep its calls from the service where it does not run as this machine's own process, in words to follow a ";". */
+  /** Possible obstacle to its calls if it does not run as a process of this machine, as text after a ";". */
   obstacle?(): string | undefined;
   /** Resolves when it and every process it started are gone, and its output has been read. */
   readonly ended: Promise<ProcessEnd>;
@@ -25,7 +25,7 @@ export interface WorkerProcess {
 
 /** How a worker ended. */
 export interface ProcessEnd {
-  /** What happened, in words that follow "the worker". */
+  /** Description of the end, as text after "the worker". */
   how: string;
   /** True if it exited by itself with code 0. */
   clean: boolean;
@@ -117,7 +117,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     // The processes it started may use the GPU until they are gone, too.
     if (group !== undefined && !(await groupGone(group))) onLine("processes of the worker did not end after SIGKILL");
     reaper.ended(mark);
-    // What nobody reads must not delay its end.
+    // Unread data must not delay its end.
     channel?.resume();
     const allRead = new AbortController();
     const late = pause(drain, undefined, { signal: allRead.signal }).catch(() => undefined);

@@ -59,15 +59,15 @@ const script = `
   rm -f "$1$$"
 `;
 
-/** What the names of the shells' files begin with. */
+/** Prefix of the shells' file names. */
 const notePrefix = "reaper.";
 
 /** How long to wait for the workers of a killed service at most, ms. */
 const longestWait = 10_000;
 
 /**
- * Ends the workers of the service that owns `folder` where that is killed: a shell process that knows the workers and waits for
- * the service to end. It is started with the first worker.
+ * Ends the workers of the service that owns `folder` if the service is killed: a shell process that has the list of workers and
+ * waits for the service to end. It is started with the first worker.
  */
 export function createReaper(folder: string) {
   let shell: ChildProcess | undefined;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 
-/** A worker as the service knows it: a process started here, or one elsewhere that signs in with the endpoint's token. */
+/** A worker: a process started by this service, or one elsewhere that authenticates with the endpoint's token. */
 export interface Worker {
   readonly id: string;
   readonly endpointId: string;
@@ -54,7 +54,7 @@ export type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
 
 export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size > 0;
 
-/** What a worker is doing, as /health counts it. */
+/** Returns the phase of a worker, as counted by /health. */
 export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
   if (worker.unwell !== undefined) return "unhealthy";
   if (worker.preparing) return "initializing";

@@ -13,7 +13,7 @@ export const jobText = ({ job, input, s3Config }: TakenJob): string =>
 
 const result = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
 
-/** What a worker sends of a job: its end, or with status IN_PROGRESS an update. */
+/** A worker's message about a job: its end, or with status IN_PROGRESS an update. */
 interface WorkerResult {
   status: string | undefined;
   outcome: JobOutcome;

@@ -7,8 +7,8 @@ export function createRollouts() {
   const sizes = new Map<string, number>();
   return {
     /**
-     * Marks the workers of an endpoint that has changed as stale. Answers those of no more use: which are not up yet, and which may
-     * hang, since they run one of the versions `setBack`, and it completed no job.
+     * Marks the workers of a changed endpoint as stale. Returns the workers to end: those that are not up yet, and those that may
+     * hang, because they run one of the versions `setBack`, which completed no job.
      */
     begin(endpointId: string, workers: Worker[], setBack: number[]): { useless: Worker[]; hung: Worker[] } {
       const up = workers.filter(({ retiring, firstAskAt }) => !retiring && firstAskAt !== undefined);

@@ -8,7 +8,7 @@ export interface ScalingRules {
   scalerValue: number;
 }
 
-/** What there is to scale. */
+/** Input of the scaler. */
 export interface ScalingState {
   now: number;
   /** Waiting jobs that may start workers, in take order. */
@@ -26,7 +26,7 @@ export interface ScaledWorker {
   since: number;
   /** Jobs it runs that may start workers. */
   jobs: number;
-  /** True if it runs what the endpoint no longer asks for. */
+  /** True if its configuration is outdated. */
   stale: boolean;
   /** From when on it can be relied on: it has completed a job, or waits for one undisturbed; Infinity while neither is so. */
   settledAt: number;
@@ -106,13 +106,13 @@ function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, work
 
 const order = { idle: 0, starting: 1, busy: 2 };
 
-/** Who goes before whom: the idle ones first, of them the stale ones, of these who has been so for longest. */
+/** Order in which workers are stopped: idle ones first, among them stale ones, among these the longest idle. */
 export const byDispensability = (one: ScaledWorker, other: ScaledWorker): number =>
   order[one.phase] - order[other.phase] || Number(other.stale) - Number(one.stale) || one.since - other.since;
 
 /**
- * Who goes: everybody above workersMax, the idle ones first; and who was idle for too long, down to `keep`. Those that start,
- * and fresh ones of a rollout that none can rely on yet, are nobody to keep instead.
+ * Workers to stop: all above workersMax, idle ones first, and those idle for too long, down to `keep`. Starting workers,
+ * and unproven ones of a rollout, do not count as kept.
  */
 function surplus(
   { workersMax, idleTimeout }: ScalingRules,

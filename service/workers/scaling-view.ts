@@ -3,7 +3,7 @@ import type { EndpointRow } from "../resources/endpoints";
 import { phaseOf, type Worker } from "./registry";
 import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
 
-/** An endpoint's rules as the scaler knows them: its seconds are milliseconds there. */
+/** An endpoint's rules for the scaler, with seconds converted to milliseconds. */
 export function rulesOf({
   workersMin,
   workersMax,
@@ -16,8 +16,8 @@ export function rulesOf({
 }
 
 /**
- * What there is to scale of an endpoint: its queue, and the workers that run here, from the start of their processes to
- * the end. Workers elsewhere and their jobs are not scaled, and jobs of low priority ask for no worker.
+ * An endpoint's input of the scaler: its queue, and the workers that run here, from the start of their processes to
+ * the end. Workers elsewhere and their jobs are not scaled, and jobs of low priority need no worker.
  */
 export function scalingState(
   waiting: ScalingState["waiting"],
@@ -34,7 +34,7 @@ export function scalingState(
   };
 }
 
-/** A worker as the scaler sees it; an unhealthy one is no free one. */
+/** A worker's state for the scaler; an unhealthy worker is not free. */
 function scaled(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
   const { id, startedAt, idleSince, stale, worked } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length;

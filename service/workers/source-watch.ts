@@ -60,7 +60,7 @@ export function watchSources({ images, saved, onNotice }: SourceWatchOptions): {
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
       return folders.filter((path) => !isLeftOut(path));
     } catch {
-      // It is no folder, or it cannot be read: a worker that needs it reports that.
+      // The path is not a folder, or unreadable; a worker that needs it reports that.
       return [];
     }
   }

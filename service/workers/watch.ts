@@ -1,7 +1,7 @@
 import type { JobTimings } from "../jobs/timings";
 import { isBusy, type Worker } from "./registry";
 
-/** What a look at a worker tells. `lookAt`: when the next look can tell something else, ms since the epoch. */
+/** Result of a check of a worker. `lookAt`: time at which the result can change, ms since the epoch. */
 export type Verdict =
   | { kind: "fine"; lookAt: number }
   /** It goes on with a job that it was asked to stop. */

@@ -109,7 +109,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     return waited.parse(await client.call("POST", `${path}/wait`, { query })).StatusCode;
   }
 
-  /** Its exit code once it is gone; undefined when nobody knows it. */
+  /** Resolves with its exit code once it has ended, or undefined if the code is unknown. */
   async function goneWith(end: Promise<number>): Promise<number | undefined> {
     const first = await end.catch(() => undefined);
     if (first !== undefined) return first;

@@ -32,7 +32,7 @@ interface WorkerStart {
 }
 
 interface ContainersDeps {
-  /** Where the engine is; throws an Error that says why that is unknown. */
+  /** Address of the engine; throws an Error with the reason if it is unknown. */
   address(): EngineAddress;
   dataFolder: string;
   gpuMode: GpuMode;
@@ -42,7 +42,7 @@ interface ContainersDeps {
   log: Pick<Logger, "info" | "warn">;
 }
 
-/** What is known of an engine that answers. */
+/** Facts about an engine that responds. */
 interface Engine {
   client: EngineClient;
   abilities: EngineAbilities;
@@ -134,8 +134,8 @@ export function createContainers(deps: ContainersDeps) {
 
   return {
     /**
-     * Has what an earlier service on this folder left in the engine removed, and looks for an engine in any case where one is
-     * `required`. Never fails: `problem` says why not.
+     * Removes the remains of an earlier service on this folder from the engine, and searches for an engine in any case if one is
+     * `required`. Never fails: `problem` contains the reason.
      */
     async open(required: boolean): Promise<void> {
       if (required || mark.isSet()) await look();
@@ -225,7 +225,7 @@ export function createContainers(deps: ContainersDeps) {
     },
   };
 
-  /** Any user of a container may write to it; nobody else comes through the data folder above it. */
+  /** Any user of a container may write to it; the data folder above it excludes other users. */
   function openVolume(id: string): string {
     const folder = volumeFolder(dataFolder, id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });

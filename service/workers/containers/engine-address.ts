@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** Where a Docker Engine is, in the words of `http.request`; `shown` is for messages. */
+/** Address of a Docker Engine as options of `http.request`; `shown` is for messages. */
 export interface EngineAddress {
   shown: string;
   socketPath?: string;
@@ -14,7 +14,7 @@ export interface EngineAddress {
   tls?: { ca: Buffer | undefined; cert: Buffer | undefined; key: Buffer | undefined };
 }
 
-/** Where it is by default. */
+/** Default address. */
 const defaultHost = process.platform === "win32" ? "npipe:////./pipe/docker_engine" : "unix:///var/run/docker.sock";
 
 const clientConfig = z.looseObject({ currentContext: z.string().optional() });

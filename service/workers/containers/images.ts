@@ -16,7 +16,7 @@ const progressShape = z.looseObject({
 /** How often the progress of a pull is reported, ms. */
 const reportInterval = 2000;
 
-/** What an image's name may consist of; the engine checks the rest. */
+/** Allowed characters of an image's name; the engine checks the rest. */
 const reference = /^[\w-][\w.:/@-]*$/;
 
 /** Gets images onto this machine; `pulled` is called with each that was not there. */

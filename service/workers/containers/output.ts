@@ -37,7 +37,7 @@ export function splitOutput(attached: Readable): { stdout: Readable; stderr: Rea
     stdout.end();
     stderr.end();
   });
-  // Streams that are read to their end close by themselves; so that nobody waits for one that is not, both are destroyed.
+  // Only streams that are read to their end close automatically; destroying both prevents a wait for an unread one.
   for (const stream of [stdout, stderr]) stream.once("end", () => stream.destroy());
   return { stdout, stderr };
 }

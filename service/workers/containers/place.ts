@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type EngineClient, EngineError } from "./engine-client";
 
-/** Where containers are, and how they reach the service. */
+/** Network of containers, and their address of the service. */
 export interface ContainerPlace {
   network: string;
   /** Root of the job API as containers see it. */
@@ -22,7 +22,7 @@ function notHere(error: unknown): undefined {
   if (!(error instanceof Error) || !("code" in error) || error.code !== "EADDRNOTAVAIL") throw error;
 }
 
-/** What containers of this data folder are on: a network of their own, where they cannot reach each other. */
+/** Name of the network of a data folder's containers, which cannot reach each other on it. */
 export const networkOf = (dataFolder: string): string =>
   `serverless-compute-${createHash("sha256").update(dataFolder).digest("hex").slice(0, 12)}`;
 

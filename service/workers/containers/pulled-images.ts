@@ -6,8 +6,8 @@ import { type EngineClient, EngineError } from "./engine-client";
 const list = z.array(z.string());
 
 /**
- * The images that the services of a data folder pulled: those that were there before are nobody's to remove. The list is a file, so
- * that a later service, or `prune`, knows it too.
+ * Images pulled by the services of a data folder; images that the engine already had are never removed. The list is a file, so
+ * that a later service and `prune` can read it.
  */
 export function openPulledImages(dataFolder: string) {
   const file = join(dataFolder, "pulled-images.json");

@@ -1,10 +1,10 @@
 import type { ContainerNeeds } from "../../resources/endpoint-lookup";
 import type { ContainerPlace } from "./place";
 
-/** What of this machine's GPUs workers get: what the engine can give, always, or none. */
+/** GPUs for workers: if the engine supports them, always, or never. */
 export type GpuMode = "auto" | "all" | "none";
 
-/** What the engine can do. */
+/** Capabilities of the engine. */
 export interface EngineAbilities {
   /** CPUs of its machine. */
   cpus: number;
