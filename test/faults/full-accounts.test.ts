@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/lifecycle/contract";
+import { type Kind, kinds } from "../../provider/resources";
+import { type LifecycleBench, useLifecycleBench } from "../support/lifecycle-bench";
+import { naming } from "../support/naming";
+import { expectAnswer, stringAt } from "../support/raw-http";
+
+/** Objects of other programs in an account, by kind. */
+type Others = Record<"templates" | "endpoints" | "volumes" | "secrets" | "registries", number>;
+
+interface Deployed {
+  kind: Kind;
+  id: string;
+  inputs: Properties;
+  outputs: Properties;
+}
+
+const few: Others = { templates: 12, endpoints: 9, volumes: 5, secrets: 5, registries: 5 };
+const many: Others = { templates: 100, endpoints: 1010, volumes: 30, secrets: 30, registries: 30 };
+
+const accounts: [string, Others, LifecycleBench][] = [
+  ["1,200 objects", many, await useLifecycleBench({ templateRelease: 0 })],
+  ["36 objects and one object on a page", few, await useLifecycleBench({ pageSize: 1, templateRelease: 0 })],
+];
+
+/** Creates the objects past the provider. Returns the id of the oldest template. */
+async function fill({ rest, graphql }: LifecycleBench, others: Others): Promise<string> {
+  const create = async (count: number, path: string, body: (index: number) => object): Promise<string> => {
+    const answers = [];
+    for (let index = 0; index < count; index++) {
+      const answer = await rest("POST", path, body(index));
+      expectAnswer(answer, [200, 201]);
+      answers.push(answer);
+    }
+    const [oldest] = answers;
+    return oldest ? stringAt(oldest, "id") : "";
+  };
+  const oldest = await create(others.templates, "/templates", (index) => ({
+    ...{ name: `other-${index}`, imageName: "other:1", isServerless: true },
+  }));
+  await create(others.endpoints, "/endpoints", (index) => ({
+    ...{ name: `other-${index}`, templateId: oldest, workersMax: 0 },
+  }));
+  await create(others.volumes, "/networkvolumes", (index) => ({
+    ...{ name: `other-${index}`, size: 10, dataCenterId: "EU-RO-1" },
+  }));
+  await create(others.registries, "/containerregistryauth", (index) => ({
+    ...{ name: `other-${index}`, username: "u", password: "p" },
+  }));
+  for (let index = 0; index < others.secrets; index++)
+    await graphql(`mutation { secretCreate(input: { name: "other-${index}", value: "v" }) { id } }`);
+  return oldest;
+}
+
+describe.each(accounts)("an account with %s", (_name, others, bench) => {
+  const context = () => bench.context({}, "v2");
+
+  function checked(kind: Kind, name: string, news: Properties): Properties {
+    const { inputs, failures } = kinds[kind].check({}, { name, ...news }, naming(), [], "v2");
+    expect(failures).toEqual([]);
+    return inputs;
+  }
+
+  async function create(kind: Kind, name: string, news: Properties): Promise<Deployed> {
+    const inputs = checked(kind, name, news);
+    return { kind, inputs, ...(await kinds[kind].create(inputs, context())) };
+  }
+
+  async function expectNoDrift(stack: Deployed[]): Promise<void> {
+    for (const { kind, id, inputs, outputs } of stack) {
+      expect([kind, kinds[kind].diff(outputs, inputs, "v2")]).toEqual([kind, []]);
+      const reading = await kinds[kind].read(id, outputs, context());
+      expect([kind, kinds[kind].diff(reading?.outputs ?? {}, inputs, "v2")]).toEqual([kind, []]);
+    }
+  }
+
+  async function update(one: Deployed, changes: Properties): Promise<void> {
+    one.inputs = { ...one.inputs, ...changes };
+    one.outputs = await kinds[one.kind].update(one.id, one.outputs, one.inputs, context());
+  }
+
+  test("has room for the lifecycle of every kind", async () => {
+    const template = await create("Template", "chat", { imageName: "acme/echo:1" });
+    const endpoint = (name: string) =>
+      create("ServerlessEndpoint", name, { templateId: template.id, workersMax: 0, gpuTypeIds: ["NVIDIA L4"] });
+    const first = await endpoint("first");
+    const oldest = await fill(bench, others);
+    const [second, third] = [await endpoint("second"), await endpoint("third")];
+    const secret = await create("Secret", "token", { value: "first-value" });
+    const volume = await create("NetworkVolume", "models", { size: 10, dataCenterId: "EU-RO-1" });
+    const auth = await create("ContainerRegistryAuth", "registry", { username: "u", password: "first-password" });
+    const stack = [first, second, third, template, volume, secret, auth];
+    await expectNoDrift(stack);
+
+    const adopted = checked("Template", "other-0", { imageName: "other:1", adoptExisting: true });
+    expect((await kinds.Template.create(adopted, context())).id).toBe(oldest);
+
+    await update(template, { imageName: "acme/echo:2", containerRegistryAuthId: auth.id });
+    await update(first, { workersMax: 2 });
+    await update(volume, { size: 20 });
+    await update(secret, { value: "second-value", description: "new" });
+    const images = (await context().clients.management.listEndpoints())
+      .filter(({ id }) => [first.id, second.id, third.id].includes(id))
+      .map(({ container }) => container?.imageName);
+    expect(images).toEqual(["acme/echo:2", "acme/echo:2", "acme/echo:2"]);
+    await expectNoDrift(stack);
+
+    for (const { kind, id, outputs } of stack) {
+      await kinds[kind].delete(id, outputs, context());
+      expect([kind, await kinds[kind].read(id, outputs, context())]).toEqual([kind, undefined]);
+    }
+    expect(await bench.held("templates")).toHaveLength(others.templates);
+    expect(await bench.held("endpoints")).toHaveLength(others.endpoints);
+    expect(bench.asked().filter((request) => !request.includes(" /v2/"))).toEqual([]);
+  });
+});
