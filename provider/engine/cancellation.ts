@@ -5,8 +5,8 @@ import { watchEngine } from "./engine-watch";
 export interface Cancellation {
   run<Answer>(verb: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
   /**
-   * Stops what runs, and what is started later too: the engine says it once, and a verb that it had already
-   * sent may arrive after it.
+   * Stops running and later verbs: the engine cancels once, and a verb that it had already sent may arrive
+   * afterwards.
    */
   cancel(): void;
   /** A new deployment begins in this process, as under a debugger: verbs run again. */
@@ -59,9 +59,9 @@ export const tidyUpLimit = 4000;
 const lastAnswers = 20;
 
 /**
- * Makes this process obey the engine at `address`: after one Ctrl-C it calls Cancel, which the SDK handles without
- * telling us, and at the end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to tidy
- * up, also when the engine itself was killed and says nothing any more.
+ * Follows the engine at `address`. After one Ctrl-C it calls Cancel, which the SDK handles without a callback. At the
+ * end of a command, or after a second Ctrl-C, it sends SIGINT. Running verbs get the time to clean up, even if the engine
+ * itself was killed and sends nothing.
  */
 export function obeyEngine(
   cancellation: Cancellation,

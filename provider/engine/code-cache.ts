@@ -23,17 +23,17 @@ export interface CachePlace {
   owners: number[];
 }
 
-/** What other people could write: a cache is code, and only what we or the bundle's owner wrote is run. */
+/** Write permissions of other users: a cache is code, and runs only if this user or the bundle's owner wrote it. */
 const othersMayWrite = 0o022;
 
 /**
- * Where the code cache of a bundle may be: beside it, as the build or the first run left it, or in the user's own cache
- * folder where the installation cannot be written to. A cache belongs to one text, one Node and one processor.
+ * Possible places of a bundle's code cache: beside it, written by the build or the first run, or in the user's cache
+ * folder if the installation is not writable. A cache belongs to one text, one Node and one processor.
  */
 export function cachePlaces(bundle: string, checksum: string, home = homedir()): CachePlace[] {
   const name = `plugin-${checksum.slice(0, 16)}-${process.version}-${process.platform}-${process.arch}.cache`;
   const me = process.getuid?.();
-  // Without user ids nothing says who wrote a file: only the installation itself is as good as the bundle in it.
+  // Without user ids the writer of a file is unknown: only the installation itself is as trustworthy as the bundle in it.
   if (me === undefined) return [{ folder: dirname(bundle), file: name, owners: [] }];
   return [
     { folder: dirname(bundle), file: name, owners: [me, statSync(bundle).uid] },

@@ -4,7 +4,7 @@ import { count, flag, message, text } from "./protobuf";
 
 /** Shows texts on a resource's own line. Never fails: a text that cannot be shown must not stop a deployment. */
 export interface EngineLog {
-  /** What goes on at this moment; the next text takes its place, and it is gone at the end. */
+  /** Shows the current activity; the next text replaces it, and it disappears at the end. */
   progress(urn: string, text: string): void;
   /** Stays, and is listed under Diagnostics; resolves once it was sent. */
   warning(urn: string, text: string): Promise<void>;
@@ -19,7 +19,7 @@ export function createEngineLog(address: string): EngineLog {
   const open = (): ClientHttp2Session => {
     const opened = connect(`http://${address}`);
     opened.on("error", () => opened.destroy());
-    // Nobody waits for the end of a text.
+    // The result of a text is not awaited.
     opened.unref();
     return opened;
   };

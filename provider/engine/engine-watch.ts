@@ -21,10 +21,10 @@ function connectionsOf(server: Server): Promise<number> {
 }
 
 /**
- * Calls back once when the engine is gone. It ends its providers with a signal; killed, it leaves them behind, in the
- * middle of what they do. Then its connection to `servers` breaks and nobody listens at its own address (host:port):
- * both have to be so, for an idle connection may close while the engine lives. Keeps no process alive. Returns a
- * function that ends the watch.
+ * Calls back once when the engine is gone. An engine ends its providers with a signal; a killed engine leaves them
+ * running. Then its connections to `servers` break and its own address (host:port) refuses connections. Both are
+ * required, because an idle connection may close while the engine lives. Keeps no process alive. Returns a function that
+ * ends the watch.
  */
 export function watchEngine(servers: readonly Server[], address: string, gone: () => void): () => void {
   const [, host = "", port = ""] = /^(.+):(\d+)$/.exec(address) ?? [];

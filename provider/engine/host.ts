@@ -5,7 +5,7 @@ import { type ConfigLookup, keyExposures, resolveDialect, resolveServerlessUrl, 
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
 
-/** What a way into Pulumi needs of the process it runs in. */
+/** Facilities of the process for the dynamic provider and the plugin. */
 export interface Host {
   /**
    * Keeps where configuration comes from and reads nothing yet. The dynamic SDK calls it at the first verb of each kind,

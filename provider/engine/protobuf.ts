@@ -25,7 +25,7 @@ export interface Message<Value> {
 export function message<const Of extends Fields>(fields: Of): Message<Values<Of>> {
   const entries = Object.entries(fields);
   const byTag = new Map(entries.map(([name, field]) => [field.number * 8 + field.type, { name, field }]));
-  /** What `values` hold has gone through the fields of the same names. */
+  /** Returns true if every field has a value; each value was read by the field of its name. */
   const isWhole = (values: Record<string, unknown>): values is Values<Of> => entries.every(([name]) => name in values);
   const readFrom = (reader: Reader): Values<Of> => {
     const values: Record<string, unknown> = {};

@@ -15,7 +15,7 @@ import { messageOf, type PropertySet, ResourceFailure } from "./failures";
 import { withHelp } from "./help";
 import type { Host } from "./host";
 
-/** What a verb is called for. */
+/** The subject of a verb. */
 export interface ResourceCall {
   /** URN of the resource; empty where a state does not hold it. */
   urn: string;
@@ -23,21 +23,21 @@ export interface ResourceCall {
   timeout?: number | undefined;
 }
 
-/** What a diff says of a resource. */
+/** Result of a diff. */
 export interface ResourceDiff {
   changes: Change[];
   /** Top-level properties that force a replacement, each once. */
   replaces: string[];
-  /** Whether the old object has to go first, because both would have the same unique name. */
+  /** True if the old object must be deleted first, because both would have the same unique name. */
   deleteBeforeReplace: boolean;
 }
 
-/** What is wrong with an input. */
+/** An invalid input. */
 export interface CheckFailure {
   /** In Pulumi's property path syntax; empty if the failure concerns all inputs. */
   path: string;
   reason: string;
-  /** Whether the engine, which prints the value of a top-level property, may print it: it is short and in no way secret. */
+  /** True if the engine, which prints the value of a top-level property, may print it: it is short and contains no secret. */
   isPrintable: boolean;
 }
 
@@ -52,7 +52,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
   const { kind, traits } = lifecycle;
   /** Resources whose inputs were checked and not yet compared: a diff without a check belongs to a refresh. */
   const checked = new Set<string>();
-  /** Where the names of checked resources come from, by URN. */
+  /** Sources of the names of checked resources, by URN. */
   const nameSources = new Map<string, NameSource>();
 
   const byShape = secretByShape(lifecycle);
@@ -143,7 +143,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       };
     },
 
-    /** Compares; `forced` says which changes a resource option makes a replacement of. */
+    /** Compares; `forced` selects the changes that a resource option turns into replacements. */
     diff(
       { urn }: ResourceCall,
       id: string,
@@ -190,7 +190,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         return { id: known(id), outputs: outputsOf(outputs, news) };
       }),
 
-    /** What the service has, undefined when it has nothing; `inputs` are those of the state, as far as a way knows them. */
+    /** Reads the object; undefined if it does not exist. `inputs` are those of the state, if available. */
     read: (call: ResourceCall, id: string, olds: PropertySet, inputs: PropertySet) =>
       runVerb(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");

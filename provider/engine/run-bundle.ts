@@ -37,7 +37,7 @@ export function runBundle(bundle: string, onMissingCache = whenCalm): object {
   return module.exports;
 }
 
-/** What a bundled file exports under a name; anything but what it should be is a damaged installation. */
+/** Loads an export of a bundled file by name; an unexpected type means a damaged installation. */
 export function loadPart<Part>(bundle: string, name: string, isPart: (value: unknown) => value is Part): Part {
   const part: unknown = Reflect.get(runBundle(bundle), name);
   if (isPart(part)) return part;

@@ -28,7 +28,7 @@ export function autoNaming(urn: string, seed: Uint8Array = randomBytes(32)): Nam
   };
 }
 
-/** Whether an object's name may be the generated name of a resource, in this deployment or another one. */
+/** Returns true if an object's name may be the generated name of a resource, in this deployment or another one. */
 export function isGeneratedName(objectName: string, urn: string): boolean {
   const { name, stack } = readUrn(urn);
   return isSuffixed(objectName, `${name}-${stack}`);

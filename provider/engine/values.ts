@@ -71,7 +71,7 @@ export function toWire(properties: object): Wire {
 /** Returns true if a value is one that the engine marked as secret. */
 export const isSecret = (value: unknown): boolean => isRecord(value) && value[signature] === secretSignature;
 
-/** What is left of the paths that begin with `key`. */
+/** Remainders of the paths that begin with `key`. */
 const below = (paths: readonly (readonly string[])[], key: string): string[][] =>
   paths.filter(([first]) => first === key).map(([, ...rest]) => rest);
 

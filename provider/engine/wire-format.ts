@@ -1,4 +1,4 @@
-/** What is wrong with bytes that are not a message of the protocol. */
+/** Error for bytes that are not a message of the protocol. */
 export class MalformedMessage extends Error {
   override readonly name = "MalformedMessage";
 }
@@ -106,7 +106,7 @@ export class Writer {
     this.#bytes.writeDoubleLE(value, at);
   }
 
-  /** Half of a character that takes two units, which is no text, becomes the replacement character. */
+  /** Half of a surrogate pair is invalid text and becomes the replacement character. */
   text(value: string): void {
     const size = Buffer.byteLength(value);
     const at = this.#reserve(size);

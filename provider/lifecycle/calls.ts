@@ -53,9 +53,9 @@ export function whileAllowed<Answer>(answer: Promise<Answer>, signal: AbortSigna
 }
 
 /**
- * Makes a call that makes something, or changes what must not stay unknown. A cancellation ends its waits at once, but
- * not a try that is under way: for a moment more the response, which says what was made, is waited for. `onCutOff` is
- * called if there was none: the result is unknown.
+ * Makes a call whose result must not stay unknown, such as a create. A cancellation ends its waits immediately, but not
+ * an attempt that is in flight: its response, which identifies the new object, is awaited for a moment. `onCutOff` is
+ * called if there was no response, so that the result is unknown.
  */
 export async function making<Answer>(
   context: CallContext,

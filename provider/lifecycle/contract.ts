@@ -90,7 +90,7 @@ export interface Naming {
   seed: Uint8Array;
 }
 
-/** Where the name in checked inputs comes from: the program, `pulumi:autonaming`, or a random suffix. */
+/** Source of the name in checked inputs: the program, `pulumi:autonaming`, or a random suffix. */
 export type NameSource = "program" | "autonaming" | "random";
 
 /** Information that a preview has about a resource besides its inputs. */
@@ -118,10 +118,10 @@ export class PartialFailure extends Error {
 }
 
 /**
- * What a resource does, free of Pulumi, as both ways see it. `inputs` went through `check`: defaults filled in.
- * `outputs` hold the inputs, at the same paths, and what the service computed; a key that is absent is left out, never
- * undefined. Each kind is written with its own types and turned into this by `defineLifecycle` (lifecycle/define.ts),
- * which parses at the edge.
+ * Verbs of a resource, independent of Pulumi, for the dynamic provider and the plugin. `inputs` are checked, with
+ * defaults filled in. `outputs` contain the inputs, at the same paths, and values computed by the service; an absent key is
+ * omitted, never undefined. Each kind is written with its own types and converted by `defineLifecycle`
+ * (lifecycle/define.ts), which parses at the boundary.
  */
 export interface Lifecycle {
   /** Name of the resource type, such as `Template`. */
@@ -146,8 +146,8 @@ export interface Lifecycle {
   /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */
   warnings(changes: Change[], keepsName: boolean, dialect?: Dialect): string[];
   /**
-   * The outputs that a create (no `olds`) or an update will end with, as far as they are known before it; the rest is
-   * Unknown. Never asks the service.
+   * Returns the outputs of a create (no `olds`) or an update, as far as they are known in advance; the rest is
+   * Unknown. Makes no API calls.
    */
   previewOutputs(olds: Properties | undefined, news: Properties, place: PreviewPlace): Properties;
   create(inputs: Properties, context: Context): Promise<{ id: string; outputs: Properties }>;

@@ -135,7 +135,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     delete: (id, olds, whole) =>
       attempt({ label: labelOf(olds, id), verb: "delete" }, olds, whole, (context) =>
         writing(context, async () => {
-          // A forced replacement tells the provider nothing about the old object, so its create may have adopted that object.
+          // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
           if (context.held.get(id) === "adopted")
             return context.warn(
               `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
@@ -148,7 +148,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   };
 }
 
-/** Where the state has the ids of duplicates: `doubles` in what version 0.1.0 wrote. */
+/** Keys of the state with the ids of duplicates: `doubles` in states of version 0.1.0. */
 const duplicateKeys = ["duplicates", "doubles"] as const;
 
 /** Deletes what a create made twice and could not take back. */

@@ -1,9 +1,9 @@
 import type { CallOptions, UnreadableElement } from "serverless-compute-api";
 
-/** Asks the service for all its objects of one kind. */
+/** Requests all objects of one kind. */
 export type List<Found> = (options: CallOptions) => Promise<Found[]>;
 
-/** What a list shows, and what keeps it from proving that an object is not there. */
+/** Contents of a list, and the reason why it cannot prove that an object does not exist. */
 export interface Listing<Found> {
   found: Found[];
   /** Elements that do not fit the shape of their kind. */
@@ -13,12 +13,12 @@ export interface Listing<Found> {
 }
 
 /**
- * Services cap their lists at round numbers, 400 for example, and show the oldest objects; none says that it did. So a
- * list of just such a length may be one of them.
+ * Services cap their lists at round numbers, for example 400, and show the oldest objects without reporting the cap. So a
+ * list of such a length may be capped.
  */
 const mayBeCap = (length: number): boolean => length > 0 && (length % 50 === 0 || length % 64 === 0);
 
-/** Asks for a list; an object in it that cannot be read spoils no other. */
+/** Requests a list; an unreadable object does not affect the others. */
 export async function listAll<Found>(list: List<Found>, options: CallOptions): Promise<Listing<Found>> {
   const unreadable: UnreadableElement[] = [];
   const onUnreadable = (one: UnreadableElement): void => {

@@ -2,9 +2,9 @@ import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
 import { keySources, localKeyHint } from "../setting-table";
 
-/** What a failed call was about. */
+/** Subject of a failed call. */
 export interface Subject {
-  /** The object as a person knows it: `Template "chat-dev"`. */
+  /** Readable name of the object: `Template "chat-dev"`. */
   label: string;
   verb: "create" | "read" | "update" | "delete" | "look up";
 }
@@ -43,7 +43,7 @@ const originOf = ({ request }: ApiError): string =>
 const requestOf = ({ request: { method, operation, url } }: ApiError): string =>
   operation ?? `${method} ${URL.canParse(url) ? new URL(url).pathname : url}`;
 
-/** What the service or the connection said, in one line; the error has no secret of the call, and is cut after that. */
+/** Message of the service or the connection, in one line. The error contains no secret of the call, and is cut afterwards. */
 const said = (error: ApiError): string => error.message.trim().replace(/\s*\n\s*/g, " ");
 
 const localStart = (url: string): string =>

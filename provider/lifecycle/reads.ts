@@ -4,8 +4,8 @@ import type { Context } from "./contract";
 import { type List, type Listing, listAll, oneOf } from "./listing";
 
 /**
- * Milliseconds that a list serves reads. An engine asks for a few objects at a time, wave after wave: one list does
- * for all of a refresh. Whatever this process changes makes it ask anew.
+ * Milliseconds that a list serves reads. An engine reads a few objects at a time, so one list serves
+ * a whole refresh. Every change by this process invalidates it.
  */
 const keptFor = 2000;
 
@@ -30,7 +30,7 @@ export interface Reads<Found extends { id: string }> {
    * by id, and so is what cannot be read there. A wrong address returns "not found" for everything: its list rejects, so nothing counts as gone because of it.
    */
   one(id: string, context: ReadContext): Promise<Found | undefined>;
-  /** Makes the next one ask the service. */
+  /** Invalidates the list, so that the next read requests it again. */
   forget(): void;
 }
 
@@ -59,7 +59,7 @@ function keptReads<Found extends { id: string }>({ list, read }: Source<Found>):
   };
 }
 
-/** What makes the next reads ask the service, for each kind that was read. */
+/** Functions that invalidate the lists of each kind that was read. */
 const forgetting = new WeakMap<Clients, Set<() => void>>();
 
 /** The reads of one kind of object, kept per clients, so for as long as one deployment runs. */

@@ -13,7 +13,7 @@ export class VerbTimeout extends Error {
 const reservePart = 5;
 const longestReserve = 5000;
 
-/** Milliseconds that a wait may go beyond the end: a verb that waits to the very end says itself what it waited for. */
+/** Milliseconds that a wait may exceed the end, so that a verb that waits to the end reports its own reason. */
 const slack = 50;
 
 /** The longest time that timers of Node know. */

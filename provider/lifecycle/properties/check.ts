@@ -44,7 +44,7 @@ export function checkInputs(
   return { inputs, failures };
 }
 
-/** What is given, with what its absence stands for. zod would fill it in only where nothing is wrong or unknown. */
+/** Given properties with their defaults. zod would fill these in only if no value is invalid or unknown. */
 function filledIn(shape: z.ZodObject, given: Properties): Properties {
   const filled = { ...given };
   for (const [key, schema] of Object.entries(shape.shape)) {
@@ -59,7 +59,7 @@ function filledIn(shape: z.ZodObject, given: Properties): Properties {
 
 const isTypo = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";
 
-/** What an issue says of inputs; nothing where it is about an unknown value. */
+/** Failures of an issue; none if it concerns an unknown value. */
 function failuresOf(
   issue: z.core.$ZodIssue,
   shape: z.ZodObject,
@@ -85,7 +85,7 @@ function shapesTo(shape: z.core.$ZodType, [key, ...rest]: Path): z.core.$ZodType
   return [shape, ...(child ? shapesTo(child, rest) : [])];
 }
 
-/** Whether no message shows a value of this shape: it is secret, or of a free map. */
+/** Returns true if no message shows a value of this shape, because it is secret, or in a free map. */
 const isConfidential = (shape: z.core.$ZodType): boolean =>
   traitsOf(shape).secret === true || propertyOf(shape).inner instanceof z.ZodRecord;
 
@@ -96,7 +96,7 @@ function misspelt(key: string, shape: z.core.$ZodType | undefined): string {
   return `unknown property; ${meant ? `did you mean "${meant}"?` : `expected one of ${keys.join(", ")}`}`;
 }
 
-/** What can only grow must not shrink, unless the object is replaced anyway. */
+/** Failures of properties that can only grow but shrink, unless the object is replaced anyway. */
 function shrinking(shape: z.ZodObject, olds: Properties, news: Properties, secrets: readonly Path[]): Failure[] {
   const failures = Object.entries(shape.shape).flatMap(([key, schema]) => {
     const was = olds[key];

@@ -8,7 +8,7 @@ import { traitsOf } from "./traits";
 export const onlyIn = (dialect: Dialect): string =>
   `only REST ${dialect} carries it; remove it, or set serverless-compute:dialect to ${dialect}`;
 
-/** The inputs that the dialect has no place for. One that is at its default says nothing. */
+/** Failures of inputs that the dialect does not support. Inputs at their defaults are ignored. */
 export function uncarried(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
     const carrier = traitsOf(schema).dialect;

@@ -6,7 +6,7 @@ import { childOf, present, propertyOf } from "./schema";
 import { traitsOf } from "./traits";
 import { hasUnknown, isProperties, toProperties } from "./values";
 
-/** What a kind knows beyond its shape about values that mean the same. */
+/** Rules of a kind, beyond its shape, for equivalent values. */
 export interface DiffRules {
   /** Values that the service fills in where an optional property is absent: they count as absent. */
   implied?: Readonly<Record<string, Value>>;
@@ -17,8 +17,8 @@ export interface DiffRules {
 }
 
 /**
- * What differs between what was deployed and what is wanted: only properties of the shape count, absent means default,
- * unordered lists are sets, maps are compared key by key, and what is unknown before deployment counts as a change.
+ * Differences between deployed and desired properties. Only properties of the shape count, absent means default,
+ * unordered lists are sets, maps are compared key by key, and a value that is unknown before deployment counts as a change.
  */
 export function diffProperties(
   shape: z.ZodObject,
@@ -46,7 +46,7 @@ export function agrees(shape: z.ZodObject, actual: object, inputs: object, rules
   return Object.keys(actual).every((key) => diffProperty(shape, key, found[key], wanted[key], rules).length === 0);
 }
 
-/** What differs in one property of the shape. */
+/** Differences in one property of the shape. */
 export function diffProperty(
   shape: z.ZodObject,
   key: string,

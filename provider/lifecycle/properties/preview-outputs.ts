@@ -6,7 +6,7 @@ import { hasUnknown } from "./values";
 /** An output that inputs and place decide; undefined where they are not enough. Gets the inputs without unknown values. */
 export type Derived = (inputs: Properties, place: PreviewPlace) => Value | undefined;
 
-/** What of a kind decides its previews. */
+/** Rules of a kind for its previews. */
 export interface PreviewRules extends DiffRules {
   inputs: z.ZodObject;
   outputs: z.ZodObject;

@@ -8,7 +8,7 @@ export interface Property {
   inner: z.core.$ZodType;
   /** True if it may be absent. */
   optional: boolean;
-  /** What absence stands for; undefined where it has no default. */
+  /** Default; undefined if there is none. */
   fallback: Value | undefined;
 }
 
@@ -30,7 +30,7 @@ function unwrap(schema: z.core.$ZodType): Property {
   return { inner: schema, optional: false, fallback: undefined };
 }
 
-/** A value that is there; undefined where it means absence, as null does wherever it is no value of its own. */
+/** A present value; undefined if it means absence, as null does unless the shape allows null. */
 export const present = (inner: z.core.$ZodType, value: Value | undefined): Value | undefined =>
   value === null && !z.safeParse(inner, null).success ? undefined : value;
 

@@ -1,7 +1,7 @@
 import { type Path, type Properties, type Secrets, Unknown, type Value } from "../contract";
 import { valueAt } from "./values";
 
-/** What stands where a message does not show a value. */
+/** Placeholder for a value that a message does not show. */
 export const hiddenValue = "[secret]";
 
 const startsWith = (path: Path, start: Path): boolean => start.every((step, index) => step === path[index]);
@@ -23,7 +23,7 @@ function leaves(value: Value | undefined): string[] {
   return Object.values(value).flatMap(leaves);
 }
 
-/** What no message about these properties may show: the places that are secret, and the values that stand there. */
+/** Secrets that no message about these properties may show: the secret paths, and their values. */
 export function secretsAmong(properties: readonly Properties[], paths: readonly Path[]): Secrets {
   const values = properties.flatMap((one) => paths.flatMap((path) => leaves(valueAt(one, path))));
   return { paths, values: [...new Set(values)] };

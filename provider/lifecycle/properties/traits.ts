@@ -1,7 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { z } from "zod";
 
-/** What a property means beyond its type: read by diff, by the schema generator and by redaction. */
+/** Semantics of a property beyond its type: read by diff, by the schema generator and by redaction. */
 export interface Traits {
   /** Holds a sensitive value: ciphertext in state, never printed. */
   secret?: true;
@@ -21,13 +21,13 @@ export interface Traits {
   unordered?: true;
   /** Matters when the object is made, and never afterwards: a change of it does not change the object. */
   onlyAtCreation?: true;
-  /** Says what deployments do: the service holds nothing of it. */
+  /** Controls deployments only: the service does not store it. */
   stateOnly?: true;
   /** Why a change of this property deserves a warning in a preview. */
   warns?: string;
 }
 
-/** Where a property's shape gets its traits: `shape.register(traits, { replaces: true })`, the outermost call. */
+/** Registry of traits: `shape.register(traits, { replaces: true })`, as the outermost call on a property's shape. */
 export const traits = z.registry<Traits>();
 
 const found = new WeakMap<z.core.$ZodType, Traits>();
