@@ -29,7 +29,7 @@ function createProject(name: string, proxy: (typeof proxies)[number], random: Ra
     name,
     deployment,
     change: () => programs.change(),
-    /** Does it while things go wrong; answers what happened. */
+    /** Runs an operation with injected faults; returns a description of its end. */
     async disturbed(operation: Operation): Promise<string> {
       if (operation === "nothing") return `${name}: nothing`;
       const injected = random.chance(0.7) ? sabotage(proxy, random) : [];
@@ -42,12 +42,12 @@ function createProject(name: string, proxy: (typeof proxies)[number], random: Ra
       proxy.clear();
       return `${name}: ${operation} with ${injected.join(" ")}: ${end}`;
     },
-    /** Does it again undisturbed. */
+    /** Runs an operation without faults. */
     async undisturbed(operation: Operation): Promise<void> {
       if (operation === "up") await deployment.up(programs.current(), run());
       else if (operation !== "nothing") await deployment[operation](run());
     },
-    /** What its state says and the service does not, as ids and names of properties. */
+    /** Differences between its state and the service, as ids and names of properties. */
     async disagreements(): Promise<string[]> {
       const { context } = run();
       const readings = [...deployment.state.resources].map(async ([resource, { kind, id, outputs }]) => {
@@ -77,7 +77,7 @@ async function interleaving(seed: number): Promise<void> {
     expect([...shop.ids(), ...office.ids()].sort(), "each object belongs to one backend").toEqual(held.sort());
     expect((await Promise.all(both.map((one) => one.disagreements()))).flat()).toEqual([]);
   };
-  /** What the service tells of a project's objects. */
+  /** The records of a backend's objects. */
   const objectsOf = async (ids: string[]) => (await heldObjects(bench)).filter(({ id }) => ids.includes(id));
 
   try {

@@ -1,43 +1,75 @@
-import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createClients, systemClock } from "serverless-compute-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { isSecret, propertiesFromWire } from "../../provider/engine/values";
+import { kinds } from "../../provider/resources";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { pluginWay } from "./support/way";
 
 /**
- * What version 0.1.0 left: `state.json` is the `pulumi stack export` of program.cjs (source positions removed, secrets
- * encrypted under the passphrase of the tests), `service.db` and `api-key` the data folder of the service with its objects.
- * All secrets in them are throw-aways; the service listened on port 59999.
+ * State of version 0.1.0: `state.json` is the `pulumi stack export` of program.cjs (source positions removed, secrets
+ * encrypted under the passphrase of the tests). All secrets in it are throw-aways; the service listened on port 59999.
  */
 const fixture = fileURLToPath(new URL("../fixtures/plugin-0.1.0", import.meta.url));
+const inputsShape = z.record(z.string(), z.unknown());
 const stateShape = z.looseObject({
   deployment: z.looseObject({
-    resources: z.array(z.looseObject({ urn: z.string(), type: z.string(), id: z.string().optional() })),
+    resources: z.array(
+      z.looseObject({ urn: z.string(), type: z.string(), id: z.string().optional(), inputs: inputsShape.optional() }),
+    ),
   }),
 });
+type Resources = z.output<typeof stateShape>["deployment"]["resources"];
+const oursIn = (state: string): Resources =>
+  stateShape
+    .parse(JSON.parse(state))
+    .deployment.resources.filter(({ type }) => type.startsWith("serverless-compute:index:"));
+
+/** A value without the ciphertext of secrets, which only the variable RAW of a template needs again. */
+const plain = (value: unknown): unknown => {
+  if (isSecret(value)) return "test-raw-value";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
+};
+
+/** Creates the objects of a state, in its order, and returns the state with their ids. */
+async function created(state: string, { service, proxy }: EngineService): Promise<string> {
+  const { apiKey, graphqlUrl, serverlessUrl } = service;
+  const clients = createClients({ apiKey, dialect: "v1", baseUrl: `${serverlessUrl}/v1`, graphqlUrl, serverlessUrl });
+  const quiet = (): void => {};
+  const { signal } = new AbortController();
+  const context = { clients, clock: systemClock, signal, progress: quiet, warn: quiet, held: new Map() };
+  let text = state.replaceAll("http://127.0.0.1:59999", proxy.origin);
+  for (const index of oursIn(state).keys()) {
+    const { type, id = "", inputs } = oursIn(text)[index] ?? {};
+    const lifecycle = Object.values(kinds).find(({ kind }) => type?.endsWith(`:${kind}`) && kind !== "JobInvoke");
+    if (!lifecycle) continue;
+    const properties = propertiesFromWire(inputsShape.parse(plain(inputs)));
+    const made = await lifecycle.create(properties, { ...context, settings: { templateReleaseLimit: 1000 } });
+    text = text.replaceAll(id, made.id);
+  }
+  await clients.close();
+  return text;
+}
 
 let service: EngineService;
 let stack: Stack;
-let ours: z.output<typeof stateShape>["deployment"]["resources"];
+let ours: Resources;
 beforeAll(async () => {
-  const dataFolder = await mkdtemp(join(tmpdir(), "plugin-0.1.0-"));
-  for (const file of ["service.db", "api-key"]) await cp(join(fixture, file), join(dataFolder, file));
-  service = await useEngineService({ dataFolder });
+  service = await useEngineService();
   stack = await pluginWay.createStack(service.environment);
   const program = JSON.stringify(join(fixture, "program.cjs"));
   await stack.program(`module.exports = require(${program})(require(${JSON.stringify(pluginWay.module)}));`);
-  const state = await readFile(join(fixture, "state.json"), "utf8");
+  const state = await created(await readFile(join(fixture, "state.json"), "utf8"), service);
   const file = join(stack.folder, "state.json");
-  await writeFile(file, state.replaceAll("http://127.0.0.1:59999", service.proxy.origin));
+  await writeFile(file, state);
   const imported = await stack.command(["stack", "import", "--file", file]);
   expect(imported.code, imported.output).toBe(0);
-  ours = stateShape
-    .parse(JSON.parse(state))
-    .deployment.resources.filter(({ type }) => type.startsWith("serverless-compute:index:"));
+  ours = oursIn(state);
 });
 afterAll(() => stack.remove());
 
