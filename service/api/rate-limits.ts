@@ -15,11 +15,11 @@ export interface RateLimits {
 
 /**
  * The requests-per-worker figure of the dynamic rule, as a part of the base limit; the interface gives none. With more than
- * ten running workers the limits grow with them, that of requests at once too.
+ * ten running workers the limits grow with them, including the limit of concurrent requests.
  */
 const perWorker = 1 / 10;
 
-/** The effective limit: the higher of the base and what the workers add up to. */
+/** The effective limit: the higher of the base and the workers' total. */
 const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
 
 /** Counts nothing and refuses nothing, for load tests of one's own handlers. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-/** Lets the routes of a scope have bodies of these content types as text, to read what is theirs and pass on the rest. */
+/** Passes bodies of these content types as text to the routes of a scope, which read their members and forward the rest. */
 export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
   app.removeContentTypeParser(contentTypes);
   const limit = bodyLimit === undefined ? {} : { bodyLimit };

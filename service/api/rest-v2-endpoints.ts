@@ -75,7 +75,7 @@ const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): En
 
 /**
  * The values that the body of a POST or PATCH of an endpoint sets, without its container. `current` is the endpoint of a PATCH;
- * a new endpoint on GPUs takes over the CUDA versions of its `template` where the body has no constraint.
+ * a new endpoint on GPUs copies the CUDA versions of its `template` if the body has no constraint.
  */
 export function endpointValues(body: Body, current: EndpointRow | undefined, template?: TemplateRow): EndpointValues {
   const { name, scaling, dataCenterIds, networkVolumes, workers, timeout, flashboot } = body;

@@ -36,7 +36,7 @@ const volumeRecord = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
   ...{ id, name, size, dataCenter: dataCenterId, type },
 });
 
-/** Reads a body; what does not have its shape is 422. */
+/** Reads a body; one without the required shape returns 422. */
 const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Shape> =>
   parseInput(shape, body, "unprocessable");
 

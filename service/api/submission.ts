@@ -25,7 +25,7 @@ function newJobId(operation: JobOperation, now: number): string {
   return operation === "run" ? uuid : `sync-${uuid}`;
 }
 
-/** Characters of a body beside what the worker gets that may stay in memory with it. */
+/** Maximum characters of a body, besides the worker's part, that may stay in memory with it. */
 const largestSurplus = 1024;
 
 /** The same text outside of the body that it is a slice of: a slice keeps the whole body in memory. */
@@ -60,7 +60,7 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
 function readOptions(members: ReadonlyMap<string, string>, input: string): Partial<z.output<typeof jobSubmission>> {
   if (members.size === 1 && isObjectText(input)) return {};
   const read = parseMembers(members, ["webhook", "policy", "s3Config"]);
-  // What an object holds is not looked at, so an empty one stands for it; anything else is refused by the shape.
+  // An object's contents are not checked, so an empty one replaces it; the shape rejects anything else.
   return parseInput(
     jobSubmission,
     isObjectText(input) ? { ...read, input: {} } : { ...read, ...parseMembers(members, ["input"]) },

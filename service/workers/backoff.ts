@@ -22,7 +22,7 @@ export function createStartBackoff(clock: Clock, timings: JobTimings) {
       failing.set(endpointId, { failures, starts, notBefore: clock.now() + wait });
       return starts;
     },
-    /** A worker of the endpoint did its work, or what failed is of no more interest. */
+    /** Resets the backoff after a worker of the endpoint succeeded, or when its failures became irrelevant. */
     forget: (endpointId: string): void => void failing.delete(endpointId),
   };
 }

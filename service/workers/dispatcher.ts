@@ -92,7 +92,7 @@ export function createDispatcher(deps: {
       await jobs.giveBack(
         jobId,
         worker.id,
-        // What the end of the service took from it is not its fault.
+        // A job that the service's end interrupted does not count as a crash.
         recovered ? "interrupted" : "crashed",
         "the worker lost the job: it asked for another one without an answer",
       );
@@ -116,7 +116,7 @@ export function createDispatcher(deps: {
       last: worker.stale,
       give(taken) {
         if (takers.get(worker) === taker) takers.delete(worker);
-        // It ended in the transaction that gave it the job, and whoever took its jobs back did not see this one.
+        // The worker ended in the transaction that assigned the job, so the requeue of its jobs missed this one.
         if (!isGone(worker)) return give(taken);
         undelivered(worker, [taken])
           .catch(() => undefined)
@@ -210,7 +210,7 @@ export function createDispatcher(deps: {
       return worker;
     },
 
-    /** Keeps a job that a worker elsewhere had when the service started, until the worker comes back or its time is over. */
+    /** Reserves a job that a worker elsewhere had when the service started, until the worker returns or `returnGrace` is over. */
     awaitReturn({ id, endpointId, workerId, lowPriority }: RunningJob): void {
       const now = clock.now();
       let worker = registry.find(endpointId, workerId);

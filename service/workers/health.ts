@@ -6,8 +6,8 @@ import type { JobTimings } from "../jobs/timings";
 import { isBusy, phaseOf, type WorkerRegistry } from "./registry";
 
 /**
- * An endpoint's numbers (interface: Queue health). completed, failed (timed out too) and retried count since the endpoint
- * was made; the others are what is now. A ready worker is an idle one whose call for a job is open.
+ * An endpoint's numbers (interface: Queue health). completed, failed (including timed out) and retried count since the endpoint
+ * was created; the others are current. A ready worker is an idle one with an open request for a job.
  */
 export function readHealth(
   endpointId: string,

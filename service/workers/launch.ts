@@ -15,7 +15,7 @@ import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
 
-/** A started worker, why none can be started until something is changed, or when it is known what can run it. */
+/** A started worker, the reason why none can be started, or the time at which its runtime is known. */
 type StartOutcome =
   | { id: string; process: WorkerProcess; image: string; redact: Redact }
   | { error: string }

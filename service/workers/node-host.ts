@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 
 /**
  * The program that runs a handler file: it takes jobs over the pipe that it inherits (workers/pipe.ts describes the lines), one
- * at a time, and sends what the handler makes of them. It starts with every worker, so it loads next to nothing. The handler
+ * at a time, and sends the handler's results. It starts with every worker, so it loads as little as possible. The handler
  * is the file's default export: `(job: {id, input, signal}) => output`; a generator streams, a throw fails the job.
  */
 

@@ -24,7 +24,7 @@ export function servePipe(
   }: {
     dispatcher: Pick<Dispatcher, "connect" | "finish">;
     stream: Pick<JobStream, "append">;
-    /** The store cannot keep what the worker made. */
+    /** Called if the store cannot save the worker's output. */
     fail(error: unknown): void;
   },
 ): void {

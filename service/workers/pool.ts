@@ -48,7 +48,7 @@ export function createWorkerPool(deps: {
   const rollouts = createRollouts();
   const throttled = new Map<string, number>();
   const problems = createWorkerProblems(clock, timings);
-  /** Endpoints whose workers can be started once it is known what runs them. */
+  /** Endpoints whose workers can be started once their runtime is known. */
   const awaiting = new Set<string>();
   const ends = new Set<Promise<void>>();
   const reviews = new ShortLivedMap<string, true>();
@@ -119,8 +119,8 @@ export function createWorkerPool(deps: {
   }
 
   /**
-   * Fails the jobs that wait for workers which do not come up. Those of low priority wait for whoever comes, and where a
-   * worker elsewhere ever joined, that may be one of them. In a rollout jobs wait for the old workers, or for the next version.
+   * Fails the jobs that wait for workers which do not come up. Jobs of low priority wait for any worker. If a worker elsewhere
+   * ever joined, the jobs wait for its return. In a rollout jobs wait for the old workers, or for the next version.
    */
   function refuseWaiting(endpointId: string, error: string): void {
     if (deps.joinedElsewhere(endpointId) || rollouts.has(endpointId)) return;
@@ -255,7 +255,7 @@ export function createWorkerPool(deps: {
     review,
     /**
      * Replaces the endpoint's workers, one after the other and busy ones after their jobs. Those of a version that was set back
-     * before it completed a job end at once, and their jobs are queued again: they may hang.
+     * before it completed a job may hang: they end immediately, and their jobs are requeued.
      */
     replaceAll(endpointId: string): void {
       forgetFailures(endpointId);

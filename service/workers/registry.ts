@@ -38,7 +38,7 @@ export interface Worker {
   retiring: boolean;
   /** When it was first found silent for too long. */
   suspectSince: number | undefined;
-  /** It had jobs when the service started and was not heard of since: how long they stay its own. */
+  /** Time until which a worker that had jobs when the service started, and has not called since, keeps them. */
   awaitedUntil: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { JobOperation, TakenJob } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
 import { parseInput, parseMembers } from "../validation";
 
-/** Bytes of a result at most: as large as the largest answer (interface: Limits), with room for what JSON adds. */
+/** Maximum bytes of a result: the largest output (interface: Limits), with room for the JSON around it. */
 export const resultLimit = limits.runsyncPayload + 1024 * 1024;
 
 /** A job as its worker gets it, as JSON text. */

@@ -1,7 +1,7 @@
 import type { Worker } from "./registry";
 import { byDispensability, generationsOf, type ScalingPlan, type ScalingRules, type ScalingState } from "./scaler";
 
-/** The endpoints whose workers are being replaced, as long as this goes on. */
+/** Endpoints whose workers are being replaced. */
 export function createRollouts() {
   /** How many workers each endpoint had when it changed. */
   const sizes = new Map<string, number>();
@@ -21,9 +21,9 @@ export function createRollouts() {
         hung: workers.filter(({ version = 0 }) => setBack.includes(version) && !proven.has(version)),
       };
     },
-    /** Returns true if workers that were up have to be replaced still. */
+    /** Returns true if running workers still have to be replaced. */
     has: (endpointId: string): boolean => sizes.has(endpointId),
-    /** Adds what the rollout of the endpoint wants to the plan of the scaler. */
+    /** Adds the starts and stops of the endpoint's rollout to the plan of the scaler. */
     plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan {
       const before = sizes.get(endpointId);
       if (before === undefined) return scaled;
@@ -40,10 +40,10 @@ export function createRollouts() {
 const atOnce = (workersMax: number): number => Math.ceil(workersMax / 10);
 
 /**
- * Adds to a plan what replaces stale workers by as many fresh ones as there were workers at the change (`size`): a few at a time,
- * and never beyond workersMax. Stale workers take jobs until a fresh one can be relied on. Before that, one of them goes only
- * where workersMax has no room for a first fresh one, and the last one of them only where workersMax is 1. Returns the plan, and how
- * many workers the rollout is to end with; undefined when it is over.
+ * Adds to a plan the replacement of stale workers by as many fresh ones as there were workers at the change (`size`): a few at a
+ * time, and never beyond workersMax. Stale workers take jobs until a fresh one is proven. Before that, one of them is stopped only
+ * if workersMax has no room for a first fresh one, and the last one only if workersMax is 1. Returns the plan, and the number of
+ * workers at the end of the rollout; undefined when it is over.
  */
 export function planRollout(
   rules: ScalingRules,

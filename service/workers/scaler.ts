@@ -15,7 +15,7 @@ export interface ScalingState {
   waiting: Iterable<{ queuedAt: number }>;
   /** Workers that stay. */
   workers: ScaledWorker[];
-  /** Workers on their way out: they take no more jobs, and their places until they are gone. */
+  /** Workers that are being stopped: they take no more jobs, but count until they have ended. */
   leaving: number;
 }
 

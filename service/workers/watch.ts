@@ -4,14 +4,14 @@ import { isBusy, type Worker } from "./registry";
 /** Result of a check of a worker. `lookAt`: time at which the result can change, ms since the epoch. */
 export type Verdict =
   | { kind: "fine"; lookAt: number }
-  /** It goes on with a job that it was asked to stop. */
+  /** It continues a job after the request to stop it. */
   | { kind: "hung"; why: string }
   /** It does not answer any more, or never did. */
   | { kind: "lost"; why: string };
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 
-/** Judges a worker by what was heard of it. Notes in the worker when its silence was first noticed. */
+/** Checks a worker by its last calls. Records in the worker when its silence was first noticed. */
 export function judge(worker: Worker, now: number, timings: JobTimings): Verdict {
   const hung = hungVerdict(worker, now, timings);
   if (hung.kind !== "fine") return hung;
@@ -29,7 +29,7 @@ export function judge(worker: Worker, now: number, timings: JobTimings): Verdict
 
 function hungVerdict(worker: Worker, now: number, timings: JobTimings): Verdict {
   let lookAt = Number.POSITIVE_INFINITY;
-  // Who is not back yet was not asked.
+  // A worker that has not returned yet received no request to stop.
   if (worker.awaitedUntil !== undefined) return { kind: "fine", lookAt };
   for (const [jobId, { since }] of worker.stopping) {
     const until = since + timings.stopGrace;
@@ -44,7 +44,7 @@ function hungVerdict(worker: Worker, now: number, timings: JobTimings): Verdict 
   return { kind: "fine", lookAt };
 }
 
-/** Until when the worker's silence is normal, and what it means after that. */
+/** End of the worker's normal silence, and the description of a longer one. */
 function silenceOf(worker: Worker, timings: JobTimings): { until: number; why: string } {
   if (worker.awaitedUntil !== undefined) {
     const why = `did not come back within ${seconds(timings.returnGrace)} of the service's start`;

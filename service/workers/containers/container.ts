@@ -9,11 +9,11 @@ import { splitOutput } from "./output";
 interface ContainerStart {
   client: EngineClient;
   name: string;
-  /** Gets the image and whatever else is needed; resolves with what makes the container and returns its id. */
+  /** Prepares the image and all other requirements; resolves with a function that creates the container and returns its id. */
   prepare(): Promise<(signal: AbortSignal) => Promise<string>>;
-  /** Returns true if the engine said that the container had used up its memory. */
+  /** Returns true if the engine reported that the container ran out of memory. */
   ranOutOfMemory(containerId: string): Promise<boolean>;
-  /** How much it may use, GB; undefined for what there is. */
+  /** Memory limit, GB; undefined for no limit. */
   memoryLimit: number | undefined;
   clock: Clock;
   /** Receives each line of its output. */
@@ -22,7 +22,7 @@ interface ContainerStart {
 
 const waited = z.looseObject({ StatusCode: z.number() });
 
-/** How long to wait for the last output of a container that is gone, ms. */
+/** Maximum wait for the last output of an ended container, ms. */
 const drain = 500;
 /** How long the engine may take to make a container, or to start it, ms. */
 const callLimit = 60_000;
@@ -31,7 +31,7 @@ const longestEnd = 10_000;
 /** How often to look for a container while the engine does not answer, ms. */
 const lookInterval = 500;
 
-/** A container's end, without what it wrote. */
+/** A container's end, without its output. */
 type Ending = Omit<ProcessEnd, "lastErrors">;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -52,7 +52,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     tellBegun = resolve;
   });
 
-  /** A call about a container that may be gone already. */
+  /** A request for a container that may already be removed. */
   async function attempt(method: string, of: string, query: Record<string, string>): Promise<void> {
     await client.call(method, of, { query }).catch((error: unknown) => {
       if (!over && error instanceof EngineError && ![404, 409].includes(error.status)) onLine(messageOf(error));
@@ -113,7 +113,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   async function goneWith(end: Promise<number>): Promise<number | undefined> {
     const first = await end.catch(() => undefined);
     if (first !== undefined) return first;
-    // The engine was restarted, or the container was gone before the question came.
+    // The engine was restarted, or the container had ended before the request.
     while (killedAt === undefined || performance.now() - killedAt < longestEnd) {
       try {
         return await waitForEnd();

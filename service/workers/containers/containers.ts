@@ -125,7 +125,7 @@ export function createContainers(deps: ContainersDeps) {
     return opening;
   }
 
-  /** The engine is asked anew before the next container. */
+  /** Disconnects from the engine; the next container contacts it again. */
   function lost(error: EngineError): void {
     engine?.close();
     engine = undefined;

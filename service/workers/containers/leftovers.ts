@@ -25,13 +25,13 @@ export function openContainerMark(dataFolder: string) {
 const containerList = z.array(z.looseObject({ Id: z.string() }));
 const networkList = z.array(z.looseObject({ Name: z.string() }));
 
-/** How long killed containers may take to be gone, ms. */
+/** Maximum time for killed containers to end, ms. */
 const longestRemoval = 15_000;
 const lookInterval = 50;
 
 const withLabel = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
 
-/** Ends and removes the containers of a data folder; resolves when they are gone. Fails with an EngineError when one does not go. */
+/** Ends and removes the containers of a data folder; resolves when they are removed. Rejects with an EngineError if one remains. */
 export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { all: "1", filters: withLabel(dataFolder) };
   const list = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
@@ -54,7 +54,7 @@ export async function removeNetworks(client: EngineClient, dataFolder: string): 
   return found.length;
 }
 
-/** Removes one thing; that it is gone, or is being removed, is as good. */
+/** Removes one object; succeeds if it is already removed, or is being removed. */
 async function removed(client: EngineClient, path: string, query: Record<string, string>): Promise<void> {
   await client.call("DELETE", path, { query }).catch((error: unknown) => {
     if (!(error instanceof EngineError) || ![404, 409].includes(error.status)) throw error;
