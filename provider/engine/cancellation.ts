@@ -76,7 +76,7 @@ export function obeyEngine(
     cancellation.cancel();
     const tired = new Promise((resolve) => setTimeout(resolve, limit).unref());
     const done = cancellation.idle().then((waited) => {
-      // The engine waits for this process at the end of every command: what is idle has nothing left to send.
+      // The engine waits for this process at the end of every command. If no verb ran, no response is left to send.
       return new Promise<void>((resolve) => void (waited ? setTimeout(resolve, lastAnswers) : setImmediate(resolve)));
     });
     await Promise.race([tired, done]);
@@ -88,8 +88,8 @@ export function obeyEngine(
 }
 
 /**
- * The servers of this process. The SDK keeps its own to itself, so this looks among the open handles. Where Node no
- * longer has them, one Ctrl-C waits for what runs, and a killed engine leaves this process behind.
+ * The servers of this process. The SDK does not expose its own, so this searches the open handles. If Node no
+ * longer lists them, one Ctrl-C waits for running verbs, and a killed engine leaves this process behind.
  */
 export function openServers(): Server[] {
   const openHandles: unknown = Reflect.get(process, "_getActiveHandles");

@@ -19,7 +19,7 @@ export const helpTitles = [
   "no endpoint uses it, perhaps a pod does",
 ] as const;
 
-/** A message with the address of what helps, where there is help and the pages are on the web. */
+/** Appends the address of a help page, if there is one and the pages are published. */
 export function withHelp(message: string, pages = pagesAddress): string {
   const title = helpTitles.find((one) => message.includes(one));
   if (pages === undefined || title === undefined) return message;

@@ -8,8 +8,8 @@ import { createEngineLog, type EngineLog } from "./engine-log";
 /** Facilities of the process for the dynamic provider and the plugin. */
 export interface Host {
   /**
-   * Keeps where configuration comes from and reads nothing yet. The dynamic SDK calls it at the first verb of each kind,
-   * in the middle of a deployment: what the process has begun, a cancellation above all, stays.
+   * Stores the source of configuration without reading it yet. The dynamic SDK calls it at the first verb of each kind,
+   * during a deployment, so the state of the process, above all a cancellation, is not reset.
    */
   keepConfiguration(get: ConfigLookup): void;
   /** Begins a deployment: keeps where configuration comes from, and forgets an earlier deployment in this process. */

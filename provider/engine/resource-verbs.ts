@@ -71,7 +71,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     secretPaths: secretOutputs(lifecycle, secretPaths),
   });
 
-  /** Runs what may fail about `sets`; the first is the one that counts where the object is not finished. */
+  /** Runs an action that may fail; the first of `sets` contains the inputs of an unfinished object. */
   const guarded = async <Answer>(
     sets: readonly [PropertySet, ...PropertySet[]],
     act: (secrets: Secrets, clean: (text: string) => string) => Promise<Answer> | Answer,
@@ -84,7 +84,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       const message = withHelp(clean(messageOf(thrown)));
       if (!(thrown instanceof PartialFailure)) throw new ResourceFailure(message);
       const [inputs] = sets;
-      // What was set back has values of before, so what is secret in either is secret in it.
+      // Reverted properties have earlier values, so a path that is secret in any set is secret here.
       const secretPaths = sets.flatMap((set) => set.secretPaths);
       const outputs = outputsOf(thrown.outputs, { ...inputs, secretPaths });
       throw new ResourceFailure(message, { id: thrown.id, outputs, inputs });
@@ -219,11 +219,11 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
 /** Top-level properties that changes touch, each once. */
 export const touched = (changes: readonly Change[]): string[] => [...new Set(changes.map(({ path }) => path[0] ?? ""))];
 
-/** Places of what is secret by its shape. */
+/** Paths that are secret by their shape. */
 const secretByShape = ({ traits }: Lifecycle): Path[] =>
   Object.entries(traits).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
 
-/** Places of what has to be marked secret in outputs: by its shape, by the user, or made of an input that the user did. */
+/** Paths to be marked secret in outputs: secret by shape, by the user, or derived from an input that the user made secret. */
 export function secretOutputs(lifecycle: Lifecycle, secretInputs: readonly Path[]): Path[] {
   const secretTops = new Set(secretInputs.map(([top]) => top));
   const derived = Object.entries(lifecycle.traits).flatMap(([key, { secretWith }]) =>

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { cachePlaces, readCache, writeCache } from "./code-cache";
 
-/** Keeps what was not kept yet; the later it is called, the more of the code that ran is in the cache. */
+/** Saves unsaved caches; the later it is called, the more of the executed code is in the cache. */
 type KeepCache = (keep: () => void) => void;
 
 /** Milliseconds after the start when a missing code cache is made: the engine's first calls go before. */
@@ -11,9 +11,9 @@ const calmAfter = 150;
 const whenCalm: KeepCache = (keep) => void setTimeout(keep, calmAfter).unref();
 
 /**
- * Runs a bundled file and hands back what it exports. Compiling it takes longer than everything else at the start, so it
- * is compiled from a code cache; the cache is made again where this version of Node does not take the one at hand. What it
- * requires from its own folder is such a file, too.
+ * Runs a bundled file and returns its exports. Compiling it takes longer than everything else at the start, so it
+ * is compiled from a code cache. The cache is rebuilt if this version of Node rejects the existing one. Files that it
+ * requires from its own folder are bundled files too.
  */
 export function runBundle(bundle: string, onMissingCache = whenCalm): object {
   // One byte per character: the bundle is plain ASCII.

@@ -56,8 +56,8 @@ function plain(value: unknown): unknown {
 }
 
 /**
- * Properties as JSON. The engine's protocol has nothing else: an undefined or a BigInt in a response makes it fail after
- * the object exists, or hang for ever, and a Date would arrive as an empty object.
+ * Properties as JSON, the only values of the engine's protocol. An undefined or a BigInt in a response makes the engine fail
+ * after the object exists, or hang, and a Date would arrive as an empty object.
  */
 export function toWire(properties: object): Wire {
   const wire: Wire = {};
@@ -77,7 +77,7 @@ const below = (paths: readonly (readonly string[])[], key: string): string[][] =
 
 function sealedValue(value: unknown, paths: readonly (readonly string[])[]): unknown {
   if (value === undefined || paths.length === 0 || isSecret(value)) return value;
-  // A list as a whole: what stands where in it may change behind the program's back.
+  // A list is sealed as a whole, because positions in it may change outside the program.
   if (Array.isArray(value) || paths.some((path) => path.length === 0)) return { [signature]: secretSignature, value };
   return isRecord(value) ? sealed(value, paths) : value;
 }

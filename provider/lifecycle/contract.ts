@@ -129,10 +129,10 @@ export interface Lifecycle {
   /** Traits of the top-level inputs and outputs: both ways ask it for secrets. */
   readonly traits: Readonly<Record<string, Traits>>;
   /**
-   * Checks new inputs and fills in what is absent; skips what is unknown. `olds` is empty for a new resource. A resource
+   * Checks new inputs and fills in defaults; skips unknown values. `olds` is empty for a new resource. A resource
    * whose program sets no name keeps the one in state; a new one gets the default name.
-   * No failure shows what is secret by its shape or stands at one of the paths `secrets`. Without a dialect inputs of all
-   * of them are taken.
+   * No failure shows values that are secret by their shape or at one of the paths `secrets`. Without a dialect, inputs of
+   * all dialects are accepted.
    */
   check(
     olds: Properties,

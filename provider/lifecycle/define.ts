@@ -151,7 +151,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
 /** Keys of the state with the ids of duplicates: `doubles` in states of version 0.1.0. */
 const duplicateKeys = ["duplicates", "doubles"] as const;
 
-/** Deletes what a create made twice and could not take back. */
+/** Deletes duplicates that a create could not delete. */
 async function deleteDuplicates(
   definition: { delete(id: string, olds: Properties, context: Context): Promise<void> },
   olds: Properties,
@@ -161,7 +161,7 @@ async function deleteDuplicates(
   for (const id of ids) if (typeof id === "string") await definition.delete(id, {}, context);
 }
 
-/** Runs a verb that changes what the service holds: what was read before it is read again after it. */
+/** Runs a verb that changes objects of the service; earlier reads are invalidated. */
 async function writing<Answer>(context: Context, work: () => Promise<Answer>): Promise<Answer> {
   forgetReads(context.clients);
   try {
@@ -171,7 +171,7 @@ async function writing<Answer>(context: Context, work: () => Promise<Answer>): P
   }
 }
 
-/** Runs a verb; a failed call leaves with the text a person needs. What is unfinished keeps its inputs. */
+/** Runs a verb; a failed call throws with the message for the user. An unfinished object keeps its inputs. */
 async function explaining<Answer>(
   subject: Subject,
   inputs: Properties,

@@ -4,9 +4,9 @@ import type { Context } from "./contract";
 import { type List, listAll, oneOf } from "./listing";
 
 /**
- * The object that the service did not find by its id, in its list; undefined when it is gone. A wrong address returns
- * "not found" for everything: an object counts as gone only where a service returns its list and the object is not
- * in it. The list of a wrong address rejects.
+ * Searches the list for an object that was not found by its id; undefined if it is deleted. A wrong address returns
+ * "not found" for everything, so an object counts as deleted only if the service returns a list without it.
+ * The list of a wrong address rejects.
  */
 export async function foundInList<Found extends { id: string }>(
   id: string,

@@ -11,7 +11,7 @@ export interface Subject {
 
 const addresses = "serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl";
 
-/** The text a person needs: which object, what happened, what to do. Reads the error's category and code only. */
+/** Message for the user: object, problem and remedy. Reads only the error's category and code. */
 export function explain(error: ApiError, subject: Subject): string {
   const text = sentences[error.category](error, subject);
   return `${subject.label}: ${text}${error.ambiguous && subject.verb === "create" ? lostCreate : ""}`;
@@ -31,7 +31,7 @@ export class ExplainedError extends Error {
   override readonly name = "ExplainedError";
 }
 
-/** `error` with the text a person needs; what is not a failure of a call stays as it is. */
+/** Returns `error` with the message for the user; an error that is not a failed call is returned unchanged. */
 export function explained(error: unknown, subject: Subject): unknown {
   return error instanceof ApiError ? new ExplainedError(explain(error, subject), { cause: error }) : error;
 }
@@ -103,7 +103,7 @@ const sentences: Record<ErrorCategory, (error: ApiError, subject: Subject) => st
     if (verb === "create") return `something it refers to does not exist: ${said(error)}`;
     if (verb === "update")
       return `it no longer exists: ${said(error)}. Run "pulumi refresh"; the next "pulumi up" creates it again.`;
-    // Reads and deletes know what to make of an absent object: here it is the whole collection that is absent.
+    // Reads and deletes handle a missing object themselves; here the whole collection is missing.
     return noAddress(error);
   },
   conflict: (error) =>

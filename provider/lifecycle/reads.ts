@@ -23,11 +23,11 @@ export interface Source<Found> {
 
 /** Reads of one kind. */
 export interface Reads<Found extends { id: string }> {
-  /** Everything that the service lists; a list of some moments ago does. */
+  /** Returns all listed objects, possibly from a recent list. */
   all(context: ReadContext): Promise<Listing<Found>>;
   /**
-   * One object, undefined when the service has none of that id. Lists may be capped, so what is not in one is looked up
-   * by id, and so is what cannot be read there. A wrong address returns "not found" for everything: its list rejects, so nothing counts as gone because of it.
+   * Returns one object; undefined if it does not exist. Lists may be capped, so a missing or unreadable object is requested
+   * by id. A wrong address returns "not found" for everything, but its list rejects, so no object counts as deleted because of it.
    */
   one(id: string, context: ReadContext): Promise<Found | undefined>;
   /** Invalidates the list, so that the next read requests it again. */

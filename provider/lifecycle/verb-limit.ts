@@ -9,7 +9,7 @@ export class VerbTimeout extends Error {
   }
 }
 
-/** Part of a time-out, and milliseconds at most, that are kept for what has to be tidied up or looked up at its end. */
+/** Part of a timeout, and maximum milliseconds, reserved for cleanup and lookups at its end. */
 const reservePart = 5;
 const longestReserve = 5000;
 
@@ -20,8 +20,8 @@ const slack = 50;
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Runs a verb so that it ends within its custom time-out with all its calls, waits and looks: they end a little before
- * it, and what is made or running then is still looked up or cancelled. Its failure names the time-out.
+ * Runs a verb so that it ends within its custom timeout. Its calls, waits and lookups end a little earlier, which leaves
+ * time to look up created objects and to cancel running jobs. Its failure names the timeout.
  */
 export async function withinLimit<Answer>(
   subject: Subject,
@@ -39,7 +39,7 @@ export async function withinLimit<Answer>(
     limit.abort(reason);
     throw reason;
   };
-  // Ends what obeys neither clock nor deadline, such as the wait for a free connection.
+  // Ends operations that follow neither clock nor deadline, such as the wait for a free connection.
   const timer = setTimeout(() => limit.abort(reason), Math.min(longestTimer, timeout - reserve / 2));
   const bounded: Context = {
     ...context,
@@ -70,7 +70,7 @@ export async function withinLimit<Answer>(
   }
 }
 
-/** A failure that names the time-out which cut the verb short; what was made stays in it. */
+/** A failure that names the timeout of the verb; it keeps the created object. */
 function withReason(error: unknown, reason: VerbTimeout, { label }: Subject): unknown {
   if (error === reason) return new ExplainedError(`${label}: ${reason.message}`, { cause: reason });
   if (!(error instanceof Error) || error.message.includes(reason.message)) return error;

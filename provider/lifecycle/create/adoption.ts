@@ -8,7 +8,7 @@ import { type Creation, type Findable, listed, type Named } from "./creation";
 
 /**
  * Adopts the existing object that has the inputs' name and updates it to the inputs. Returns undefined if there is none.
- * Rejects if several objects have the name, or if the object cannot become what the inputs ask for.
+ * Rejects if several objects have the name, or if the object cannot be updated to the inputs.
  */
 export async function adopt<Inputs extends Named, Outputs extends object, Found extends Findable>(
   creation: Creation<Inputs, Outputs, Found>,

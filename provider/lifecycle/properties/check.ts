@@ -16,9 +16,9 @@ export interface Checked {
 }
 
 /**
- * Checks inputs by their shape and fills in what is absent. What is unknown before deployment is skipped at any depth,
- * and so is a rule over several properties that reads an unknown one. Values of secret properties, at the paths that the
- * program made secret, and of free maps (`env`, a job's `input`) are in no message.
+ * Checks inputs by their shape and fills in defaults. Values that are unknown before deployment are skipped at any depth,
+ * and so is a rule over several properties that reads an unknown one. No message contains values of secret properties, values
+ * at the paths that the program made secret, or values of free maps (`env`, a job's `input`).
  */
 export function checkInputs(
   shape: z.ZodObject,
@@ -32,7 +32,7 @@ export function checkInputs(
   const name = olds["name"] ?? defaultName;
   const inputs = filledIn(shape, unnamed && name !== undefined ? { ...news, name } : news);
   const issues = shape.safeParse(inputs).error?.issues ?? [];
-  // A typo goes before what it makes missing.
+  // A typo is reported before the property that it makes missing.
   const inOrder = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
   const failures = inOrder.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
   if (unnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
@@ -79,7 +79,7 @@ function failuresOf(
   return [{ path, reason: `${isHidden ? "" : `is ${showValue(value)}; `}${expectation(issue, shape)}` }];
 }
 
-/** The shapes of what lies on the way to a place, its own last. */
+/** Shapes along a path, that of its end last. */
 function shapesTo(shape: z.core.$ZodType, [key, ...rest]: Path): z.core.$ZodType[] {
   const child = key === undefined ? undefined : childOf(propertyOf(shape).inner, key);
   return [shape, ...(child ? shapesTo(child, rest) : [])];

@@ -12,7 +12,7 @@ export interface DiffRules {
   implied?: Readonly<Record<string, Value>>;
   /** Properties whose values can be written in several ways. */
   same?: Readonly<Record<string, (was: Value, is: Value) => boolean>>;
-  /** The dialect that changes are made in: it decides what can change in place. */
+  /** Dialect of the changes, which determines the properties that can change in place. */
   dialect?: Dialect | undefined;
 }
 

@@ -16,9 +16,9 @@ export interface PreviewRules extends DiffRules {
 }
 
 /**
- * The outputs that a create (no `olds`) or an update will end with: the new inputs, what can be derived from them, and what
- * the update leaves as it is. Everything else is Unknown. An input that will be absent is null: programs take what a preview
- * leaves out for unknown.
+ * Returns the outputs of a create (no `olds`) or an update: the new inputs, values derived from them, and values that
+ * the update leaves unchanged. Everything else is Unknown. An input that will be absent is null, because programs treat
+ * values that a preview omits as unknown.
  */
 export function previewOutputs(
   rules: PreviewRules,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Value } from "../contract";
 import { toValue } from "./values";
 
-/** A property's shape without its wrappers, and what its absence means. */
+/** A property's shape without its wrappers, and its default. */
 export interface Property {
   /** The shape of a value that is there. */
   inner: z.core.$ZodType;
@@ -40,7 +40,7 @@ export function isLeftToService(schema: z.core.$ZodType, value: Value | undefine
   return optional && fallback === undefined && present(inner, value) === undefined;
 }
 
-/** The shape of what lies under `key` in a value of this shape; undefined where anything may. */
+/** Returns the shape of `key` in a value of this shape; undefined if any value is allowed. */
 export function childOf(schema: z.core.$ZodType | undefined, key: string): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodObject) return schema.shape[key];
   if (schema instanceof z.ZodRecord) return schema.def.valueType;

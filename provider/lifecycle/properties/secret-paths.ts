@@ -6,7 +6,7 @@ export const hiddenValue = "[secret]";
 
 const startsWith = (path: Path, start: Path): boolean => start.every((step, index) => step === path[index]);
 
-/** Returns true if what stands at `path` is secret, or a part of something secret. */
+/** Returns true if the value at `path` is secret, or part of a secret value. */
 export const isSecretAt = (path: Path, secrets: readonly Path[]): boolean =>
   secrets.some((secret) => startsWith(path, secret));
 

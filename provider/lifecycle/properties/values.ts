@@ -13,14 +13,14 @@ export function hasUnknown(value: Value | undefined): boolean {
   return isProperties(value) && Object.values(value).some(hasUnknown);
 }
 
-/** The value at a place; what lies below an unknown one is unknown, too. */
+/** Returns the value at a path; a path below an unknown value is unknown. */
 export function valueAt(value: Value | undefined, [key, ...rest]: Path): Value | undefined {
   if (key === undefined || value instanceof Unknown) return value;
   if (typeof value !== "object" || value === null) return undefined;
   return valueAt(Array.isArray(value) ? value[Number(key)] : value[key], rest);
 }
 
-/** Anything as a JSON value: undefined properties are left out, what JSON cannot hold becomes text. */
+/** Converts any value to JSON: undefined properties are omitted, unsupported values become text. */
 export function toValue(from: unknown): Value | undefined {
   if (from === undefined || typeof from === "function" || typeof from === "symbol") return undefined;
   if (from === null || typeof from === "boolean" || typeof from === "string") return from;
