@@ -55,8 +55,6 @@ interface Guide {
   /** What somebody has made by hand before. */
   objects?(service: EngineService): Promise<void>;
   env?: Record<string, string>;
-  /** The page is followed with REST v1. */
-  onV1?: true;
   after?(service: EngineService, room: CleanRoom, again: (commands: string) => Promise<string>): Promise<void>;
 }
 
@@ -96,8 +94,6 @@ const guides: Record<string, Guide> = {
     },
   },
   "docs/guides/adopt-and-import.md": {
-    // REST v2 does not name the template of an endpoint, so the preview of an import is not empty there.
-    onV1: true,
     objects: async (service) => {
       const made = async (path: string, body: object): Promise<string> =>
         z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
@@ -130,14 +126,13 @@ const followed = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull |
 
 if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
-    it.each(followed)("%s", async (page, { program = project, before, objects, env: own = {}, onV1, after }) => {
+    it.each(followed)("%s", async (page, { program = project, before, objects, env: own = {}, after }) => {
       for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
       const service = await useEngineService({ images: { "acme/echo": echo } });
       const room = await roomWithPackages();
       await room.write("Pulumi.yaml", program);
       const path = [yaml.path, room.env["PATH"]].join(delimiter);
-      const v1 = onV1 ? { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/v1` } : {};
-      const env = { ...room.env, ...service.environment, ...v1, ...own, PATH: path };
+      const env = { ...room.env, ...service.environment, ...own, PATH: path };
       const again = async (commands: string): Promise<string> => {
         // What the test does itself is answered with yes; what only looks is asked nothing.
         const answers = commands.includes("drift") ? {} : { PULUMI_SKIP_CONFIRMATIONS: "true" };
@@ -152,6 +147,6 @@ if (yaml.missing === undefined)
       expect(ran.length).toBeGreaterThan(0);
       await after?.(service, room, again);
       await again("pulumi destroy");
-      if (dialect === "v2" && !onV1) expect(service.retiredRequests()).toEqual([]);
+      if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
     });
   });
