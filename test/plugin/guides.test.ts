@@ -89,7 +89,7 @@ const guides: Record<string, Guide> = {
       const failed = await again(
         "sed -i 's/workersMax: 3/workersMax: -3/' Pulumi.yaml; sh preview.sh dev || cat comment.md; exit 0",
       );
-      expect(failed).toMatch(/### Preview of `dev` failed[\s\S]*property workersMax value \{-3\} has a problem: is -3/);
+      expect(failed).toMatch(/### Preview of `dev` failed[\s\S]*workersMax: is -3; must be 0 or more/);
       await again("sed -i 's/workersMax: -3/workersMax: 3/' Pulumi.yaml");
     },
   },
@@ -98,7 +98,7 @@ const guides: Record<string, Guide> = {
       const made = async (path: string, body: object): Promise<string> =>
         z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
       const networkVolumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
-      const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true };
+      const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true, ports: [] };
       const templateId = await made("/templates", { name: "chat-template", ...image });
       const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
       await made("/endpoints", { name: "chat", templateId, networkVolumeId, ...workers });
