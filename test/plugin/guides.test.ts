@@ -98,7 +98,7 @@ const guides: Record<string, Guide> = {
       const made = async (path: string, body: object): Promise<string> =>
         z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
       const networkVolumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
-      const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true, ports: [] };
+      const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true };
       const templateId = await made("/templates", { name: "chat-template", ...image });
       const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
       await made("/endpoints", { name: "chat", templateId, networkVolumeId, ...workers });
