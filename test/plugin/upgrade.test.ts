@@ -29,11 +29,11 @@ const oursIn = (state: string): Resources =>
     .parse(JSON.parse(state))
     .deployment.resources.filter(({ type }) => type.startsWith("serverless-compute:index:"));
 
-/** A value without the ciphertext of secrets, which only the variable RAW of a template needs again. */
-const plain = (value: unknown): unknown => {
-  if (isSecret(value)) return "test-raw-value";
+/** A value without the ciphertext of secrets; only the variable RAW of a template needs its value again. */
+const plain = (value: unknown, name = ""): unknown => {
+  if (isSecret(value)) return name === "RAW" ? "test-raw-value" : `test-${name}-of-the-fixture`;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one, key)]));
 };
 
 /** Creates the objects of a state, in its order, and returns the state with their ids. */
