@@ -1,5 +1,5 @@
 import { isGeneratedName } from "../../engine/urn";
-import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
+import { bareName } from "../../resources/serverless-endpoint/lifecycle";
 import type { Account, ObjectKind } from "./account";
 import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
 
@@ -12,12 +12,6 @@ export interface Leftover extends ObjectSummary {
 
 /** A resource of the stack whose interrupted creates may have left objects. */
 export type Suspect = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
-
-/** A name without the suffix that the service may add to it. */
-const bareName = (name: string): string => {
-  const suffix = nameSuffixes.findLast((one) => name.endsWith(one));
-  return suffix === undefined ? name : name.slice(0, -suffix.length);
-};
 
 /**
  * Objects with a generated name of one of the resources, or with the name of its superseded pending create, that are not among

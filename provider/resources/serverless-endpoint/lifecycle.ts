@@ -28,7 +28,8 @@ const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Suffixes that the service may add to the name of an endpoint that starts from a saved state. */
 export const nameSuffixes = ["-fb", " -fb"];
-const bareName = (name: Value): Value => (typeof name === "string" ? name.replace(/ ?-fb$/, "") : name);
+/** A name without the suffix that the service may add to it. */
+export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
 /** What the service uses where nothing is said. */
 const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
@@ -173,7 +174,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   replaceWarning: () => "replacing an endpoint removes its configuration, logs and job history for good",
   implied,
   dialectRules,
-  same: { name: (was, is) => bareName(was) === bareName(is) },
+  same: { name: (was, is) => bareName(String(was)) === bareName(String(is)) },
 
   objects: (management) => ({
     list: management.listEndpoints,
