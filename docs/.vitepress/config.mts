@@ -9,7 +9,7 @@ const page = (text: string, link: string) => ({ text, link });
 const docs = fileURLToPath(new URL("..", import.meta.url));
 const { repository } = readPublisher();
 
-/** Where a link of a page leads on the site; undefined for a file outside docs while no repository publishes it. */
+/** Target of a page's link on the site; undefined for a file outside docs while no repository is published. */
 function addressOf(page: string, href: string): string | undefined {
   if (/^(\w+:|#)/.test(href)) return href;
   const path = posix.join("docs", posix.dirname(posix.relative(docs, page)), href);

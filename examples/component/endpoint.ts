@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { JobInvoke, ServerlessEndpoint, Template } from "pulumi-serverless-compute";
 
-/** What a tested endpoint is made of. */
+/** Inputs of a tested endpoint. */
 export interface TestedEndpointArgs {
   imageName: pulumi.Input<string>;
   env?: Record<string, pulumi.Input<string>>;

@@ -1,2 +1,2 @@
-/** Stands for the image. */
+/** Stands in for the image. */
 export default ({ input }) => ({ text: `${process.env.GREETING}, ${input.name}!` });

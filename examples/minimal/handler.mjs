@@ -1,2 +1,2 @@
-/** Stands for the image: what it returns is the job's output. */
+/** Stands in for the image: its return value is the job's output. */
 export default ({ input }) => ({ youSaid: input.text });

@@ -1,2 +1,2 @@
-/** Stands for the image: gives back what it got. */
+/** Stands in for the image: returns each job's input. */
 export default ({ input }) => input;

@@ -1,2 +1,2 @@
-/** Stands for the image acme/echo:1: answers each job with its input. */
+/** Stands in for the image acme/echo:1: returns each job's input. */
 export default ({ input }) => input;

@@ -74,7 +74,7 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
       ]),
     )
     .option("--import <id>", "import this object although its name is not unique to the stack; repeatable", collect, [])
-    .option("--ignore <id>", "leave this object alone, because this stack did not create it; repeatable", collect, [])
+    .option("--ignore <id>", "ignore this object, because this stack did not create it; repeatable", collect, [])
     .option("--yes", "import what was found into the state, clear all other pending creates, and refresh")
     .option("--json", "print the report as JSON")
     .action(async (flags: RecoverFlags) => finish(await (await import("./recover/recover.js")).recover(flags, io)));

@@ -16,67 +16,66 @@ const defaultWait = 30;
 const terminal: Output = { out: (text) => console.log(text), err: (text) => console.error(text) };
 
 /**
- * Runs one command line (`argv` as Node gives it); resolves with the exit code, for `start` once the service listens.
- * `unread` aborts when nobody reads the output any more, which ends a command that would otherwise print for ever.
+ * Runs one command line (`argv` includes the paths of Node and the script). Resolves with the exit code, for `start` once the
+ * service listens. `unread` aborts when the output is closed, which ends `logs --follow`.
  */
 export async function main(argv: string[], output: Output = terminal, unread?: AbortSignal): Promise<number> {
   try {
     await commandLine(output, unread).parseAsync(argv);
     return 0;
   } catch (error) {
-    // Commander has reported its own errors already.
+    // Commander has already reported its own errors.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     complain(output, error);
     return exitCodes.failed;
   }
 }
 
-/** The commands. Each is loaded when it runs, because most of them need little of the service. */
+/** Defines the commands. Each is loaded when it runs, because most require only a small part of the service. */
 function commandLine(output: Output, unread: AbortSignal | undefined): Command {
   const program = new Command("serverless-compute-local")
     .description("A serverless GPU compute service on this machine, with real workers and no account")
-    .version(versionText(), "--version", "print the version, and the revision of REST v2 that it follows")
+    .version(versionText(), "--version", "print the version and the revision of the REST v2 contract")
     .configureOutput({
       writeOut: (text) => output.out(text.trimEnd()),
       writeErr: (text) => output.err(text.trimEnd()),
       outputError: (text) => complain(output, text.replace(/^error: /, "").trimEnd()),
     })
     .exitOverride();
-  const dataFlag = ["--data <dir>", "folder that holds all state and the key file", defaultDataFolder()] as const;
+  const dataFlag = [
+    "--data <dir>",
+    "data folder, which contains all state and the key file",
+    defaultDataFolder(),
+  ] as const;
 
   program
     .command("start")
     .description("start the service; Ctrl-C stops it")
-    .option("--port <n>", "port, 0 takes a free one", readPort, defaultPort)
-    .option("--host <address>", "address to listen on; one that others can reach needs --allow-host", defaultHost)
+    .option("--port <n>", "port; 0 selects a free one", readPort, defaultPort)
+    .option("--host <address>", "address to listen on; any address but loopback requires --allow-host", defaultHost)
     .option(
       "--allow-host <host>",
-      "name by which clients may reach the service, beside those of loopback; repeatable",
+      "host name that clients may use, in addition to loopback; repeatable",
       (host: string, hosts: string[]) => [...hosts, host],
       [],
     )
     .option(...dataFlag)
-    .option(
-      "--image <name=command>",
-      "what to run for an image: a command line or a handler file; repeatable",
-      addImage,
-      {},
-    )
+    .option("--image <name=command>", "command line or handler file that runs an image; repeatable", addImage, {})
     .option(
       "--runtime <auto|docker|none>",
-      "what runs an image without a command: auto takes a Docker Engine where one answers",
+      "runtime of images without a command; auto uses a Docker Engine if one is reachable",
       oneOf("auto", "docker", "none"),
       "auto",
     )
     .option(
       "--gpus <auto|all|none>",
-      "GPUs for workers in containers: auto gives them where the Docker Engine has some",
+      "GPUs for workers in containers; auto uses them if the Docker Engine has any",
       oneOf("auto", "all", "none"),
       "auto",
     )
     .option(
       "--template-release <seconds>",
-      "how long a template stays in use after its last endpoint (default: 120)",
+      "time that a template stays in use after its last endpoint (default: 120)",
       readSeconds,
     )
     .option(
@@ -87,35 +86,27 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     )
     .option(
       "--rate-limits <on|off>",
-      "off lifts the rate limits, for load tests of your own handlers",
+      "off disables the rate limits, for load tests of your own handlers",
       oneOf("on", "off"),
       "on",
     )
     .option(
       "--retire <apis>",
-      "APIs that respond with 410, as after their retirement: v1, graphql or v1,graphql",
+      "APIs that return 410, as after their retirement: v1, graphql or v1,graphql",
       readOldApis,
       [],
     )
-    .option("--delete-needs-scale-down", "refuse to delete an endpoint that still allows workers", false)
-    .option("--no-console", "without the web page at the service's root")
-    .option("--watch", "a saved source file in a handler's folder restarts its workers after their jobs", false)
-    .option(
-      "--json",
-      "first line on stdout: the addresses, the console's link, the key file and the pid as JSON",
-      false,
-    )
+    .option("--delete-needs-scale-down", "reject the delete of an endpoint whose workersMax is above 0", false)
+    .option("--no-console", "do not serve the web page at the service's root")
+    .option("--watch", "restart workers after their jobs when a source file in the handler's folder changes", false)
+    .option("--json", "print the addresses, the console's link, the key file and the pid as one line of JSON", false)
     .action(async (flags: StartFlags) => (await import("./start.js")).start(flags, output));
 
   program
     .command("key")
     .description("print the API key")
     .option(...dataFlag)
-    .option(
-      "--wait [seconds]",
-      `wait until the service is there, ${defaultWait} s at most unless you say more`,
-      readSeconds,
-    )
+    .option("--wait [seconds]", `wait for the service, at most this long (default: ${defaultWait})`, readSeconds)
     .action(async ({ data, wait }: { data: string; wait?: number | true }) => {
       const { printKey, waitForService } = await import("./data-folder.js");
       if (wait !== undefined) await waitForService(data, wait === true ? defaultWait * 1000 : wait);
@@ -124,7 +115,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
 
   program
     .command("open")
-    .description("print a new link that opens the console of the running service once, within an hour")
+    .description("print a new single-use link to the running service's console, valid for an hour")
     .option(...dataFlag)
     .action(async ({ data }: { data: string }) => (await import("./open.js")).printConsoleLink(data, output));
 
@@ -133,7 +124,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .description("print the output of an endpoint's workers; works without a running service")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag)
-    .option("--lines <n>", "how many past lines to print", readLines, defaultLines)
+    .option("--lines <n>", "number of past lines to print", readLines, defaultLines)
     .option("--follow", "keep printing new lines until Ctrl-C", false)
     .action(async (endpoint: string, flags: LogsFlags) =>
       (await import("./logs.js")).printLogs(endpoint, flags, output, unread),
@@ -141,7 +132,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
 
   program
     .command("token")
-    .description("print the token for workers of an endpoint that run elsewhere")
+    .description("print the token for workers of an endpoint that run on other machines")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag)
     .action(async (endpoint: string, { data }: { data: string }) =>
@@ -150,7 +141,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
 
   program
     .command("prune")
-    .description("remove what a killed service left in the Docker Engine: containers, network, pulled images")
+    .description("remove containers, network and pulled images that a killed service left in the Docker Engine")
     .option(...dataFlag)
     .action(async ({ data }: { data: string }) => (await import("./prune.js")).prune(data, findLocalEngine, output));
 
@@ -211,7 +202,7 @@ function addImage(text: string, images: Record<string, string>): Record<string, 
 /** Runs the command line of this process. */
 export async function run(): Promise<void> {
   const unread = new AbortController();
-  // The reader of our lines may close its end, as `head` does; that must not end the service.
+  // A closed pipe, for example of `head`, must not end the service.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     unread.abort();

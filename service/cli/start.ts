@@ -19,10 +19,10 @@ export interface StartFlags
   json: boolean;
 }
 
-/** How long running jobs may take when the service is told to stop, ms. */
+/** Time for running jobs to finish when the service stops, ms. */
 const stopDeadline = 5000;
 
-/** Starts the service, which a signal stops, and prints its addresses; resolves when it listens. */
+/** Starts the service, stops it on a signal, and prints its addresses; resolves when it listens. */
 export async function start({ data, image, allowHost, json, ...flags }: StartFlags, output: Output): Promise<void> {
   for (const name of Object.keys(image)) {
     const file = handlerFileOf(image, name);
@@ -32,7 +32,7 @@ export async function start({ data, image, allowHost, json, ...flags }: StartFla
   const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey: apiKeyOfEnvironment() };
   const onNotice = (text: string): void => complain(output, text);
   const service = await createService({ ...flags, ...given, logLevel: "info", onNotice });
-  // Before anything is printed: whoever reads the first line may stop the service at once.
+  // Before anything is printed, because the reader of the first line may stop the service immediately.
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
   if (json) {
@@ -55,16 +55,16 @@ function welcome(service: Service, retired: readonly OldApi[]): string {
 ${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;
 }
 
-/** How often to look for the shell of `npx`, ms. */
+/** Interval of checks for the shell of `npx`, ms. */
 const lookForShell = 500;
 
-/** The first signal stops the service in order, a second one at once. */
+/** Stops the service gracefully on the first signal and immediately on the second. */
 function stopOnSignals(service: Service, say: (text: string) => void, output: Output): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Press Ctrl-C again to stop at once.`);
+    say(`Stopping: running jobs have ${stopDeadline / 1000} s to finish. Press Ctrl-C again to stop immediately.`);
     service.stop(stopDeadline).then(
       () => process.exit(0),
       (error: unknown) => {
@@ -75,11 +75,11 @@ function stopOnSignals(service: Service, say: (text: string) => void, output: Ou
   };
   const onSignal = (): void => (stopping ? process.exit(exitCodes.interrupted) : stop());
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
-  // A Ctrl-C reaches shell and service, and may end the shell first: that is no second one.
+  // A Ctrl-C reaches both the shell and the service. The end of the shell does not count as a second signal.
   if (isStartedByNpx()) onEndOfShell(stop);
 }
 
-/** `npx` starts a command by a shell, and hands signals on to that one only, which ends and tells nobody. */
+/** Detects the end of the shell of `npx`: `npx` sends signals only to its shell, which does not forward them. */
 function onEndOfShell(ended: () => void): void {
   const shell = process.ppid;
   const timer = setInterval(() => {

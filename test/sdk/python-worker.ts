@@ -65,7 +65,7 @@ export function pythonWorkerAs(title: string, useRig: (context: TestContext) => 
       expect(job).toMatchObject({ status: "COMPLETED", output: { doubled: 42 } });
     });
 
-    it("is replaced after a job that asks for a refresh", async (context) => {
+    it("is replaced after a job that requests a refresh", async (context) => {
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("refresh.py");
       const first = await rig.clients.jobs.runsync(endpoint, { input: { turn: 1 } }, { wait });

@@ -81,7 +81,7 @@ describe("a service in a process of its own", () => {
       );
       child.kill("SIGINT");
       const { code, stderr } = await ended;
-      expect(stderr).toContain("Stopping: running jobs have 5 s to finish. Press Ctrl-C again to stop at once.");
+      expect(stderr).toContain("Stopping: running jobs have 5 s to finish. Press Ctrl-C again to stop immediately.");
       expect(code).toBe(130);
     },
     limit,
