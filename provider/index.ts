@@ -11,7 +11,7 @@ export {
   invokeJob,
   type LookUp,
   type LookUpOptions,
-} from "./program-calls";
+} from "./functions/program-calls";
 export type {
   ContainerRegistryAuthArgs,
   JobInvokeArgs,
@@ -24,7 +24,7 @@ export type {
   ServerlessEndpointVerifyExpectArgs,
   ServerlessEndpointVerifyPolicyArgs,
   TemplateArgs,
-} from "./resources/args";
+} from "./generated/args";
 export { ContainerRegistryAuth } from "./resources/container-registry-auth/resource";
 export { JobInvoke } from "./resources/job-invoke/resource";
 export { NetworkVolume } from "./resources/network-volume/resource";

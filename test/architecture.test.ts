@@ -61,12 +61,14 @@ const offenders: Record<string, [path: string, text: string][]> = {
   "of a resource, only its class and what it registers know Pulumi": [
     ["provider/resources/secret/lifecycle.ts", 'import type { Output } from "@pulumi/pulumi";'],
   ],
-  "resources import neither engine nor a way into Pulumi": [
-    ["provider/resources/secret/a.ts", 'import { sealed } from "../../engine/values";'],
+  "resources import no code above them and no protocol": [
+    ["provider/resources/secret/a.ts", 'import { sealed } from "../../protocol/values";'],
     ["provider/resources/secret/resource.ts", 'import { provider } from "../../dynamic/provider";'],
   ],
-  "the engine's part imports neither way into Pulumi": [
-    ["provider/engine/a.ts", 'import { readStruct } from "../plugin/structs";'],
+  "folders of the provider import downwards only: bundle, ways into Pulumi, verbs, process, protocol": [
+    ["provider/protocol/a.ts", 'import { createHost } from "../process/host";'],
+    ["provider/process/a.ts", 'import { readUrn } from "../verbs/urn";'],
+    ["provider/verbs/a.ts", 'import { main } from "../plugin/main";'],
   ],
   "the dynamic way does not import the plugin": [["provider/dynamic/a.ts", 'export { x } from "../plugin/values";']],
   "the plugin does not import the dynamic way": [["provider/plugin/a.ts", 'import "../dynamic/provider";']],
@@ -140,7 +142,10 @@ const innocents: [path: string, text: string][] = [
     "provider/resources/template/resource.ts",
     'import * as pulumi from "@pulumi/pulumi";\nimport { registration } from "../registration";',
   ],
-  ["provider/dynamic/provider.ts", 'import { kinds } from "../resources";\nimport { sealed } from "../engine/values";'],
+  [
+    "provider/dynamic/provider.ts",
+    'import { kinds } from "../resources";\nimport { sealed } from "../protocol/values";',
+  ],
   ["provider/lifecycle/reads.ts", 'import type { Clients } from "serverless-compute-api";'],
   [
     "examples/a/index.ts",

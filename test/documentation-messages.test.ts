@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { helpTitles, withHelp } from "../provider/engine/help";
+import { helpTitles, withHelp } from "../provider/verbs/help";
 import { parsePage } from "../scripts/docs/pages.mjs";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");

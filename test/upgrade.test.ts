@@ -4,7 +4,7 @@ import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createProvider } from "../provider/dynamic/provider";
-import { createCancellation } from "../provider/engine/cancellation";
+import { createCancellation } from "../provider/process/cancellation";
 import { kinds } from "../provider/resources";
 
 /** A state as `pulumi stack export --show-secrets` of a stack that version 0.1.0 deployed: all its secrets are fakes. */

@@ -2,11 +2,11 @@
 import "./zod-settings";
 
 import { createProviders } from "../dynamic/provider";
-import { obeyEngine } from "../engine/cancellation";
-import { createHost } from "../engine/host";
 import type { Lifecycle } from "../lifecycle/contract";
 import type { Rest } from "../plugin/main";
 import { providerCalls } from "../plugin/provider-calls";
+import { obeyEngine } from "../process/cancellation";
+import { createHost } from "../process/host";
 import { kinds } from "../resources";
 
 /** What serves resources of these kinds, by the plugin and by the process that the engine starts for dynamic resources. */

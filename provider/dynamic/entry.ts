@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { loadPart } from "../engine/run-bundle";
+import { loadPart } from "../process/run-bundle";
 import type { createProviders } from "./provider";
 
 type Provider = ReturnType<typeof createProviders>;

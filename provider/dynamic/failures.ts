@@ -1,5 +1,5 @@
-import { asReason } from "../engine/failures";
-import type { Wire } from "../engine/values";
+import { asReason } from "../lifecycle/failures";
+import type { Wire } from "../protocol/values";
 
 /**
  * What a verb throws. The SDK prints `${error}: ${error.stack}` under the stack for most verbs, and the message again

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { readUrn } from "../engine/urn";
-import { propertiesFromWire, type Wire } from "../engine/values";
 import type { Path, Properties } from "../lifecycle/contract";
 import { defaultsKey } from "../lifecycle/properties/defaults";
+import { propertiesFromWire, type Wire } from "../protocol/values";
+import { readUrn } from "../verbs/urn";
 
 /** What a class hands to the provider process beside the user's inputs, which the engine would not pass on. */
 const internalShape = z.looseObject({

@@ -1,11 +1,11 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { obeyEngine } from "../engine/cancellation";
-import { messageOf, type PropertySet, ResourceFailure } from "../engine/failures";
-import { createHost, type Host } from "../engine/host";
-import { type CheckFailure, createResourceVerbs } from "../engine/resource-verbs";
-import { autoNaming } from "../engine/urn";
-import { sealed, toWire, type Wire } from "../engine/values";
 import type { Lifecycle } from "../lifecycle/contract";
+import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
+import { obeyEngine } from "../process/cancellation";
+import { createHost, type Host } from "../process/host";
+import { sealed, toWire, type Wire } from "../protocol/values";
+import { type CheckFailure, createResourceVerbs } from "../verbs/resource-verbs";
+import { autoNaming } from "../verbs/urn";
 import { UnfinishedFailure, VerbFailure } from "./failures";
 import { type InternalInputs, splitProperties, type TimedVerb } from "./internal-inputs";
 

@@ -1,12 +1,10 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import type { PropertySet } from "../engine/failures";
-import type { Host } from "../engine/host";
 import { type Properties, Unknown, type Value } from "../lifecycle/contract";
+import type { PropertySet } from "../lifecycle/failures";
 import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import { closest } from "../lifecycle/properties/spelling";
-import { isSettingName, settingNames, settingTable } from "../setting-table";
-import { type ConfigLookup, resolveService, serviceSettings, settingMistakes } from "../settings";
+import type { Host } from "../process/host";
 import {
   type checkRequest,
   type checkResponse,
@@ -17,7 +15,9 @@ import {
   type diffResponse,
   type Request,
   type Response,
-} from "./messages";
+} from "../protocol/messages";
+import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
+import { type ConfigLookup, resolveService, serviceSettings, settingMistakes } from "../settings/settings";
 
 /** A setting as the settings file reads it: numbers come as such from programs in YAML, as texts from all others. */
 const settingText = (value: Value | undefined): string | undefined =>

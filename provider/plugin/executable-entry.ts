@@ -10,6 +10,6 @@ main({
   // An installed plugin has a version, so the engine keeps its schema: whoever starts it deploys, and connects meanwhile.
   idleLimit: 0,
   schema: () => packageSchema,
-  server: () => require("./grpc-server.js"),
+  server: () => require("../protocol/grpc-server.js"),
   rest: () => require("./deployment.js").rest,
 });

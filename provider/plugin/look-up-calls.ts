@@ -1,9 +1,5 @@
 import { createRedaction } from "serverless-compute-api/redaction";
-import { messageOf } from "../engine/failures";
-import type { Host } from "../engine/host";
-import type { Properties } from "../lifecycle/contract";
-import { secretsAmong } from "../lifecycle/properties/secret-paths";
-import { hasUnknown } from "../lifecycle/properties/values";
+import { type FunctionName, type FunctionShape, functionShapes } from "../functions/function-shapes";
 import {
   getDataCenters,
   getEndpointHealth,
@@ -13,10 +9,14 @@ import {
   getServerlessEndpoint,
   getTemplate,
   type LookUp,
-} from "../resources/look-ups";
-import { type FunctionName, type FunctionShape, functionShapes } from "../schema/functions";
-import type { invokeRequest, invokeResponse, Request, Response } from "./messages";
-import { textOf } from "./structs";
+} from "../functions/look-ups";
+import type { Properties } from "../lifecycle/contract";
+import { messageOf } from "../lifecycle/failures";
+import { secretsAmong } from "../lifecycle/properties/secret-paths";
+import { hasUnknown } from "../lifecycle/properties/values";
+import type { Host } from "../process/host";
+import type { invokeRequest, invokeResponse, Request, Response } from "../protocol/messages";
+import { textOf } from "../protocol/structs";
 
 type LookUpContext = Parameters<typeof getTemplate>[1];
 

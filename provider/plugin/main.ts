@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { createServer, type Server } from "node:net";
-import { flag, message, text } from "../engine/protobuf";
-import type { Call } from "./grpc-server";
+import type { Call } from "../protocol/grpc-server";
+import { flag, message, text } from "../protocol/protobuf";
 
 /** Calls that concern a deployment. The service has more; for those that are missing here the provider has nothing. */
 const deploymentCalls = [
@@ -23,7 +23,7 @@ export interface Parts {
   /** The package schema as JSON. */
   schema(): string;
   rest(): Rest;
-  server(): typeof import("./grpc-server");
+  server(): typeof import("../protocol/grpc-server");
   /** Milliseconds after which a process that nobody asked for anything loads the rest, which watches whether the engine lives. */
   idleLimit: number;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadPart } from "../engine/run-bundle";
+import { loadPart } from "../process/run-bundle";
 import { main, type Rest } from "./main";
 
 /** Version of the package, put in when the plugin is bundled (scripts/release/bundle-plugin.mjs). */
@@ -14,6 +14,6 @@ main({
   version: packageVersion,
   idleLimit: 1000,
   schema: () => readFileSync(join(__dirname, "plugin-schema.json"), "utf8"),
-  server: () => require("./grpc-server.js"),
+  server: () => require("../protocol/grpc-server.js"),
   rest: () => loadPart(join(__dirname, "deployment.js"), "rest", isRest),
 });

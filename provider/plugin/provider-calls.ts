@@ -1,13 +1,13 @@
-import { asReason, messageOf, ResourceFailure } from "../engine/failures";
-import { CallFailure, status } from "../engine/grpc";
-import type { Host } from "../engine/host";
-import type { Message } from "../engine/protobuf";
 import type { Lifecycle } from "../lifecycle/contract";
+import { asReason, messageOf, ResourceFailure } from "../lifecycle/failures";
+import type { Host } from "../process/host";
+import { CallFailure, status } from "../protocol/grpc";
+import type { Call } from "../protocol/grpc-server";
+import * as messages from "../protocol/messages";
+import type { Message } from "../protocol/protobuf";
 import { configCalls } from "./config-calls";
-import type { Call } from "./grpc-server";
 import { lookUpCalls } from "./look-up-calls";
 import type { DeploymentCalls } from "./main";
-import * as messages from "./messages";
 import { resourceCalls } from "./resource-calls";
 
 /** The calls of Pulumi's ResourceProvider service that concern a deployment, over the lifecycles. */

@@ -1,15 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Host } from "../engine/host";
-import {
-  type CheckFailure,
-  createResourceVerbs,
-  type ResourceCall,
-  type ResourceVerbs,
-  touched,
-} from "../engine/resource-verbs";
-import { autoNaming, readUrn } from "../engine/urn";
 import type { Change, Lifecycle, Naming } from "../lifecycle/contract";
 import { pathText } from "../lifecycle/properties/path-text";
+import type { Host } from "../process/host";
 import {
   autonamingDisabled,
   type checkRequest,
@@ -28,7 +20,15 @@ import {
   type readResponse,
   type updateRequest,
   type updateResponse,
-} from "./messages";
+} from "../protocol/messages";
+import {
+  type CheckFailure,
+  createResourceVerbs,
+  type ResourceCall,
+  type ResourceVerbs,
+  touched,
+} from "../verbs/resource-verbs";
+import { autoNaming, readUrn } from "../verbs/urn";
 
 /** The calls that concern one resource. */
 export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Lifecycle>>) {

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { propertyNames } from "./property-names";
+import { propertyNames } from "../generated/property-names";
 
 /**
  * The program text that a resource keeps in state: it leads to the code of the installed package and holds none itself.

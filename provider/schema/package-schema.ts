@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { type FunctionShape, functionShapes } from "../functions/function-shapes";
 import type { ResourceShapes } from "../lifecycle/define";
 import { traitsOf } from "../lifecycle/properties/traits";
 import { kinds } from "../resources";
 import { catalogue } from "./examples/catalogue";
 import type { Vocabulary } from "./examples/typed-program";
 import { usage } from "./examples/usage";
-import { type FunctionShape, functionShapes } from "./functions";
 import { languages } from "./languages";
 import { type PropertySpec, propertySpec, type TypeSpecs } from "./property-spec";
 import { type Publisher, publishedAt, type SdkNames, sdkNames } from "./publisher";

@@ -31,7 +31,7 @@ const clauseFirst = /^\/\*\*[\s*]*(What|Whether|Those|That which|One (?:that|who
 
 /** Generated files and the check's own test texts. */
 const ignored =
-  /(^|\/)(fixtures|node_modules)\/|^docs\/code-blocks\.md$|^provider\/resources\/(args|property-names)\.ts$|\/english(\.test)?\.m?[jt]s$/;
+  /(^|\/)(fixtures|node_modules)\/|^docs\/code-blocks\.md$|^provider\/generated\/(args|property-names)\.ts$|\/english(\.test)?\.m?[jt]s$/;
 
 /**
  * Finds breaches in one file.

@@ -160,7 +160,7 @@ const origin = "// Written by scripts/generate from the inputs.ts of each resour
 const schema = (shape, io) => jsonShape.parse(z.toJSONSchema(shape, { io, unrepresentable: "any" }));
 
 /**
- * The text of provider/resources/args.ts.
+ * The text of provider/generated/args.ts.
  * @param {Kinds} kinds
  * @param {TraitsOf} traitsOf
  */
@@ -182,7 +182,7 @@ export function argsText(kinds, traitsOf) {
 }
 
 /**
- * The text of provider/resources/property-names.ts.
+ * The text of provider/generated/property-names.ts.
  * @param {Kinds} kinds
  */
 export function propertyNamesText(kinds) {

@@ -46,9 +46,9 @@ function generatedFiles() {
     return [path, () => manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
   });
   return {
-    "provider/resources/args.ts": () => argsText(kinds, traitsOf),
-    "provider/resources/property-names.ts": () => propertyNamesText(kinds),
-    "provider/engine/pages-address.ts": () => pagesAddressText(publisher),
+    "provider/generated/args.ts": () => argsText(kinds, traitsOf),
+    "provider/generated/property-names.ts": () => propertyNamesText(kinds),
+    "provider/generated/pages-address.ts": () => pagesAddressText(publisher),
     "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": () => reference(schema),
     "docs/catalog.md": () => catalogPage(require("../../service/dist/resources/catalog.js")),

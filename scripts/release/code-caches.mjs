@@ -7,14 +7,14 @@ import { root } from "../entry.mjs";
 import { startProcess } from "../quickstart/service-process.mjs";
 
 const require = createRequire(import.meta.url);
-/** @type {typeof import("../../provider/engine/run-bundle.js")} */
-const { runBundle } = require("../../provider/dist/engine/run-bundle.js");
-/** @type {typeof import("../../provider/plugin/messages.js")} */
-const messages = require("../../provider/dist/plugin/messages.js");
+/** @type {typeof import("../../provider/process/run-bundle.js")} */
+const { runBundle } = require("../../provider/dist/process/run-bundle.js");
+/** @type {typeof import("../../provider/protocol/messages.js")} */
+const messages = require("../../provider/dist/protocol/messages.js");
 /** @type {typeof import("../../provider/lifecycle/contract.js")} */
 const contract = require("../../provider/dist/lifecycle/contract.js");
 
-/** @typedef {import("../../provider/engine/failures.js").PropertySet} PropertySet */
+/** @typedef {import("../../provider/lifecycle/failures.js").PropertySet} PropertySet */
 
 /** @param {PropertySet["properties"]} properties @returns {PropertySet} */
 const plain = (properties) => ({ properties, secretPaths: [] });
@@ -28,8 +28,8 @@ async function rehearse(calls, settings) {
   /**
    * @template Request, Response
    * @param {keyof typeof calls} name
-   * @param {import("../../provider/engine/protobuf.js").Message<Request>} request
-   * @param {import("../../provider/engine/protobuf.js").Message<Response>} response
+   * @param {import("../../provider/protocol/protobuf.js").Message<Request>} request
+   * @param {import("../../provider/protocol/protobuf.js").Message<Response>} response
    * @param {Partial<Request>} values
    */
   const call = async (name, request, response, values) =>

@@ -1,8 +1,8 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
+import { getServerlessEndpoint } from "../../provider/functions/look-ups";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
-import { getServerlessEndpoint } from "../../provider/resources/look-ups";
 import { restPaths } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";

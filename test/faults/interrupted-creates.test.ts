@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { autoNaming } from "../../provider/engine/urn";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { textOf } from "../../provider/lifecycle/properties/values";
 import { kinds } from "../../provider/resources";
+import { autoNaming } from "../../provider/verbs/urn";
 import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";

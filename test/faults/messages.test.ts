@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "vitest";
-import { withHelp } from "../../provider/engine/help";
-import { createHost } from "../../provider/engine/host";
+import { getTemplate } from "../../provider/functions/look-ups";
 import { type Context, PartialFailure, type Properties } from "../../provider/lifecycle/contract";
 import { configCalls } from "../../provider/plugin/config-calls";
+import { createHost } from "../../provider/process/host";
 import { kinds } from "../../provider/resources";
-import { getTemplate } from "../../provider/resources/look-ups";
-import { resolveSettings } from "../../provider/settings";
+import { resolveSettings } from "../../provider/settings/settings";
+import { withHelp } from "../../provider/verbs/help";
 import { dialect, restPaths } from "../support/dialect";
 import { type Behaviour, json, startFaultyServer } from "../support/faulty-server";
 import { startJobApi } from "../support/job-api";

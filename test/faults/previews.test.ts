@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { createCancellation } from "../../provider/engine/cancellation";
 import { type Properties, Unknown } from "../../provider/lifecycle/contract";
 import { hasUnknown } from "../../provider/lifecycle/properties/values";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
+import { createCancellation } from "../../provider/process/cancellation";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";

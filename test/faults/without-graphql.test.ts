@@ -1,8 +1,8 @@
 import { systemClock } from "serverless-compute-api";
 import { expect, test } from "vitest";
+import { getSecret, getServerlessEndpoint, getTemplate } from "../../provider/functions/look-ups";
 import type { Properties } from "../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../provider/resources";
-import { getSecret, getServerlessEndpoint, getTemplate } from "../../provider/resources/look-ups";
 import { handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 

@@ -123,7 +123,7 @@ it("says what is wrong when the installation is damaged", async () => {
 
 it("a call by GraphQL touches nothing of Node's fetch", async () => {
   const program = `
-    const { runBundle } = require("./dist/engine/run-bundle.js");
+    const { runBundle } = require("./dist/process/run-bundle.js");
     const { GraphQLClient } = runBundle(require("node:path").resolve("dist/deployment-clients.js"));
     for (const name of ["Headers", "Request", "Response"])
       Object.defineProperty(globalThis, name, { get: () => { throw new Error(name + " was touched"); } });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createClients, systemClock } from "serverless-compute-api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
-import { isSecret, propertiesFromWire } from "../../provider/engine/values";
+import { isSecret, propertiesFromWire } from "../../provider/protocol/values";
 import { kinds } from "../../provider/resources";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";

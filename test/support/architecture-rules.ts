@@ -45,8 +45,11 @@ const leads =
 /** Folders of the service, the highest first. */
 const serviceFloors = ["cli", "console", "api", "workers", "jobs", "resources", "store"];
 
+/** Folders that both ways into Pulumi share, below them, the highest first. */
+const providerFloors = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
+
 /** Files that may read the environment. */
-const environmentReaders = ["service/settings.ts", "service/workers/launch.ts", "provider/settings.ts"];
+const environmentReaders = ["service/settings.ts", "service/workers/launch.ts", "provider/settings/settings.ts"];
 
 /** Circles of files that need each other at run time, each told once. */
 function circles(sources: Source[]): string[] {
@@ -124,29 +127,40 @@ export const rules: Rule[] = [
     sentence: "the lifecycle's machinery knows no Pulumi, no resource and nothing above",
     breaches: badImports(
       (source) => within(source, "provider/lifecycle"),
-      (to) => pulumi.test(to) || (leads("provider")(to) && !/^provider\/(lifecycle\/|setting-table$)/.test(to)),
+      (to) =>
+        pulumi.test(to) || (leads("provider")(to) && !/^provider\/(lifecycle\/|settings\/setting-table$)/.test(to)),
     ),
   },
   {
     sentence: "of a resource, only its class and what it registers know Pulumi",
     breaches: badImports(
-      (source) => within(source, "provider/resources") && !/\/(resource|registration|args)\.ts$/.test(source.path),
+      (source) => within(source, "provider/resources") && !/\/(resource|registration)\.ts$/.test(source.path),
       (to) => pulumi.test(to),
     ),
   },
   {
-    sentence: "resources import neither engine nor a way into Pulumi",
+    sentence: "resources import no code above them and no protocol",
     breaches: badImports(
       (source) => within(source, "provider/resources"),
-      (to) => ["dynamic", "plugin", "engine", "schema", "index"].some((name) => leads(`provider/${name}`)(to)),
+      (to) =>
+        ["dynamic", "plugin", "protocol", "process", "verbs", "functions", "schema", "index"].some((name) =>
+          leads(`provider/${name}`)(to),
+        ),
     ),
   },
   {
-    sentence: "the engine's part imports neither way into Pulumi",
-    breaches: badImports(
-      (source) => within(source, "provider/engine"),
-      (to) => leads("provider/dynamic")(to) || leads("provider/plugin")(to),
-    ),
+    sentence: "folders of the provider import downwards only: bundle, ways into Pulumi, verbs, process, protocol",
+    breaches: (sources) =>
+      providerFloors.flatMap((folders, floor) =>
+        badImports(
+          (source) => within(source, ...folders.map((folder) => `provider/${folder}`)),
+          (to) =>
+            providerFloors
+              .slice(0, floor)
+              .flat()
+              .some((above) => leads(`provider/${above}`)(to)),
+        )(sources),
+      ),
   },
   {
     sentence: "the dynamic way does not import the plugin",

@@ -1,7 +1,7 @@
-import type { PropertySet } from "../../provider/engine/failures";
-import { message } from "../../provider/engine/protobuf";
-import { toWire } from "../../provider/engine/values";
-import { properties, received } from "../../provider/plugin/structs";
+import type { PropertySet } from "../../provider/lifecycle/failures";
+import { message } from "../../provider/protocol/protobuf";
+import { properties, received } from "../../provider/protocol/structs";
+import { toWire } from "../../provider/protocol/values";
 
 const envelope = message({ set: properties(1) });
 

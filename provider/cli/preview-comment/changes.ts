@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import { isGeneratedName, readUrn } from "../../engine/urn";
-import { isRecord, isSecret } from "../../engine/values";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { traitsOf } from "../../lifecycle/properties/traits";
+import { isRecord, isSecret } from "../../protocol/values";
 import { type Kind, kinds } from "../../resources";
+import { isGeneratedName, readUrn } from "../../verbs/urn";
 import { kindOf } from "../resource-types";
 import type { Preview, Step } from "./preview";
 

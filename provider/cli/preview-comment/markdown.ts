@@ -1,4 +1,4 @@
-import { readUrn } from "../../engine/urn";
+import { readUrn } from "../../verbs/urn";
 import { changesOf, type PropertyChange, type ResourceChange, secretValue, shortType, unknownValue } from "./changes";
 import type { Message, Preview } from "./preview";
 

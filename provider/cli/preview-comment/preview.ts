@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readUrn } from "../../engine/urn";
+import { readUrn } from "../../verbs/urn";
 
 const stateShape = z.looseObject({ inputs: z.record(z.string(), z.unknown()).nullish() });
 

@@ -1,10 +1,10 @@
 import { type Clients, createClients, systemClock } from "serverless-compute-api";
 import { z } from "zod";
-import { isSecret } from "../../engine/values";
 import type { Findable } from "../../lifecycle/create/creation";
 import type { Listing } from "../../lifecycle/listing";
+import { isSecret } from "../../protocol/values";
 import { type Kind, kinds } from "../../resources";
-import { type ConfigLookup, keyExposures, resolveSettings } from "../../settings";
+import { type ConfigLookup, keyExposures, resolveSettings } from "../../settings/settings";
 import { type ExportedState, referenceTo } from "../state";
 
 const { JobInvoke: _run, ...objects } = kinds;

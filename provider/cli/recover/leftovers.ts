@@ -1,5 +1,5 @@
-import { isGeneratedName } from "../../engine/urn";
 import { bareName } from "../../resources/serverless-endpoint/lifecycle";
+import { isGeneratedName } from "../../verbs/urn";
 import type { Account, ObjectKind } from "./account";
 import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
 

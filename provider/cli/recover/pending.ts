@@ -1,8 +1,8 @@
-import { isGeneratedName, readUrn } from "../../engine/urn";
 import type { Findable } from "../../lifecycle/create/creation";
 import type { Listing } from "../../lifecycle/listing";
 import type { Kind } from "../../resources";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
+import { isGeneratedName, readUrn } from "../../verbs/urn";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 import { type Account, isObjectKind, type ObjectKind } from "./account";
 

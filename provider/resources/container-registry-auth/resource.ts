@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../args";
+import type { ContainerRegistryAuthArgs, ContainerRegistryAuthOutputs } from "../../generated/args";
 import { pauseStacks, registration } from "../registration";
 
 /**

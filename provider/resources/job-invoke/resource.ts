@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { JobInvokeArgs, JobInvokeOutputs } from "../args";
+import type { JobInvokeArgs, JobInvokeOutputs } from "../../generated/args";
 import { pauseStacks, registration } from "../registration";
 
 /**

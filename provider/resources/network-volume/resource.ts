@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../args";
+import type { NetworkVolumeArgs, NetworkVolumeOutputs } from "../../generated/args";
 import { pauseStacks, registration } from "../registration";
 
 /**

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { secretReference } from "serverless-compute-api/limits";
-import type { SecretArgs, SecretOutputs } from "../args";
+import type { SecretArgs, SecretOutputs } from "../../generated/args";
 import { pauseStacks, previewed, registration } from "../registration";
 
 /**

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { programConfig } from "../../program-config";
-import { resolveServerlessUrl } from "../../settings";
-import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../args";
+import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../../generated/args";
+import { programConfig } from "../../settings/program-config";
+import { resolveServerlessUrl } from "../../settings/settings";
 import { pauseStacks, previewed, registration, typeToken } from "../registration";
 
 /**

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { TemplateArgs, TemplateOutputs } from "../args";
+import type { TemplateArgs, TemplateOutputs } from "../../generated/args";
 import { orElse, pauseStacks, previewed, registration } from "../registration";
 import { revisionOf } from "./revision";
 

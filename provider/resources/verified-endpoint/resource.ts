@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { ServerlessEndpointArgs, ServerlessEndpointVerifyArgs, TemplateArgs } from "../args";
+import type { ServerlessEndpointArgs, ServerlessEndpointVerifyArgs, TemplateArgs } from "../../generated/args";
 import { ServerlessEndpoint } from "../serverless-endpoint/resource";
 import { Template } from "../template/resource";
 

@@ -1,6 +1,6 @@
-import { autoNaming } from "../../../provider/engine/urn";
 import { type Context, PartialFailure, type Properties } from "../../../provider/lifecycle/contract";
 import { type Kind, kinds } from "../../../provider/resources";
+import { autoNaming } from "../../../provider/verbs/urn";
 import { dialect } from "../../support/dialect";
 
 /** One resource of a program; a value that is a function reads what other resources of it became. */

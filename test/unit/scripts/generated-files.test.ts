@@ -14,8 +14,9 @@ const manifests = ["api/package.json", "provider/package.json", "service/package
 /** The repository as far as a generator reads it: our scripts, what is compiled, and nothing that it writes. */
 function repository(): string {
   const folder = temporaryFolder();
-  for (const path of ["resources", "engine"]) mkdirSync(join(folder, "provider", path), { recursive: true });
-  for (const path of ["api", "service", "docs", ".github"]) mkdirSync(join(folder, path));
+  for (const path of ["api", "provider/generated", "service", "docs", ".github"]) {
+    mkdirSync(join(folder, path), { recursive: true });
+  }
   for (const path of ["scripts", "publisher.json", ...manifests]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
@@ -38,9 +39,9 @@ describe("generate --check", () => {
     expect(status, stderr).toBe(0);
     const paths = [...stdout.matchAll(/^(\S+) is written\.$/gm)].map(([, path = ""]) => path);
     expect(paths).toEqual([
-      "provider/resources/args.ts",
-      "provider/resources/property-names.ts",
-      "provider/engine/pages-address.ts",
+      "provider/generated/args.ts",
+      "provider/generated/property-names.ts",
+      "provider/generated/pages-address.ts",
       "schema.json",
       "docs/resources.md",
       "docs/catalog.md",

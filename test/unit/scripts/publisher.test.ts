@@ -105,7 +105,7 @@ test("no other file names the publisher: those that npm run generate writes have
   const generated = [
     "schema.json",
     "docs/resources.md",
-    "provider/engine/pages-address.ts",
+    "provider/generated/pages-address.ts",
     ".github/CODEOWNERS",
     ...publishedPackages.map((one) => `${one}/package.json`),
   ];

@@ -1,10 +1,10 @@
 import type { dynamic } from "@pulumi/pulumi";
 import { createClients, systemClock } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/provider";
-import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
-import type { Host } from "../../../../provider/engine/host";
 import type { Lifecycle } from "../../../../provider/lifecycle/contract";
 import { Unknown } from "../../../../provider/lifecycle/contract";
+import { type Cancellation, createCancellation } from "../../../../provider/process/cancellation";
+import type { Host } from "../../../../provider/process/host";
 
 /** What the engine sends for a value that nobody knows yet. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";

@@ -8,7 +8,7 @@ import {
   openServers,
   tidyUpLimit,
   watchCancelCalls,
-} from "../../../../provider/engine/cancellation";
+} from "../../../../provider/process/cancellation";
 
 const untilAborted = (signal: AbortSignal): Promise<string> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));

@@ -1,4 +1,4 @@
-import { createCancellation, obeyEngine } from "../../../../provider/engine/cancellation";
+import { createCancellation, obeyEngine } from "../../../../provider/process/cancellation";
 
 /** A process as the engine runs it: stays up, obeys, and says over IPC what its one verb goes through. */
 const [tidyUp = "none", limit = ""] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import { createClients } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { getTemplate } from "../../../../provider/functions/look-ups";
 import type { Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { getTemplate } from "../../../../provider/resources/look-ups";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { deadOrigin } from "../../../support/loopback";

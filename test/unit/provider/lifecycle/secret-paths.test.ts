@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { secretOutputs } from "../../../../provider/engine/resource-verbs";
 import { type Path, Unknown } from "../../../../provider/lifecycle/contract";
 import { holdsSecret, isSecretAt, secretsAmong } from "../../../../provider/lifecycle/properties/secret-paths";
 import { kinds } from "../../../../provider/resources";
+import { secretOutputs } from "../../../../provider/verbs/resource-verbs";
 
 const paths: Path[] = [["env", "TOKEN"], ["triggers", "1"], ["input"]];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { createHost } from "../../../../provider/engine/host";
 import { configCalls } from "../../../../provider/plugin/config-calls";
-import { diffChanges } from "../../../../provider/plugin/messages";
+import { createHost } from "../../../../provider/process/host";
+import { diffChanges } from "../../../../provider/protocol/messages";
 import { arrived, sent } from "../../../support/property-sets";
 
 const calls = configCalls(createHost(() => undefined));

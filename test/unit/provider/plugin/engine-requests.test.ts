@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createHost } from "../../../../provider/engine/host";
-import { autonamingDisabled, diffKinds } from "../../../../provider/plugin/messages";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
+import { createHost } from "../../../../provider/process/host";
+import { autonamingDisabled, diffKinds } from "../../../../provider/protocol/messages";
 import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
-import { createHost, type Host } from "../../../../provider/engine/host";
 import { Unknown } from "../../../../provider/lifecycle/contract";
 import { lookUpCalls } from "../../../../provider/plugin/look-up-calls";
-import type { checkResponse, Response } from "../../../../provider/plugin/messages";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
+import { createHost, type Host } from "../../../../provider/process/host";
+import type { checkResponse, Response } from "../../../../provider/protocol/messages";
 import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
 import { json } from "../../../support/faulty-server";

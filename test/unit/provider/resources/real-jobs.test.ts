@@ -1,7 +1,7 @@
 import { systemClock } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
+import { invokeJob } from "../../../../provider/functions/program-calls";
 import type { Properties } from "../../../../provider/lifecycle/contract";
-import { invokeJob } from "../../../../provider/program-calls";
 import { kinds } from "../../../../provider/resources";
 import { handlerFile, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";

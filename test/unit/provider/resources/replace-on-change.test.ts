@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { autoNaming } from "../../../../provider/engine/urn";
 import { type Properties, Unknown } from "../../../../provider/lifecycle/contract";
 import { textOf } from "../../../../provider/lifecycle/properties/values";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
+import { autoNaming } from "../../../../provider/verbs/urn";
 
 const { Template } = kinds;
 const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";

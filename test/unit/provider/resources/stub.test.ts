@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { propertyNames } from "../../../../provider/resources/property-names";
+import { propertyNames } from "../../../../provider/generated/property-names";
 import { stubText, typeToken } from "../../../../provider/resources/registration";
 
 /**

@@ -1,8 +1,8 @@
-import type { PropertySet } from "../engine/failures";
-import type { Field } from "../engine/protobuf";
-import { struct } from "../engine/protobuf-struct";
-import { fromWire, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "../engine/values";
 import type { Path } from "../lifecycle/contract";
+import type { PropertySet } from "../lifecycle/failures";
+import type { Field } from "./protobuf";
+import { struct } from "./protobuf-struct";
+import { fromWire, isSecret, propertiesFromWire, sealed, toWire, type Wire } from "./values";
 
 /** Adds the places of what is secret in a value to `found`. */
 function findSecrets(value: unknown, path: readonly string[], found: Path[]): void {

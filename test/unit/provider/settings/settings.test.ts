@@ -6,7 +6,7 @@ import {
   resolveServerlessUrl,
   resolveSettings,
   settingMistakes,
-} from "../../../provider/settings";
+} from "../../../../provider/settings/settings";
 
 const lookup =
   (values: Record<string, string>): ConfigLookup =>

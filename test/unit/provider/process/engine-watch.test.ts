@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { watchEngine } from "../../../../provider/engine/engine-watch";
+import { watchEngine } from "../../../../provider/process/engine-watch";
 
 const servers: Server[] = [];
 const sockets: Socket[] = [];

@@ -1,4 +1,4 @@
-import type { Path, Properties } from "../lifecycle/contract";
+import type { Path, Properties } from "./contract";
 
 /** Properties of one resource, and the places in them that are secret. */
 export interface PropertySet {

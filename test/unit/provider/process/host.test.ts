@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createHost } from "../../../../provider/engine/host";
+import { createHost } from "../../../../provider/process/host";
 
 const config = (values: Record<string, string>) => (key: string) => values[key];
 const keyed = config({ "serverless-compute:apiKey": "rpa_only-for-tests" });

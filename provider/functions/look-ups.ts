@@ -14,11 +14,11 @@ import { callOptions } from "../lifecycle/calls";
 import type { Context } from "../lifecycle/contract";
 import type { List, Listing } from "../lifecycle/listing";
 import { explained } from "../lifecycle/messages";
-import { networkVolume } from "./network-volume/lifecycle";
-import { secret } from "./secret/lifecycle";
-import { serverlessEndpoint } from "./serverless-endpoint/lifecycle";
-import { template } from "./template/lifecycle";
-import { revisionOf } from "./template/revision";
+import { networkVolume } from "../resources/network-volume/lifecycle";
+import { secret } from "../resources/secret/lifecycle";
+import { serverlessEndpoint } from "../resources/serverless-endpoint/lifecycle";
+import { template } from "../resources/template/lifecycle";
+import { revisionOf } from "../resources/template/revision";
 
 /** Which existing object is meant: by its id, or by a name that no other one of its kind has. */
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };

@@ -6,12 +6,12 @@ import { kinds } from "../../../../provider/resources";
 import { argsText, propertyNamesText } from "../../../../scripts/generate/args.mjs";
 
 const written = (path: string): string =>
-  readFileSync(fileURLToPath(new URL(`../../../../provider/resources/${path}`, import.meta.url)), "utf8");
+  readFileSync(fileURLToPath(new URL(`../../../../provider/generated/${path}`, import.meta.url)), "utf8");
 
-it("provider/resources/args.ts is what the shapes say (npm run build && npm run generate)", () => {
+it("provider/generated/args.ts is what the shapes say (npm run build && npm run generate)", () => {
   expect(written("args.ts")).toBe(argsText(kinds, traitsOf));
 });
 
-it("provider/resources/property-names.ts is what the shapes say (the same command)", () => {
+it("provider/generated/property-names.ts is what the shapes say (the same command)", () => {
   expect(written("property-names.ts")).toBe(propertyNamesText(kinds));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { autoNaming } from "../../../../provider/engine/urn";
+import { autoNaming } from "../../../../provider/verbs/urn";
 
 const urnOf = ({ stack = "dev", name = "chat" }): string =>
   `urn:pulumi:${stack}::shop::serverless-compute:index:Template::${name}`;

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, connect } from "node:http2";
-import { framed } from "./grpc";
-import { count, flag, message, text } from "./protobuf";
+import { framed } from "../protocol/grpc";
+import { count, flag, message, text } from "../protocol/protobuf";
 
 /** Shows texts on a resource's own line. Never fails: a text that cannot be shown must not stop a deployment. */
 export interface EngineLog {

@@ -1,4 +1,4 @@
-import { bytes, count, double, flag, map, message, nested, repeated, text } from "../engine/protobuf";
+import { bytes, count, double, flag, map, message, nested, repeated, text } from "./protobuf";
 import { properties } from "./structs";
 
 /** What a call takes and what it returns. */

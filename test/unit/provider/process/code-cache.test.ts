@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symli
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type CachePlace, cachePlaces, readCache, writeCache } from "../../../../provider/engine/code-cache";
+import { type CachePlace, cachePlaces, readCache, writeCache } from "../../../../provider/process/code-cache";
 
 const me = process.getuid?.() ?? 0;
 let folder: string;

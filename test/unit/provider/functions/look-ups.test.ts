@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import * as front from "../../../../provider/program-calls";
 import {
   getEndpointHealth,
   getNetworkVolume,
@@ -7,7 +6,8 @@ import {
   getServerlessEndpoint,
   getTemplate,
   type LookUp,
-} from "../../../../provider/resources/look-ups";
+} from "../../../../provider/functions/look-ups";
+import * as front from "../../../../provider/functions/program-calls";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
 

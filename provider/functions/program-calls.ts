@@ -7,11 +7,11 @@ import type {
   SecretRecord,
   TemplateRecord,
 } from "serverless-compute-api";
-import type { Context } from "./lifecycle/contract";
-import { programSettings } from "./program-config";
-import type { InvokeJobArgs, JobInvokeOutputs } from "./resources/job-invoke/inputs";
-import type { LookUp } from "./resources/look-ups";
-import type { Settings } from "./settings";
+import type { Context } from "../lifecycle/contract";
+import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
+import { programSettings } from "../settings/program-config";
+import type { Settings } from "../settings/settings";
+import type { LookUp } from "./look-ups";
 
 export type { InvokeJobArgs, LookUp };
 
@@ -71,7 +71,7 @@ function inOneLine(thrown: unknown): unknown {
   return thrown;
 }
 
-const lookUps = () => import("./resources/look-ups.js");
+const lookUps = () => import("./look-ups.js");
 
 /**
  * An existing template, for example of another stack:
@@ -132,4 +132,4 @@ export const getEndpointHealth = (endpointId: string, options: LookUpOptions = {
  * Rejects with what a person needs to know when the job does not end as expected.
  */
 export const invokeJob = (args: InvokeJobArgs, options: InvokeJobOptions = {}): Promise<JobInvokeOutputs> =>
-  calling(options, async (context) => (await import("./resources/job-invoke/verdict.js")).invokeJob(args, context));
+  calling(options, async (context) => (await import("../resources/job-invoke/verdict.js")).invokeJob(args, context));

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { describe, expect, test, vi } from "vitest";
-import { double, map, message, nested, repeated, text } from "../../../../provider/engine/protobuf";
-import { struct } from "../../../../provider/engine/protobuf-struct";
-import { MalformedMessage } from "../../../../provider/engine/wire-format";
-import * as messages from "../../../../provider/plugin/messages";
+import * as messages from "../../../../provider/protocol/messages";
+import { double, map, message, nested, repeated, text } from "../../../../provider/protocol/protobuf";
+import { struct } from "../../../../provider/protocol/protobuf-struct";
+import { MalformedMessage } from "../../../../provider/protocol/wire-format";
 import { arrived, sent } from "../../../support/property-sets";
 
 /** Random messages for each comparison; 100,000 in all in the long form. */

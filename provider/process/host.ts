@@ -1,7 +1,13 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
 import type { Context, LifecycleSettings } from "../lifecycle/contract";
 import { noneFound } from "../lifecycle/messages";
-import { type ConfigLookup, keyExposures, resolveDialect, resolveServerlessUrl, resolveSettings } from "../settings";
+import {
+  type ConfigLookup,
+  keyExposures,
+  resolveDialect,
+  resolveServerlessUrl,
+  resolveSettings,
+} from "../settings/settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
 

@@ -2,7 +2,7 @@ import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 // The whole of the api package would load the clients into every program, which makes no call, and its shapes zod.
 import { isLoopback, parseAddress, parseProxy, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
-import type { LifecycleSettings } from "./lifecycle/contract";
+import type { LifecycleSettings } from "../lifecycle/contract";
 import {
   addressesBelow,
   keySources,

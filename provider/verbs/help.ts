@@ -1,4 +1,4 @@
-import { pagesAddress } from "./pages-address";
+import { pagesAddress } from "../generated/pages-address";
 
 /**
  * Titles of docs/guides/troubleshooting.md that are worth a link, each a part of the messages that it helps with. The first

@@ -10,10 +10,10 @@ import {
   type Secrets,
   Unknown,
 } from "../lifecycle/contract";
+import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failures";
 import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
-import { messageOf, type PropertySet, ResourceFailure } from "./failures";
+import type { Host } from "../process/host";
 import { withHelp } from "./help";
-import type { Host } from "./host";
 
 /** The subject of a verb. */
 export interface ResourceCall {

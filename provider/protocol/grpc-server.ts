@@ -1,7 +1,7 @@
 import { constants, createServer, type ServerHttp2Stream } from "node:http2";
 import type { Server as Listener } from "node:net";
-import { messageOf } from "../engine/failures";
-import { CallFailure, framed, headerText, isCallFailure, status, unframed } from "../engine/grpc";
+import { messageOf } from "../lifecycle/failures";
+import { CallFailure, framed, headerText, isCallFailure, status, unframed } from "./grpc";
 
 /** Takes the bytes of a request and returns those of the response. */
 export type Call = (request: Buffer) => Uint8Array | Promise<Uint8Array>;

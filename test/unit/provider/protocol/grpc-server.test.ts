@@ -3,8 +3,8 @@ import { connect, type IncomingHttpHeaders } from "node:http2";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { Client, credentials, type Metadata, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CallFailure } from "../../../../provider/engine/grpc";
-import { type Call, serveCalls } from "../../../../provider/plugin/grpc-server";
+import { CallFailure } from "../../../../provider/protocol/grpc";
+import { type Call, serveCalls } from "../../../../provider/protocol/grpc-server";
 
 const limit = 1_000_000;
 /** As long as grpc-js takes it in a header; the engine takes more. */
