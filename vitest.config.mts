@@ -9,6 +9,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const alias = [
   { find: /^serverless-compute-api$/, replacement: here("api/index.ts") },
   { find: /^serverless-compute-api\/address$/, replacement: here("api/address.ts") },
+  { find: /^serverless-compute-api\/catalog$/, replacement: here("api/catalog.ts") },
   { find: /^serverless-compute-api\/clock$/, replacement: here("api/clock.ts") },
   { find: /^serverless-compute-api\/limits$/, replacement: here("api/shapes/limits.ts") },
   { find: /^serverless-compute-api\/redaction$/, replacement: here("api/redaction.ts") },

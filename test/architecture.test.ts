@@ -29,7 +29,7 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["api/a.ts", 'import { x } from "pulumi-serverless-compute";'],
     ["api/b.ts", 'import type { X } from "serverless-compute-local";'],
   ],
-  "service imports only shapes and clock of api, and nothing of provider": [
+  "service imports only shapes, catalog and clock of api, and nothing of provider": [
     ["service/a.ts", 'import { createClients } from "serverless-compute-api";'],
     ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
     ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],

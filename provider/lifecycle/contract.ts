@@ -141,6 +141,8 @@ export interface Lifecycle {
     secrets?: readonly Path[],
     dialect?: Dialect,
   ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
+  /** Warnings about new inputs whose values the catalog does not list, except values that `olds` already has. */
+  unlisted(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
   /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
   /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */

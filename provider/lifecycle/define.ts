@@ -10,6 +10,7 @@ import { uncarried } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
 import { type Derived, previewOutputs } from "./properties/preview-outputs";
 import { type Traits, traitsOf } from "./properties/traits";
+import { unlistedValues } from "./properties/unlisted";
 import { textOf, toProperties } from "./properties/values";
 import { readingOf } from "./reading";
 import { forgetReads } from "./reads";
@@ -95,6 +96,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       const ruled = definition.dialectRules?.(inputs, dialect, olds) ?? [];
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled], nameSource };
     },
+    unlisted: (olds, news, secrets) => unlistedValues(shape, olds, news, secrets),
     diff,
     warnings: (changes, keepsName, dialect) => [
       ...warningsOf(shape, changes, () => definition.replaceWarning?.(keepsName, dialect)),

@@ -130,6 +130,8 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
       if (urn !== "") {
         checked.add(urn);
         nameSources.set(urn, nameSource);
+        for (const warning of lifecycle.unlisted(olds.properties, inputs, secrets.paths))
+          void host.log.warning(urn, clean(warning));
       }
       return {
         inputs: inputsOf(inputs, news),

@@ -22,7 +22,7 @@ export function catalogPage({ gpuTypes, cpuFlavors, dataCenters }) {
   return `# GPU types and data centres
 
 Generated from the local service's catalog by \`npm run generate\`; do not edit. These are public lists of 2026. The hosted service
-may have more, so other ids are accepted. \`getGpuTypes\` and \`getDataCenters\` list the service's current ids.
+may have more, so the provider only warns about other ids; the local service rejects them. \`getGpuTypes\` and \`getDataCenters\` list the service's current ids.
 
 ## GPU types
 

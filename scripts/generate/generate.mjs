@@ -51,7 +51,7 @@ function generatedFiles() {
     "provider/generated/pages-address.ts": () => pagesAddressText(publisher),
     "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": () => reference(schema),
-    "docs/catalog.md": () => catalogPage(require("../../service/dist/resources/catalog.js")),
+    "docs/catalog.md": () => catalogPage(require("../../api/dist/catalog.js")),
     "docs/code-blocks.md": () => codeBlocksPage(root),
     ...Object.fromEntries(manifests),
     ".github/CODEOWNERS": () => codeOwnersText(publisher),

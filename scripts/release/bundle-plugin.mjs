@@ -121,6 +121,7 @@ async function buildParts(entry) {
       "serverless-compute-api/address": inRepository("api/address.ts"),
       "serverless-compute-api/limits": inRepository("api/shapes/limits.ts"),
       "serverless-compute-api/redaction": inRepository("api/redaction.ts"),
+      "serverless-compute-api/catalog": inRepository("api/catalog.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
     inject: [fetchTypes],

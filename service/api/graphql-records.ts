@@ -1,16 +1,9 @@
+import { type cpuFlavors, type dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type AccountSettings, account } from "../resources/account";
-import {
-  type cpuFlavors,
-  type dataCenters,
-  gpuTypes,
-  gpuTypesOf,
-  pricePerHour,
-  shownGpuIds,
-  splitList,
-} from "../resources/catalog";
+import { gpuTypesOf, pricePerHour, shownGpuIds, splitList } from "../resources/catalog";
 import { type EndpointRow, type EndpointValues, flashBootType } from "../resources/endpoints";
 import type { SecretRow } from "../resources/secrets";
 import { withoutNulls } from "../resources/table";

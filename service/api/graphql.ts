@@ -9,11 +9,12 @@ import {
   validate,
 } from "graphql";
 import type { Logger } from "pino";
+import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { restNetworkVolumeCreate, secretCreateInput, secretValueInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
-import { cpuFlavors, dataCenters, gpuPools, gpuTypes } from "../resources/catalog";
+import { gpuPools } from "../resources/catalog";
 import type { EndpointRow } from "../resources/endpoints";
 import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/templates";

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
+import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
-import { cpuFlavors, dataCenters, gpuTypes, pricePerHour } from "../resources/catalog";
+import { pricePerHour } from "../resources/catalog";
 import {
   type CpuQuery,
   type DataCenterQuery,

@@ -1,12 +1,13 @@
 import { EventEmitter } from "node:events";
 import { isDeepStrictEqual } from "node:util";
+import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
 import type { Clock } from "serverless-compute-api/clock";
 import { restEndpointCreate } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type Database, lookIntoStore } from "../store/database";
 import { parseInput } from "../validation";
-import { instanceIdsOf } from "./catalog";
+import { instanceIdsOf, instanceOf, requireListed } from "./catalog";
 import { containerOf, type Releases } from "./releases";
 import { json, openTable, withChanges } from "./table";
 import type { TemplateTable } from "./templates";
@@ -174,6 +175,10 @@ export function createEndpoints(deps: {
 
   const check = (values: EndpointValues): EndpointContent => {
     const content = contentOf(parseInput(endpointSettings, values));
+    requireListed("gpuTypeIds", content.gpuTypeIds, gpuTypeIds);
+    const flavors = content.instanceIds.map((id) => instanceOf(id).flavor);
+    requireListed("cpuFlavorIds", flavors, cpuFlavorIds);
+    requireListed("dataCenterIds", content.dataCenterIds, dataCenterIds);
     if (!templates.find(content.templateId)) {
       throw new ServiceError("invalid", `templateId: template "${content.templateId}" does not exist`);
     }

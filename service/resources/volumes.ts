@@ -1,8 +1,10 @@
+import { dataCenterIds } from "serverless-compute-api/catalog";
 import type { Clock } from "serverless-compute-api/clock";
 import { restNetworkVolumePatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Database } from "../store/database";
+import { requireListed } from "./catalog";
 import type { EndpointTable } from "./endpoints";
 import { openTable } from "./table";
 
@@ -42,6 +44,7 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
     get: table.get,
     find: table.find,
     create: ({ type = "STANDARD", ...values }: NewVolume): VolumeRow => {
+      requireListed("dataCenterId", [values.dataCenterId], dataCenterIds);
       const volume = { id: table.newId(), ...values, type, createdAt: clock.now() };
       insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, type, volume.createdAt);
       return volume;

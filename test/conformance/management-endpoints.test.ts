@@ -46,10 +46,31 @@ describe("REST management API: POST /endpoints", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("POST /endpoints keeps the priority order of gpuTypeIds and accepts an unknown GPU type", async () => {
-    const gpuTypeIds = ["NVIDIA Z9", "NVIDIA L4", "NVIDIA A40"];
+  test("POST /endpoints keeps the priority order of gpuTypeIds", async () => {
+    const gpuTypeIds = ["NVIDIA H200", "NVIDIA L4", "NVIDIA A40"];
     const id = await account.endpoint({ gpuTypeIds });
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
+  });
+
+  test("POST and PATCH /endpoints reject ids that the catalog does not list with 400 and name them", async () => {
+    const [name, templateId] = [uniqueName("endpoint"), await account.template()];
+    const id = await account.endpoint();
+    for (const [property, value] of [
+      ["gpuTypeIds", "NVIDIA L44"],
+      ["dataCenterIds", "EU-RO1"],
+    ] as const) {
+      const settings = { [property]: [value] };
+      const answers = [
+        await account.rest("POST", "/endpoints", { name, templateId, ...settings }),
+        await account.rest("PATCH", `/endpoints/${id}`, settings),
+      ];
+      for (const answer of answers) {
+        expectAnswer(answer, 400);
+        expect(stringAt(answer, "message")).toContain(property);
+      }
+    }
+    const cpu = { name, templateId, computeType: "CPU", cpuFlavorIds: ["cpu9c"] };
+    expectAnswer(await account.rest("POST", "/endpoints", cpu), 400);
   });
 
   test("POST /endpoints accepts a template with isServerless false", { tags: ["reading:pod-template"] }, async () => {

@@ -2,6 +2,7 @@ import { copyFile, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gpuTypeIds } from "serverless-compute-api/catalog";
 import { createService } from "serverless-compute-local";
 import { afterAll, expect, test } from "vitest";
 import { expectAnswer, send, stringAt } from "../support/raw-http";
@@ -90,7 +91,7 @@ async function stir(service: ServiceAccess, endpoint: Watched, chance: Chance): 
       await call("PATCH", `${service.baseUrl}/templates/${templateId}`, { env: { N: String(chance.whole(0, 999)) } });
       return;
     case 1:
-      await change({ gpuTypeIds: [`GPU ${chance.whole(0, 99)}`] });
+      await change({ gpuTypeIds: [chance.oneOf(gpuTypeIds)] });
       return;
     case 2: {
       const workersMax = chance.whole(1, 3);

@@ -1,7 +1,7 @@
+import { gpuTypes } from "serverless-compute-api/catalog";
 import { describe, expect, test } from "vitest";
 import type { Value } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
-import { gpuTypes } from "../../service/resources/catalog";
 import { dialect, strippedResponses } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";

@@ -83,10 +83,10 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "service imports only shapes and clock of api, and nothing of provider",
+    sentence: "service imports only shapes, catalog and clock of api, and nothing of provider",
     breaches: badImports(
       (source) => within(source, "service"),
-      (to) => ours.test(to) && !/^serverless-compute-api\/(shapes|clock)$/.test(to),
+      (to) => ours.test(to) && !/^serverless-compute-api\/(shapes|catalog|clock)$/.test(to),
     ),
   },
   {

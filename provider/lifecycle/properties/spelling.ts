@@ -13,7 +13,7 @@ function distance(from: string, to: string): number {
 }
 
 /** The word that a misspelt one was most likely meant to be; undefined when none is near. */
-export function closest(word: string, candidates: string[]): string | undefined {
+export function closest(word: string, candidates: readonly string[]): string | undefined {
   const near = candidates
     .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ candidate, far }) => far <= Math.max(2, Math.floor(candidate.length / 3)))

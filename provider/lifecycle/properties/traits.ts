@@ -23,6 +23,8 @@ export interface Traits {
   onlyAtCreation?: true;
   /** Controls deployments only: the service does not store it. */
   stateOnly?: true;
+  /** Catalog of its values: a preview warns about a new value that is not listed. `noun` names one, for example "GPU type". */
+  catalog?: { noun: string; ids: readonly string[] };
   /** Why a change of this property deserves a warning in a preview. */
   warns?: string;
 }

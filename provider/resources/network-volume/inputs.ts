@@ -1,3 +1,4 @@
+import { dataCenterIds } from "serverless-compute-api/catalog";
 import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { traits } from "../../lifecycle/properties/traits";
@@ -9,6 +10,7 @@ export const networkVolumeInputs = z.strictObject({
   size: fields.size.register(traits, { growsOnly: "create a new volume under another resource name" }),
   dataCenterId: fields.dataCenterId.register(traits, {
     replaces: true,
+    catalog: { noun: "data centre", ids: dataCenterIds },
     warns: "a replaced volume loses its data",
   }),
   type: z

@@ -1,3 +1,4 @@
+import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
 import { restEndpointCreate, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { traits } from "../../lifecycle/properties/traits";
@@ -5,6 +6,7 @@ import { adoptExisting } from "../adopt-existing";
 import { jobInvokeInputs } from "../job-invoke/inputs";
 
 const { shape } = restEndpointCreate;
+const gpuTypeCatalog = { noun: "GPU type", ids: gpuTypeIds };
 const restartsWorkers = { warns: "active workers may restart" };
 
 const job = jobInvokeInputs.shape;
@@ -37,9 +39,13 @@ const verify = z.strictObject({
 export const serverlessEndpointInputs = restEndpointCreate
   .safeExtend({
     computeType: shape.computeType.register(traits, { replaces: true }),
-    gpuTypeIds: shape.gpuTypeIds.register(traits, restartsWorkers),
+    gpuTypeIds: shape.gpuTypeIds.register(traits, { catalog: gpuTypeCatalog, ...restartsWorkers }),
     gpuCount: shape.gpuCount.register(traits, restartsWorkers),
-    dataCenterIds: shape.dataCenterIds.register(traits, { unordered: true }),
+    cpuFlavorIds: shape.cpuFlavorIds.register(traits, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
+    dataCenterIds: shape.dataCenterIds.register(traits, {
+      unordered: true,
+      catalog: { noun: "data centre", ids: dataCenterIds },
+    }),
     allowedCudaVersions: shape.allowedCudaVersions.register(traits, { unordered: true }),
     networkVolumeIds: shape.networkVolumeIds.register(traits, { unordered: true }),
     scalerValue: z
@@ -60,7 +66,7 @@ export const serverlessEndpointInputs = restEndpointCreate
       .array(z.string().min(1))
       .describe("GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only.")
       .optional()
-      .register(traits, { unordered: true, dialect: "v2", ...restartsWorkers }),
+      .register(traits, { unordered: true, dialect: "v2", catalog: gpuTypeCatalog, ...restartsWorkers }),
     flashbootType: z
       .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
       .describe("Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only.")

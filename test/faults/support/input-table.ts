@@ -1,6 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
+import { gpuTypes } from "serverless-compute-api/catalog";
 import type { Properties, Value } from "../../../provider/lifecycle/contract";
-import { gpuTypes, instanceId } from "../../../service/resources/catalog";
+import { instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";

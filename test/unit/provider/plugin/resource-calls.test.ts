@@ -48,6 +48,22 @@ test("a check's message shows no value that is secret by its shape or by the pro
   );
 });
 
+test("a check warns about ids that the catalog does not list, and passes", async () => {
+  const warnings: string[] = [];
+  const host = await hostThatHears("");
+  const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
+  const check = resourceCalls({ ...host, log }, kinds).check({
+    ...{
+      urn: urnOf("ServerlessEndpoint"),
+      olds: sent({}),
+      news: sent({ templateId: "t", gpuTypeIds: ["NVIDIA L44"] }),
+    },
+    ...{ randomSeed: undefined, autonaming: undefined },
+  });
+  expect(check.failures ?? []).toEqual([]);
+  expect(warnings).toEqual(['gpuTypeIds: unknown GPU type "NVIDIA L44"; did you mean "NVIDIA L4"?']);
+});
+
 test("a check's failure names its property in Pulumi's property path syntax", () => {
   const properties = (kind: string, news: object) => check(kind, news).failures?.map(({ property }) => property);
   expect(properties("Template", { imageNaem: "a", env: { "a.b": 1, MODEL: [] } })).toEqual([

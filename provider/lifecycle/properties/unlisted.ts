@@ -1,0 +1,28 @@
+import { showValue } from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import type { Path, Properties } from "../contract";
+import { closest } from "./spelling";
+import { traitsOf } from "./traits";
+
+/**
+ * Warnings about values that the bundled catalog does not list, with the nearest listed value. Values that `olds` already has
+ * are skipped, because the service accepted them. Values of secret properties are neither checked nor shown.
+ */
+export function unlistedValues(
+  shape: z.ZodObject,
+  olds: Properties,
+  news: Properties,
+  secrets: readonly Path[],
+): string[] {
+  return Object.entries(shape.shape).flatMap(([key, schema]) => {
+    const { catalog } = traitsOf(schema);
+    if (!catalog || secrets.some(([top]) => top === key)) return [];
+    const known = new Set<unknown>([...catalog.ids, ...[olds[key]].flat()]);
+    return [news[key]].flat().flatMap((value) => {
+      if (typeof value !== "string" || known.has(value)) return [];
+      const meant = closest(value, catalog.ids);
+      const advice = meant === undefined ? "check that the service has it" : `did you mean ${showValue(meant)}?`;
+      return [`${key}: unknown ${catalog.noun} ${showValue(value)}; ${advice}`];
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { Unknown } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+
+const { NetworkVolume, ServerlessEndpoint } = kinds;
+
+test("ids that the catalog does not list get a warning with the nearest known id", () => {
+  const news = {
+    gpuTypeIds: ["NVIDIA L44", "NVIDIA L4"],
+    excludedGpuTypeIds: ["NVIDIA A400"],
+    cpuFlavorIds: ["cpu3x"],
+    dataCenterIds: ["EU-RO1", "moon"],
+  };
+  expect(ServerlessEndpoint.unlisted({}, news, [])).toEqual([
+    'gpuTypeIds: unknown GPU type "NVIDIA L44"; did you mean "NVIDIA L4"?',
+    'cpuFlavorIds: unknown CPU flavour "cpu3x"; did you mean "cpu3c"?',
+    'dataCenterIds: unknown data centre "EU-RO1"; did you mean "EU-RO-1"?',
+    'dataCenterIds: unknown data centre "moon"; check that the service has it',
+    'excludedGpuTypeIds: unknown GPU type "NVIDIA A400"; did you mean "NVIDIA A40"?',
+  ]);
+  expect(NetworkVolume.unlisted({}, { dataCenterId: "EU-RO1" }, [])).toEqual([
+    'dataCenterId: unknown data centre "EU-RO1"; did you mean "EU-RO-1"?',
+  ]);
+});
+
+test("values in the state, unknown values and secret values get no warning", () => {
+  const unlisted = { gpuTypeIds: ["NVIDIA Z9"] };
+  expect(ServerlessEndpoint.unlisted(unlisted, unlisted, [])).toEqual([]);
+  expect(ServerlessEndpoint.unlisted({}, { gpuTypeIds: [Unknown.value], dataCenterIds: Unknown.value }, [])).toEqual(
+    [],
+  );
+  expect(ServerlessEndpoint.unlisted({}, unlisted, [["gpuTypeIds", "0"]])).toEqual([]);
+});
