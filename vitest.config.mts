@@ -18,14 +18,14 @@ const alias = [
   { find: /^serverless-compute-local$/, replacement: here("service/index.ts") },
 ];
 
-/** The suites of the provider that run in dialect v2, too. */
+/** Suites of the provider that also run in dialect v2. */
 const faultsInV2 = [
   ...["requests", "drift", "inputs", "interrupted-creates", "secrecy", "cancellation", "time-outs"],
   ...["schedules", "previews", "two-backends", "capped-lists", "unreadable-objects", "service-additions"],
   ...["adopt-existing", "untouched-fields", "messages", "rollout-schedules", "rollout-requests", "rollout-creates"],
 ];
 
-/** Whether everything runs: `npm run test:full`. */
+/** True for `npm run test:full`, which runs everything. */
 const isFull = Boolean(process.env["FULL"]);
 
 /** Unit tests that start processes: workers of the local service, its command line, scripts. */

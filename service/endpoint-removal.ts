@@ -11,7 +11,7 @@ import type { WorkerLogs } from "./workers/logs";
 import type { WorkerPool } from "./workers/pool";
 import type { WorkerTokens } from "./workers/tokens";
 
-/** What an endpoint may leave on the job path, and how it is taken away. */
+/** Removes the remains of deleted endpoints from the job path. */
 export function createEndpointRemoval(deps: {
   tokens: Pick<WorkerTokens, "forget">;
   jobs: Pick<Jobs, "forget">;
@@ -33,7 +33,7 @@ export function createEndpointRemoval(deps: {
     underWay.add(done);
   };
 
-  /** Takes away everything that an endpoint left. */
+  /** Removes everything that an endpoint left. */
   async function remove(endpointId: string): Promise<void> {
     tokens.forget(endpointId);
     await jobs.forget(endpointId);

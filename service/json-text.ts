@@ -104,7 +104,7 @@ function scan(text: string, inner: Inner = () => undefined): void {
     }
   }
 
-  /** Reads a member's name and its colon; answers where its value begins. */
+  /** Reads a member's name and its colon; returns the index of its value. */
   function readName(begin: number): number {
     if (text.charCodeAt(begin) !== codes.quote) throw fault(text, begin);
     const end = stringEnd(text, begin);

@@ -2,26 +2,26 @@ import { isIP, isIPv6 } from "node:net";
 import { showValue } from "serverless-compute-api/shapes";
 import { ServiceError, StartError } from "./errors";
 
-/** Where the service listens, and by which names clients reach it. */
+/** Address and host names of the service. */
 export interface Listening {
-  /** The address of this machine that it listens on; 0.0.0.0 for all of them. */
+  /** Address to listen on; 0.0.0.0 for all addresses of this machine. */
   host: string;
-  /** Names that requests may have in their Host header beside those of loopback; empty where anything may be in it. */
+  /** Host names that requests may use, in addition to loopback; if empty, the Host header is not checked. */
   allowHosts: readonly string[];
 }
 
-/** Where the service listens unless it is told otherwise: nothing outside this machine reaches it. */
+/** Default address to listen on, reachable from this machine only. */
 export const defaultHost = "127.0.0.1";
 
 const isLoopback = (address: string): boolean => /^127\./.test(address) || address === "::1";
 const inUrl = (address: string): string => (isIPv6(address) ? `[${address}]` : address);
 
-/** A name as it is in a Host header, without a port. */
+/** A name in a Host header, without the port. */
 const hostName = /^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/i;
 
 /**
- * Checks where a service is to listen. An address that others can reach has to be meant: it needs the names by which they
- * do. Throws a StartError.
+ * Checks the address and the host names; throws a StartError. An address that other machines can reach requires host names,
+ * so that it is not exposed by accident.
  */
 export function checkListening({ host, allowHosts }: Listening): Listening {
   if (!isIP(host))
@@ -38,15 +38,15 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
   return { host, allowHosts };
 }
 
-/** The root of the APIs as this machine reaches them. */
+/** Returns the root URL of the APIs for clients on this machine. */
 export function rootOf(host: string, port: number): string {
   if (host === "0.0.0.0") return `http://127.0.0.1:${port}`;
   return `http://${host === "::" ? "[::1]" : inUrl(host)}:${port}`;
 }
 
 /**
- * What is wrong with a request's Host header: no web page gets at a service through a name of its own that leads here. Where
- * no name was allowed, anything may be in it.
+ * Creates a check of Host headers against DNS rebinding, which returns an error for an unknown host. Without `allowHosts`,
+ * every Host header passes.
  */
 export function createHostCheck({
   host,

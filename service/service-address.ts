@@ -4,27 +4,27 @@ import { z } from "zod";
 
 const shape = z.object({ serverlessUrl: z.url(), pid: z.int() });
 
-/** Where the service of a data folder listens, and its process. */
+/** Address and process id of the service of a data folder. */
 type ServiceAddress = z.output<typeof shape>;
 
 const fileOf = (dataFolder: string): string => join(dataFolder, "address");
 
-/** Notes where the service listens, for commands that find it by its data folder. */
+/** Stores the service's address in its data folder, for the other commands. */
 export function noteServiceAddress(dataFolder: string, address: ServiceAddress): void {
   const file = fileOf(dataFolder);
-  // In two steps, so that nobody reads half of it.
+  // A rename is atomic, so no reader finds a partial file.
   writeFileSync(`${file}.new`, JSON.stringify(address), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-/** Takes the note away: of this service when it ends, or of one that was killed before this one starts. */
+/** Deletes the stored address, at the end of the service or at the start after a kill. */
 export const forgetServiceAddress = (dataFolder: string): void => rmSync(fileOf(dataFolder), { force: true });
 
-/** Where the service of a data folder listens; undefined when none runs there. */
+/** Returns the address of a data folder's service; undefined if none is running. */
 export function readServiceAddress(dataFolder: string): ServiceAddress | undefined {
   try {
     const address = shape.parse(JSON.parse(readFileSync(fileOf(dataFolder), "utf8")));
-    // One that was killed leaves its note behind.
+    // A killed service leaves its file behind.
     process.kill(address.pid, 0);
     return address;
   } catch {

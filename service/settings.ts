@@ -12,51 +12,51 @@ import type { GpuMode } from "./workers/containers/spec";
 export const oldApis = ["v1", "graphql"] as const;
 export type OldApi = (typeof oldApis)[number];
 
-/** What `createService` and the command line take; everything has a default. Times in milliseconds. */
+/** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {
-  /** Port; 0 takes a free one. Default 7337. */
+  /** Port; 0 selects a free one. Default 7337. */
   port?: number;
-  /** Address of this machine to listen on. Default 127.0.0.1; one that other machines can reach needs `allowHosts`. */
+  /** Address to listen on. Default 127.0.0.1; any address but loopback requires `allowHosts`. */
   host?: string;
-  /** Names by which clients may reach the service, beside those of loopback: other Host headers are refused with 421. */
+  /** Host names that clients may use, in addition to loopback; other Host headers are rejected with 421. */
   allowHosts?: readonly string[];
-  /** The API key. Default: the data folder's own, which is made at its first start. */
+  /** The API key. Default: the key in the data folder, which is generated at its first start. */
   apiKey?: string | undefined;
-  /** Folder that holds the database, the key file and the logs. Default `.serverless-compute/service`. */
+  /** Folder of the database, the key file and the logs. Default `.serverless-compute/service`. */
   dataFolder?: string;
-  /** Image name → what runs here for it: a command line, or the path of a .mjs, .js or .ts handler file. */
+  /** Image name → command line, or path of a handler file (.mjs, .js or .ts), that runs the image. */
   images?: Record<string, string>;
   /**
-   * What runs an image that `images` has no entry for: a container of it (`docker`), one where a Docker Engine answers (`auto`),
-   * or nothing. Default `auto`.
+   * Runtime of images without an entry in `images`: a container (`docker`), a container if a Docker Engine is reachable
+   * (`auto`), or none. Default `auto`.
    */
   runtime?: "auto" | "docker" | "none";
   /**
-   * Which workers in containers get GPUs of this machine, as many as their endpoint's gpuCount says: those of GPU endpoints where the
-   * engine has GPUs (`auto`), the same or they fail (`all`), or none. Default `auto`.
+   * GPUs for workers of GPU endpoints in containers, `gpuCount` each: if the engine has GPUs (`auto`), always, so that workers
+   * fail without GPUs (`all`), or never (`none`). Default `auto`.
    */
   gpus?: GpuMode;
-  /** How long a template stays in use after its last endpoint let go of it. Default 120000. */
+  /** Time that a template stays in use after its last endpoint released it. Default 120000. */
   templateRelease?: number;
-  /** Shape of /stream answers: the interface's bare array, or the envelope that the SDKs read. Default `auto`: the envelope for those SDKs. */
+  /** Shape of /stream responses: the interface's bare array, or the SDKs' envelope. Default `auto`: the envelope for those SDKs only. */
   stream?: "auto" | "array" | "envelope";
-  /** True if requests beyond the interface's rate limits are refused; `off` is for load tests of one's own handlers. Default `on`. */
+  /** Rate limits of the interface; `off` is for load tests of handlers. Default `on`. */
   rateLimits?: "on" | "off";
   /** APIs that respond with 410 to every request, as after their retirement. Default: none. */
   retire?: readonly OldApi[];
-  /** True if REST v1 and GraphQL refuse to delete an endpoint that still allows workers. Default false. */
+  /** True if REST v1 and GraphQL reject the delete of an endpoint whose `workersMax` is above 0. Default false. */
   deleteNeedsScaleDown?: boolean;
-  /** Elements in a page of a REST v2 list where a request has no limit. Default 1000. */
+  /** Elements in a page of a REST v2 list if the request sets no limit. Default 1000. */
   pageSize?: number;
-  /** True if the service has its web page, the console. Default true. */
+  /** True if the service serves the console, its web page. Default true. */
   console?: boolean;
-  /** True if a saved source file in the folder of a handler of `images` restarts its workers, after their jobs. Default false. */
+  /** True if workers restart, after their jobs, when a source file in the folder of their handler changes. Default false. */
   watch?: boolean;
-  /** Waits of the job path that are to be other than the defaults; docs/service.md, Waits, lists them. */
+  /** Overrides of the job path's timings; docs/service.md, Waits, lists them. */
   timings?: Partial<JobTimings>;
   /** Default: the machine's clock. */
   clock?: Clock;
-  /** Receives each sentence that the user should read although the service goes on, such as moved files or a full disk. */
+  /** Receives warnings for the user, such as moved files or a full disk. */
   onNotice?: (text: string) => void;
   /** Default `info` for the command line, `silent` when embedded. */
   logLevel?: "silent" | "error" | "warn" | "info" | "debug";
@@ -66,19 +66,19 @@ export type ServiceSettings = Required<Omit<ServiceOptions, "timings" | "apiKey"
   listening: Listening;
   apiKey: string | undefined;
   timings: JobTimings;
-  /** Where the Docker Engine is; throws an Error that says why that is unknown. */
+  /** Returns the address of the Docker Engine; throws an Error with the reason if none is found. */
   engine(): EngineAddress;
 };
 
-/** Port that clients try when they are told no address. */
+/** Default port of the service and its clients. */
 export const defaultPort = 7337;
 
-/** Data folder when none is named: under the current folder. */
+/** Default data folder, in the current folder. */
 export const defaultDataFolder = (): string => join(process.cwd(), ".serverless-compute", "service");
 
 const levels = ["silent", "error", "warn", "info", "debug"];
 
-/** What is wrong with options of a program that no compiler has checked; each names the option, its value and what is allowed. */
+/** Checks options at run time, because a program may be plain JavaScript. Errors name the option, its value and what is allowed. */
 function checkOptions(options: ServiceOptions): void {
   const { port, runtime, gpus, templateRelease, stream, rateLimits, retire, logLevel } = options;
   const check = (name: string, value: unknown, right: boolean, allowed: string): void => {
@@ -105,22 +105,22 @@ function checkOptions(options: ServiceOptions): void {
     throw new StartError(`${apiKeyVariable}: must be 16 or more printable characters without spaces`);
 }
 
-/** The variable with the API key that a service is to have. */
+/** Environment variable of the service's API key. */
 const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
 
-/** The API key that the environment gives the service; undefined where it gives none. */
+/** Returns the API key from the environment; undefined if none is set. */
 export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;
 
-/** Returns true if `npx` started this command itself, and not something that started it and may end before it. */
+/** Returns true if `npx` started this process directly. */
 export function isStartedByNpx(): boolean {
   const { npm_lifecycle_event: event, npm_lifecycle_script: script } = process.env;
   return event === "npx" && script?.includes("serverless-compute-local") === true;
 }
 
-/** Where the Docker Engine of this machine is; throws an Error that says why that is unknown. */
+/** Returns the address of this machine's Docker Engine; throws an Error with the reason if none is found. */
 export const findLocalEngine = (): EngineAddress => findEngine(process.env);
 
-/** Options with every default filled in; throws a StartError for one that cannot be. */
+/** Fills in all defaults; throws a StartError for an invalid option. */
 export function resolveSettings(options: ServiceOptions): ServiceSettings {
   checkOptions(options);
   return {

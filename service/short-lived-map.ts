@@ -1,13 +1,13 @@
-/** Above so many entries a new table costs more than it saves. */
+/** Number of entries above which a new table costs more than it saves. */
 const largest = 1000;
-/** Entries that leave, besides as many as stay, until the next table. */
+/** Deleted entries, in addition to the remaining ones, before the next table. */
 const slack = 64;
 
 /**
- * A Map for entries that come and go with every job. While somebody iterates over it, entries may leave but none may come.
- * V8's own makes itself a new table again and again, and each old table refers to the next: once one of them is among the old
- * objects, all later ones live through every young collection with what they held, which then takes up to ten times as long.
- * So this begins with a fresh Map now and then.
+ * A Map for entries that live as long as a job. During an iteration entries may be deleted but not added.
+ * V8's Map reallocates its table repeatedly, and each old table refers to the next one. Once a table is in the old generation,
+ * all later ones survive every young collection with their entries, which then takes up to ten times as long. Therefore this
+ * class occasionally moves its entries to a new Map.
  */
 export class ShortLivedMap<Key, Value> {
   #entries: Map<Key, Value>;

@@ -62,7 +62,7 @@ export function readMembers(body: string): ReadonlyMap<string, string> {
   throw new ServiceError("invalid", "body: must be a JSON object");
 }
 
-/** Those of the members that the service itself reads, parsed. */
+/** Parses the members that the service itself uses. */
 export function parseMembers(members: ReadonlyMap<string, string>, names: string[]): Record<string, unknown> {
   const read: [string, unknown][] = [];
   for (const name of names) {

@@ -5,21 +5,21 @@ import type { JobMetrics } from "./metrics";
 import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
 
-/** How often the log of an endpoint is looked at, ms, and every how many of these looks everything else is. */
+/** Poll interval of an endpoint's log, ms, and the number of polls between updates of everything else. */
 const lookInterval = 250;
 const looksPerView = 4;
 
-/** Past lines of a log that a page begins with. */
+/** Past log lines that a page shows first. */
 const pastLines = 200;
 
-/** Looks without anything new after which a comment is sent: a page that is gone is noticed then. */
+/** Polls without news after which a comment is sent, which detects closed pages. */
 const quietLooks = 40;
 
 interface ContentDeps {
   resources: Resources;
   view: ConsoleView;
   metrics: Pick<JobMetrics, "read">;
-  /** The file that has the output of the endpoint's workers. */
+  /** File with the output of the endpoint's workers. */
   logFile(endpointId: string): string;
   clock: Clock;
 }
@@ -29,13 +29,13 @@ const pageLength = 50;
 
 export type ConsoleContent = ReturnType<typeof createConsoleContent>;
 
-/** What the console shows. */
+/** Content of the console. */
 export function createConsoleContent(deps: ContentDeps) {
   const { view, clock } = deps;
   return {
     file: readPageFile,
     events: (endpointId: string | undefined, signal: AbortSignal) => consoleEvents(deps, endpointId, signal),
-    /** A page of an endpoint's jobs, newest first, and where the next one begins; null on the last one. */
+    /** A page of an endpoint's jobs, newest first, and the start of the next page; null on the last page. */
     async page(endpointId: string, before: number): Promise<{ rows: object[]; before: number | null }> {
       const found = await view.page(endpointId, before, pageLength);
       return { rows: found.jobs.map((job) => jobRow(job, clock.now())), before: found.before ?? null };
@@ -46,8 +46,8 @@ export function createConsoleContent(deps: ContentDeps) {
 }
 
 /**
- * What the console's page shows, as server-sent events: `endpoints` and `resources`, and of one endpoint `metrics`, `jobs` (the
- * newest page) and `log` (lines). Each is sent at the begin, and then when it has changed.
+ * Server-sent events of the console's page: `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
+ * page) and `log` (lines). Each is sent at the beginning and after every change.
  */
 async function* consoleEvents(
   { resources, view, metrics, logFile, clock }: ContentDeps,
@@ -57,7 +57,7 @@ async function* consoleEvents(
   const sent = new Map<string, string>();
   const tail = endpointId === undefined ? undefined : createLogTail(logFile(endpointId));
 
-  /** The event, unless the page has it already. */
+  /** Returns the event unless the page already has its content. */
   function changed(name: string, value: unknown): string[] {
     const data = JSON.stringify(value);
     if (sent.get(name) === data) return [];
@@ -81,7 +81,7 @@ async function* consoleEvents(
   }
 
   try {
-    // A page that lost its connection asks again after a second.
+    // A page that lost its connection reconnects after a second.
     yield "retry: 1000\n\n";
     if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.last(pastLines))}\n\n`;
     for (let look = 0, quiet = 0; !signal.aborted; look++, quiet++) {

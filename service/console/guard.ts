@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
 import { type ConsoleSessions, sessionLifetime } from "./sessions";
 
-/** A header that no page of another origin can send without asking first, which this service never allows. */
+/** A header that pages of another origin cannot send without a preflight, which this service never allows. */
 const pageHeader = "x-serverless-compute-console";
 
-/** What every response of the console says: code from its own files only, in no frame, kept by nobody. */
+/** Headers of every response: scripts from the console's own files only, no framing, no caching. */
 export const securityHeaders = {
   "content-security-policy": [
     "default-src 'none'",
@@ -22,7 +22,7 @@ export const securityHeaders = {
   "x-frame-options": "DENY",
 } as const;
 
-/** Cookies are shared by all ports of a host, so the name has the port: two services do not end each other's sessions. */
+/** Cookie name with the port, because all ports of a host share cookies: services do not end each other's sessions. */
 const cookieName = (port: string): string => `serverless-compute-console-${port}`;
 
 function cookieOf(header: string | undefined, name: string): string | undefined {
@@ -30,10 +30,10 @@ function cookieOf(header: string | undefined, name: string): string | undefined 
   return parts.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-/** Checks who calls the console; the checks throw a ServiceError. `serverlessUrl` is the service's root, known once it listens. */
+/** Checks requests to the console; the checks throw a ServiceError. `serverlessUrl` is the service's root once it listens. */
 export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, serverlessUrl: () => string) {
   const portOf = (): string => new URL(serverlessUrl()).port || "80";
-  /** Hosts as browsers send them: without port 80. */
+  /** Host headers of browsers, which omit port 80. */
   const hosts = (): string[] =>
     ["127.0.0.1", "localhost"].map((host) => (portOf() === "80" ? host : `${host}:${portOf()}`));
   const forbid = (subject: string, sent: string | string[] | undefined, what: string): never => {
@@ -42,11 +42,11 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
   const openHere = (): string => `open the console at ${serverlessUrl()}`;
 
   return {
-    /** Any request: its Host is an address of this machine, so that no name of others that leads here (DNS rebinding) is served. */
+    /** Requires that a request's Host is an address of this machine, against DNS rebinding. */
     checkHost({ headers }: FastifyRequest): void {
       if (!hosts().includes(headers.host ?? "")) forbid("header Host", headers.host, openHere());
     },
-    /** A request for data: it comes from the console's own page, in a session. */
+    /** Requires that a request for data comes from the console's own page, in a session. */
     checkPage({ headers, method }: FastifyRequest): void {
       const { origin, host } = headers;
       const site = headers["sec-fetch-site"];
@@ -60,7 +60,7 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
         'session: is missing or has expired; run "serverless-compute-local open" for a new link',
       );
     },
-    /** Gives the browser a session. */
+    /** Sets the session cookie. */
     setSession(reply: FastifyReply, session: string): void {
       const limits = `HttpOnly; SameSite=Strict; Path=/console; Max-Age=${sessionLifetime / 1000}`;
       reply.header("set-cookie", `${cookieName(portOf())}=${session}; ${limits}`);

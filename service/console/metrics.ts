@@ -10,7 +10,7 @@ export const slotCount = 90;
 const perOctave = 4;
 const bucketCount = 24 * perOctave;
 
-/** What an endpoint did in the last 15 minutes: a value for each slot, the oldest first. Times in ms; null where no job ended. */
+/** Metrics of an endpoint in the last 15 minutes: a value per slot, oldest first. Times in ms; null if no job ended. */
 interface EndpointMetrics {
   /** End of the last slot, ms since the epoch. */
   until: number;

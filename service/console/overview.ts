@@ -3,7 +3,7 @@ import { delayTime, executionTime, type Job } from "../jobs/job";
 import type { JobView } from "../jobs/job-view";
 import type { Resources } from "../resources";
 
-/** What the console reads of the job path. */
+/** Read access of the console to the job path. */
 export interface ConsoleView extends JobView {
   health(endpointId: string): EndpointHealth;
   workers(endpointId: string): { id: string; status: string; startedAt: number }[];

@@ -9,14 +9,14 @@ import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";
 import type { ConsoleSessions } from "./sessions";
 
-/** What the console's routes need. `content` is what they show: loaded when the first request asks for any of it. */
+/** Dependencies of the console's routes. `content` is loaded at the first request that uses it. */
 interface ConsoleRouteDeps {
   sessions: ConsoleSessions;
   auth: Pick<Auth, "checkRest">;
   serverlessUrl(): string;
   content(): Promise<ConsoleContent>;
   exists(endpointId: string): boolean;
-  /** Registers the job API for callers that were checked before. */
+  /** Registers the job API without its own authentication. */
   jobRoutes(app: FastifyInstance): void;
 }
 
@@ -34,7 +34,7 @@ interface OfJob {
   Params: { endpointId: string; jobId: string };
 }
 
-/** The console: its page, which holds nothing, for everybody; what the page shows and does, for sessions only. */
+/** Registers the console: the empty page without authentication, its data and actions for sessions only. */
 export function registerConsoleRoutes(app: FastifyInstance, deps: ConsoleRouteDeps): void {
   const { sessions, auth, serverlessUrl, content, exists } = deps;
   const guard = createConsoleGuard(sessions, serverlessUrl);
@@ -54,7 +54,7 @@ export function registerConsoleRoutes(app: FastifyInstance, deps: ConsoleRouteDe
     if (token === undefined) return sendFile(reply, "index.html");
     const session = sessions.open(token);
     if (session !== undefined) guard.setSession(reply, session);
-    // Either way the token leaves the address and the history; a page without a session says how to get one.
+    // The redirect removes the token from the address and the history. A page without a session shows how to get one.
     return reply.redirect("/", 303);
   });
   app.get<{ Params: { name: string } }>("/console/:name", ({ params }, reply) => sendFile(reply, params.name));

@@ -1,13 +1,13 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
 
-/** How long a link opens the console, ms. */
+/** Lifetime of a console link, ms. */
 export const linkLifetime = 60 * 60 * 1000;
 
-/** How long a session lasts, ms. */
+/** Lifetime of a session, ms. */
 export const sessionLifetime = 7 * 24 * 60 * 60 * 1000;
 
-/** Links that wait to be opened; the oldest makes room for another one. */
+/** Maximum number of unused links; a new link replaces the oldest. */
 const mostLinks = 100;
 
 export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
@@ -15,9 +15,8 @@ export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /**
- * Who may use the console: links that work once, and the sessions that they are exchanged for. These are signed with a key
- * that is derived from the API key, so that they outlive a restart of the service without being stored, and end when the data
- * folder gets another API key.
+ * Single-use links to the console and the sessions that they are exchanged for. Sessions are signed with a key derived from
+ * the API key. They are not stored, survive a restart of the service, and end when the data folder gets another API key.
  */
 export function createConsoleSessions(apiKey: string, clock: Clock) {
   const key = createHmac("sha256", apiKey).update("sessions of the console").digest();

@@ -28,7 +28,7 @@ export interface JobEndpoint {
 
 export type JobQueue = ReturnType<typeof createJobQueue>;
 
-/** The durable queue: jobs in memory and in the store, their deadlines, streams and webhooks. It knows neither workers nor HTTP. */
+/** The durable queue: jobs in memory and in the store, their deadlines, streams and webhooks. It is independent of workers and HTTP. */
 export function createJobQueue(
   database: Database,
   {

@@ -89,8 +89,8 @@ export function createJobStream({
     },
 
     /**
-     * The same for one of several readers: waits until the answers of the others arrived or were lost, so that chunks which come back are
-     * read in their order and once. The reading has to be `answered`.
+     * Like `read`, for one of several readers: waits until the responses to the others were received or lost, so that unread chunks
+     * are delivered in order and once. The caller must call `answered`.
      */
     async readInTurn(find: () => Job | undefined, signal: AbortSignal): Promise<AnsweredReading | undefined> {
       const until = clock.now() + hold;
@@ -200,7 +200,7 @@ function chunkText(output: string, own: Record<string, unknown>, metrics: string
   return `{"output":${output},"metrics":{${all.join(",")}}}`;
 }
 
-/** What escapes and metrics add is kept free. */
+/** Leaves room for JSON escapes and metrics. */
 const partSize = limits.streamChunk - 16 * 1024;
 
 /** Splits a text into parts whose JSON fits into a chunk, never inside a character. */

@@ -1,48 +1,48 @@
 import { limits, showValue } from "serverless-compute-api/shapes";
 import { StartError } from "../errors";
 
-/** Waits of the job path that no client sets, in milliseconds. Tests take shorter ones. */
+/** Timings of the job path that clients cannot set, in milliseconds. Tests use shorter ones. */
 export interface JobTimings {
-  /** How long an empty job-take is held; workers give up after 90 s. */
+  /** Hold time of a job-take without jobs; workers time out after 90 s. */
   takeHold: number;
-  /** How long an empty job-stop is held. */
+  /** Hold time of a job-stop without jobs to stop. */
   stopHold: number;
-  /** How long an empty /stream is held: about 10 s, and below the 10 s after which the Python client gives up. */
+  /** Hold time of a /stream without chunks: just below 10 s, the timeout of the Python client. */
   streamHold: number;
-  /** How often workers are told to ping. */
+  /** Ping interval of workers. */
   pingInterval: number;
-  /** A worker that pinged before and is silent for so long is lost. */
+  /** Time without pings after which a worker that pinged before is lost. */
   pingSilence: number;
-  /** A worker without a job that asks for none for so long is lost; one that never asked is unhealthy. */
+  /** Time without a job-take after which a worker without a job is lost, or unhealthy if it never sent one. */
   takeSilence: number;
-  /** A worker that has not asked for its first job after so long is stopped. */
+  /** Time without a first job-take after which a worker is stopped. */
   startLimit: number;
-  /** How long after a start the jobs of workers elsewhere stay theirs, for them to come back. */
+  /** Time after a start in which workers elsewhere can return to their jobs. */
   returnGrace: number;
-  /** Silence counts only when it is still there so much later: a suspended machine wakes up with late workers. */
+  /** Time after which silence is checked again, because workers are late after a machine was suspended. */
   secondLook: number;
-  /** From the request to stop a job to the end of a worker that goes on with it. */
+  /** Time from the request to stop a job until its worker is stopped. */
   stopGrace: number;
   /** From SIGTERM to SIGKILL. */
   killGrace: number;
-  /** A worker that says it has no job so long after it got one has lost it. */
+  /** Time after a job's start after which a worker that reports no job has lost it. */
   lostJob: number;
-  /** Wait before a worker is started again after one that failed, doubled with each failure up to `startBackoffMax`. */
+  /** Backoff before a worker is restarted after a failure, doubled with each failure up to `startBackoffMax`. */
   startBackoff: number;
   startBackoffMax: number;
-  /** A worker of a new version that waits for a job for so long is as good as one that completed one: old workers may go. */
+  /** Idle time after which a worker of a new version counts as healthy, so that old workers may stop. */
   rolloutPause: number;
-  /** How long a webhook's receiver may take to answer. */
+  /** Response timeout of a webhook's receiver. */
   webhookAnswer: number;
   /** Wait between two attempts of a webhook. */
   webhookDelay: number;
-  /** How long a request may take to come in, head and body. */
+  /** Time limit for receiving a request's head and body. */
   requestLimit: number;
-  /** How long the result of a `/run` job is kept after its end. */
+  /** Retention of a `/run` job's result after its end. */
   runRetention: number;
-  /** How long the result of a `/runsync` or `/openai` job is kept after its end; the interface allows 5 minutes at most. */
+  /** Retention of the result of a `/runsync` or `/openai` job after its end; at most 5 minutes (interface). */
   runsyncRetention: number;
-  /** How often jobs whose time is over are deleted; clients see none of them in the meantime. */
+  /** Interval at which expired jobs are deleted; clients do not see expired jobs. */
   sweep: number;
 }
 
@@ -70,15 +70,15 @@ export const defaultTimings: JobTimings = {
   sweep: 1_000,
 };
 
-/** The longest wait: a week. Timers hold little more than three. Results of `/runsync` are kept 5 minutes at most. */
+/** Upper bound in ms: a week, because Node's timers overflow after 24.8 days; for results of `/runsync` 5 minutes. */
 const longest = (wait: string): number =>
   wait === "runsyncRetention" ? limits.retention.runsyncMax : 7 * 24 * 3600 * 1000;
 
-/** All waits, those that are not given at their defaults; throws a StartError that names a wrong one, and what is allowed. */
+/** Fills in defaults; throws a StartError that names an invalid timing and what is allowed. */
 export function resolveTimings(given: Partial<JobTimings>): JobTimings {
   for (const [name, value] of Object.entries(given)) {
     if (!(name in defaultTimings))
-      throw new StartError(`timings.${name}: is no wait, there are ${Object.keys(defaultTimings).join(", ")}`);
+      throw new StartError(`timings.${name}: unknown timing; must be one of ${Object.keys(defaultTimings).join(", ")}`);
     if (!Number.isSafeInteger(value) || value < 1 || value > longest(name)) {
       const allowed = `must be a whole number of milliseconds from 1 to ${longest(name)}`;
       throw new StartError(`timings.${name}: ${showValue(value)} is not allowed, ${allowed}`);
@@ -87,11 +87,11 @@ export function resolveTimings(given: Partial<JobTimings>): JobTimings {
   return { ...defaultTimings, ...given };
 }
 
-/** Crashes of a job's worker after which it is queued again; the next one fails it. */
+/** Worker crashes after which a job is requeued; the next crash fails the job. */
 export const crashLimit = 2;
 
-/** How long it takes until what the store could not keep is tried again, ms. */
+/** Delay before a failed write to the store is retried, ms. */
 export const storePause = 1000;
 
-/** Workers in a row that end before they ask for a job, after which the waiting jobs fail. */
+/** Consecutive workers that end before their first job-take, after which the queued jobs fail. */
 export const startFailureLimit = 3;

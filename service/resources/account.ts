@@ -3,7 +3,7 @@ import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import { json, withoutNulls } from "./table";
 
-/** The account that everything here belongs to; a local service has one. */
+/** The only account of a local service. */
 export const account = { id: "local", email: "local@127.0.0.1" } as const;
 
 const settings = z.object({
@@ -12,7 +12,7 @@ const settings = z.object({
   notifyPodsGeneral: z.boolean().default(false),
   notifyLowBalance: z.boolean().default(false),
 });
-/** Settings of the account: kept and shown, and nobody is notified. */
+/** Settings of the account: stored and returned, without further effect. */
 export type AccountSettings = z.output<typeof settings>;
 
 export function openAccountSettings(database: Database) {
@@ -22,7 +22,7 @@ export function openAccountSettings(database: Database) {
   const get = (): AccountSettings => stored.get()?.content ?? settings.parse({});
   return {
     get,
-    /** Null leaves a setting as it is. */
+    /** Null keeps a setting unchanged. */
     update: (changes: object): AccountSettings =>
       database.transaction(() => {
         const next = parseInput(settings, { ...get(), ...withoutNulls(changes) });

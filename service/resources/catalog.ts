@@ -80,8 +80,8 @@ export const splitList = (text: string | null | undefined): string[] =>
     .filter((word) => word !== "");
 
 /**
- * GPU types of GraphQL's `gpuIds`: pools and single types in priority order, "-TYPE" leaves a type out.
- * A name that is no known pool is taken for a type.
+ * GPU types of GraphQL's `gpuIds`: pools and single types in priority order; "-TYPE" excludes a type.
+ * An unknown pool name counts as a type.
  */
 export function gpuTypesOf(gpuIds: string): string[] {
   const words = splitList(gpuIds);

@@ -7,35 +7,35 @@ import type { Secrets } from "./secrets";
 import { commandLineOf, startCommandOf, type TemplateTable } from "./templates";
 import type { Volumes } from "./volumes";
 
-/** What a worker is started with. */
+/** Start parameters of a worker. */
 export interface WorkerEnvironment {
   image: string;
   /** Start arguments of the container as one command line, not split. */
   dockerArgs: string;
-  /** The template's environment with the endpoint's over it, secret references replaced. */
+  /** Variables of the template, overridden by those of the endpoint, with secret references replaced. */
   env: Record<string, string>;
-  /** Secret values inside `env`: no log may show them. */
+  /** Secret values in `env`, which are redacted in logs. */
   secretValues: string[];
   container: ContainerNeeds;
 }
 
-/** What of template and endpoint matters to a container only. */
+/** Settings of template and endpoint that only containers use. */
 export interface ContainerNeeds {
-  /** Replaces the image's own entrypoint; empty to keep that. */
+  /** Replaces the image's entrypoint unless empty. */
   entrypoint: string[];
-  /** The credentials to pull the image with. */
+  /** Credentials for pulling the image. */
   registryAuth: RegistryCredentials | undefined;
   diskInGb: number;
-  /** The network volume, which is at each of `mountPaths`; undefined when the endpoint has none. */
+  /** Network volume mounted at each of `mountPaths`; undefined if the endpoint has none. */
   volumeId: string | undefined;
   mountPaths: string[];
-  /** GPUs of a GPU endpoint; 0 for one of CPUs. */
+  /** GPUs of a GPU endpoint; 0 for a CPU endpoint. */
   gpus: number;
-  /** What a CPU endpoint's worker may use; undefined for one of GPUs, which gets what there is. */
+  /** CPU and memory limits of a CPU endpoint; undefined for a GPU endpoint, which has no limits. */
   cpu: { vcpus: number; memoryInGb: number } | undefined;
 }
 
-/** Where the hosted service mounts the volume of a serverless worker. */
+/** Mount path of a serverless worker's volume on the hosted service. */
 const serverlessMountPath = "/runpod-volume";
 
 /** The first instance of a CPU endpoint. */
@@ -47,7 +47,7 @@ function cpuOf({ instanceIds: [first] }: EndpointRow): ContainerNeeds["cpu"] {
 
 const secretReference = /\{\{\s*RUNPOD_SECRET_([A-Za-z0-9_.\-/]+)\s*\}\}/g;
 
-/** What the job path reads of the resources. */
+/** Read access of the job path to the resources. */
 export type EndpointLookup = ReturnType<typeof createEndpointLookup>;
 
 export function createEndpointLookup(deps: {
@@ -60,18 +60,18 @@ export function createEndpointLookup(deps: {
 }) {
   const { endpoints, templates, secrets, registryAuths, volumes, releases } = deps;
   return {
-    /** The endpoint, or undefined when it is unknown or deleted. Cheap: mostly from memory. */
+    /** Returns the endpoint, mostly from memory; undefined if it is unknown or deleted. */
     get: endpoints.committed,
     all: endpoints.list,
-    /** The versions that the endpoint's newest one sets back; none when that runs something new. */
+    /** Versions that the endpoint's newest version rolls back; none if it runs new content. */
     setBack: releases.setBack,
-    /** Ids of the volumes that there are. */
+    /** Ids of all volumes. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
     /** Images that endpoints use. */
     images: (): Set<string> =>
       new Set(endpoints.list().flatMap(({ templateId }) => templates.find(templateId)?.imageName ?? [])),
     /**
-     * What a worker of an endpoint is started with; read at each start, so that it has the secrets' values of that moment.
+     * Returns the start parameters of an endpoint's worker. Read at each start, so that they contain the current secret values.
      * Throws a ServiceError that names the first reference without a secret.
      */
     workerEnvironment(id: string): WorkerEnvironment {
@@ -91,7 +91,7 @@ export function createEndpointLookup(deps: {
           secretValues.add(value);
           return value;
         });
-      // Node would quote the value, which may be a secret.
+      // Node's own error would contain the value, which may be a secret.
       const check = (what: string, ...texts: string[]): void => {
         if (!texts.some((text) => text.includes("\0"))) return;
         const fault = `${what} of endpoint "${endpoint.name}" holds a null character, which no process can have: remove it`;

@@ -83,7 +83,7 @@ const row = z
   .object({ id: z.string(), version: z.number(), content: json(endpointSettings), createdAt: z.number() })
   .transform(({ content, ...rest }): EndpointRow => ({ ...contentOf(content), ...rest }));
 
-/** What happens to endpoints and what they use, emitted once it is in the store; listeners may come in any order. */
+/** Events of endpoints and the objects that they use, emitted after the commit; the order of listeners does not matter. */
 export type EndpointEvents = EventEmitter<{
   endpointCreated: [endpointId: string];
   /** `workersRestart` when running workers no longer fit (GPU type, template, env). */

@@ -11,7 +11,7 @@ import { createSecrets } from "./secrets";
 import { createTemplates, openTemplateTable } from "./templates";
 import { createVolumes } from "./volumes";
 
-/** What users manage, a member for each noun. REST and GraphQL show the same ones. */
+/** The resources that users manage; REST and GraphQL share them. */
 export type Resources = ReturnType<typeof createResources>;
 
 export function createResources(deps: {
@@ -39,7 +39,7 @@ export function createResources(deps: {
     endpoints,
     endpointContainers: createEndpointContainers({ ...deps, endpoints, templates: checkedTemplates }),
     releases: releases.of,
-    /** What the job path reads, and what it listens to. */
+    /** Read access and events for the job path. */
     lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes, releases }),
     events: table.events,
     /** Runs calls of several nouns whole or not at all. */

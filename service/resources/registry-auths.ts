@@ -14,7 +14,7 @@ type RegistryAuthRow = z.output<typeof row>;
 
 const credentials = z.object({ username: z.string().min(1), password: z.string().min(1) });
 
-/** What a private image is pulled with. */
+/** Credentials for pulling a private image. */
 export type RegistryCredentials = z.output<typeof credentials>;
 const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials.shape });
 const registryAuthChange = credentials.extend({ id: z.string() });

@@ -4,7 +4,7 @@ import type { Database } from "../store/database";
 import { json } from "./table";
 import type { TemplateRow } from "./templates";
 
-/** What an endpoint's workers run at one of its versions. */
+/** Worker content of one version of an endpoint. */
 const container = z.object({
   image: z.string(),
   args: z.string(),

@@ -5,7 +5,7 @@ import type { Database, RowShape } from "../store/database";
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/** What the tables of all resources have in common. Rows come in the order in which they were made. */
+/** Operations common to the tables of all resources. Rows are in order of creation. */
 export function openTable<Row>(
   database: Database,
   {
@@ -16,7 +16,7 @@ export function openTable<Row>(
     idLength = 14,
   }: {
     name: string;
-    /** What messages call one of its rows. */
+    /** Name of a row in messages. */
     noun: string;
     columns: string;
     row: RowShape<Row>;

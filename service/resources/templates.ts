@@ -10,7 +10,7 @@ import { json, openTable, withChanges } from "./table";
 
 const text = z.string().default("");
 
-/** What a template holds beside its name. Both APIs write the same fields: env is a map and ports one comma-separated text here. */
+/** Content of a template except its name, in a form common to all APIs: env is a map, ports a comma-separated text. */
 const templateContent = z.object({
   imageName: z.string(),
   containerDiskInGb: z.number(),
@@ -34,7 +34,7 @@ const templateContent = z.object({
   /** GraphQL's portsConfig and config are returned as they came. */
   portsConfig: z.unknown().optional(),
   config: z.unknown().optional(),
-  /** The only endpoint that uses it, whose container it describes; it is made and deleted with it. */
+  /** The only endpoint that uses the template, which is created and deleted with that endpoint. */
   boundEndpointId: z.string().optional(),
 });
 type TemplateContent = z.output<typeof templateContent>;
@@ -109,7 +109,7 @@ export function openTemplateTable(database: Database) {
     byRegistryAuth: table.by("registry_auth_id"),
     insert: (template: TemplateRow): void => void insert.run(...values(template), template.createdAt),
     update: (template: TemplateRow): void => void update.run(...values(template)),
-    /** Notes that an endpoint stopped using it. */
+    /** Records that an endpoint stopped using it. */
     released: (id: string, at: number): void => void setLastUsed.run(at, id),
   };
 }
@@ -117,7 +117,7 @@ export function openTemplateTable(database: Database) {
 /** Fields of a template that a client sent, their bounds checked by its API: undefined leaves one as it is, null clears it. */
 export type TemplateChanges = { [Field in keyof TemplateContent | "name"]?: TemplateRow[Field] | null | undefined };
 
-/** What a template cannot be without; the rest has defaults. */
+/** Required fields of a template; the rest has defaults. */
 const wholeTemplate = templateContent.extend({ name: z.string() });
 
 /** The templates and their rules. */
@@ -138,7 +138,7 @@ export function createTemplates(deps: {
   const check = (values: object, { id, lastUsedAt, createdAt }: Kept): TemplateRow => {
     const template = { ...parseInput(wholeTemplate, values), id, lastUsedAt, createdAt };
     if (table.byName(template.name).some((other) => other.id !== id)) {
-      // Clients know this text word for word.
+      // Clients compare this exact text.
       throw new ServiceError("conflict", "endpoint template names must be unique");
     }
     if (template.isServerless && template.volumeInGb !== 0) {
@@ -173,11 +173,11 @@ export function createTemplates(deps: {
     }
   };
 
-  /** Refused while an endpoint uses it, and until its release is over (interface: GraphQL API, rule 4). */
+  /** Rejects while an endpoint uses the template and until its release (interface: GraphQL API, rule 4). */
   const remove = (id: string): void => table.remove(id, checkReleased);
 
   return {
-    /** Those that users made; with `bound`, also those that belong to one endpoint. */
+    /** Templates created by users; with `bound`, also templates that belong to one endpoint. */
     list: ({ bound = false } = {}): TemplateRow[] =>
       table.list().filter(({ boundEndpointId }) => bound || boundEndpointId === undefined),
     /** Templates created by users, newest first. */

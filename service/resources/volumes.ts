@@ -20,10 +20,10 @@ const row = z.object({
 /** A network volume: size in GB, time in ms since the epoch. */
 export type VolumeRow = z.output<typeof row>;
 
-/** What a volume is made with, its bounds checked by the API. */
+/** Properties of a new volume, with bounds checked by the API. */
 type NewVolume = Pick<VolumeRow, "name" | "size" | "dataCenterId"> & { type?: VolumeRow["type"] | undefined };
 
-/** A change as REST v1 and GraphQL take it. The data centre cannot be changed; it is read to refuse another one. */
+/** A change by REST v1 or GraphQL. `dataCenterId` is parsed in order to reject a different one. */
 export const volumeChange = restNetworkVolumePatch.extend({ dataCenterId: z.string().optional() });
 type VolumeChange = z.output<typeof volumeChange>;
 

@@ -85,7 +85,7 @@ export function charts(metrics, inQueue) {
   const ended = completed.map((count, at) => (count + (failed[at] ?? 0)) * perMinute);
   const broken = failed.map((count) => count * perMinute);
   const most = mostOf(ended);
-  // The slot of now has only begun, so the one before it says how many there are in a minute.
+  // The current slot is incomplete, so the rate comes from the previous one.
   const rate = ended.at(-2) ?? 0;
   const slowest = mostOf(p95);
   const [middle, late] = [lastOf(p50), lastOf(p95)];

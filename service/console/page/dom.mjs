@@ -37,15 +37,15 @@ export const own = (element) =>
     : element;
 
 /**
- * What tells two children of an element apart; those of another key are other elements.
+ * Returns the identity of a child element; children with different keys are different elements.
  * @param {Node | null | undefined} node
  */
 const keyOf = (node) =>
   node instanceof Element ? `${node.tagName} ${node.getAttribute("data-key") ?? ""}` : node?.nodeName;
 
 /**
- * Makes an element's content equal to another one's and keeps what is there already, with its focus, selection and scroll
- * position. An element with `data-own` is left to whoever made it.
+ * Makes an element's content equal to another one's. Existing elements keep their focus, selection and scroll position.
+ * Elements with `data-own` are ignored.
  * @param {Element} present
  * @param {Element} wanted
  */

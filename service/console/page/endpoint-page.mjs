@@ -11,9 +11,9 @@ import { createWorkerLog } from "./worker-log.mjs";
 /** @typedef {import("./connection.mjs").JobPage} JobPage */
 
 /**
- * The page of one endpoint: what it does now, a form for jobs, its jobs and the output of its workers.
+ * The page of one endpoint: its state, a form for jobs, its jobs and the output of its workers.
  * @param {string} endpointId
- * @param {{ notify(text: string): void, changed(): void }} host `changed` asks for another `view`.
+ * @param {{ notify(text: string): void, changed(): void }} host `changed` requests another `view`.
  */
 export function createEndpointPage(endpointId, { notify, changed }) {
   const form = createJobForm(endpointId, notify);
@@ -57,7 +57,7 @@ export function createEndpointPage(endpointId, { notify, changed }) {
     changed();
   }
 
-  /** What the buttons do. @type {Record<string, (jobId: string) => unknown>} */
+  /** Actions of the buttons. @type {Record<string, (jobId: string) => unknown>} */
   const actions = {
     cancel: (id) => call("POST", `v2/${endpointId}/cancel/${id}`),
     async retry(id) {

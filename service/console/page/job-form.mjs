@@ -5,23 +5,23 @@ import { rememberedInput, rememberInput } from "./remembered-input.mjs";
 
 /** @typedef {{ id?: string, status: string, output?: string, error?: string, chunks?: string[] }} Result */
 
-/** What the ways to submit a job do. */
+/** Ways to submit a job, with their descriptions. */
 const ways = {
   run: "queue it and show its record when it is over",
   runsync: "wait for its result in one request",
   stream: "queue it and show what its handler yields, as it comes",
 };
 
-/** How long one request waits for the end of a job, ms. */
+/** Time that one request waits for the end of a job, ms. */
 const waitOfOne = 60_000;
 
-/** Input that the form begins with. */
+/** Initial input of the form. */
 const firstInput = '{\n  "prompt": "Hello"\n}';
 
 /**
  * The form that submits jobs to an endpoint, with the result of the last one. It keeps its own elements.
  * @param {string} endpointId
- * @param {(text: string) => void} notify Says something that matters for a moment.
+ * @param {(text: string) => void} notify Shows a short-lived message.
  */
 export function createJobForm(endpointId, notify) {
   const input = /** @type {HTMLTextAreaElement} */ (

@@ -71,7 +71,7 @@ function connectionChanged(state) {
   changed();
 }
 
-/** Shows what the address asks for, and listens to what it needs. */
+/** Shows the page of the current address and subscribes to its events. */
 function show() {
   leave();
   const endpointId = shownEndpoint();
@@ -105,7 +105,7 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
   main.focus({ preventScroll: true });
 });
-// A browser has six connections for all tabs of an address: one that nobody sees gives its own back.
+// A browser allows six connections per host in all tabs, so a hidden tab closes its connection.
 document.addEventListener("visibilitychange", () => {
   leave();
   if (document.hidden) return;

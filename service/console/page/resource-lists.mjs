@@ -3,7 +3,7 @@ import { h } from "./dom.mjs";
 /** @typedef {import("./connection.mjs").Resources} Resources */
 
 /**
- * One kind of resources as a table; `empty` says what makes the first one.
+ * One kind of resources as a table; `empty` describes how to create the first one.
  * @param {string} title
  * @param {string[]} head
  * @param {{ id: string, cells: (string | number)[] }[]} rows

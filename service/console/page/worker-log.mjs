@@ -1,9 +1,9 @@
 import { h } from "./dom.mjs";
 
-/** Lines that are kept. */
+/** Maximum number of lines. */
 const mostLines = 1000;
 
-/** The live output of an endpoint's workers. It keeps its own elements, and follows the end unless somebody scrolled up. */
+/** The live output of an endpoint's workers. It keeps its own elements, and follows the end unless the user scrolled up. */
 export function createWorkerLog() {
   const list = h("div", {
     class: "log",

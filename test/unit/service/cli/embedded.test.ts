@@ -43,7 +43,7 @@ describe("createService", () => {
       { timings: { runsyncRetention: 300_001 } },
       "timings.runsyncRetention: 300001 is not allowed, must be a whole number of milliseconds from 1 to 300000",
     ],
-    [{ timings: { sleep: 1 } }, "timings.sleep: is no wait, there are takeHold, stopHold"],
+    [{ timings: { sleep: 1 } }, "timings.sleep: unknown timing; must be one of takeHold, stopHold"],
     [{ port: 65_536 }, "port: 65536 is not allowed, must be a whole number from 0 to 65535"],
     [{ templateRelease: -1 }, "templateRelease: -1 is not allowed, must be a whole number of milliseconds, 0 or more"],
     [{ stream: "list" }, 'stream: "list" is not allowed, must be "auto", "array" or "envelope"'],
