@@ -179,7 +179,7 @@ export function failuresThrough(way: Way): void {
     const up = await stack.up();
     expect(up.code).not.toBe(0);
     expect(errorAbout(up, "ServerlessEndpoint api")).toMatch(
-      /version 2 failed its verification; version 1 is back \(as version 3\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
+      /\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving \(as version 3\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
     );
     const api = (await stack.resources()).find(({ urn }) => urn.endsWith("::api"));
     expect(api?.outputs).toMatchObject({ templateId: before?.["templateId"], version: 3 });

@@ -79,7 +79,7 @@ export function verifyThrough(way: Way): void {
       ({ about, severity }) => about.endsWith("Endpoint api") && severity === "error",
     );
     expect(errors.map(({ message }) => message).join("\n")).toMatch(
-      /version 3 failed its verification; the version before is back \(as version 4\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
+      /\S+ \(version 3\) failed its verification; \S+ keeps serving \(as version 4\), with templateId[^\n]*\n\s+job \S+ on endpoint "\w+" ended FAILED, expected COMPLETED/,
     );
     expect((await held()).templates).toHaveLength(3);
     const [endpoint] = await state("ServerlessEndpoint");

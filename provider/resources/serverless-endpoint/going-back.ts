@@ -31,8 +31,22 @@ interface FailedUpdate {
   from: number | undefined;
 }
 
-const versionText = (version: number | undefined, otherwise: string): string =>
-  version === undefined ? otherwise : `version ${version}`;
+/**
+ * The image of a template with the endpoint's version, for a message; `otherwise` if neither is known. Reads the template,
+ * which costs a request only after a failed verification.
+ */
+async function versionText(
+  templateId: string,
+  version: number | undefined,
+  otherwise: string,
+  context: Context,
+): Promise<string> {
+  const read = context.clients.management.readTemplate(templateId, tidyingOptions(context));
+  const found = await read.catch(() => undefined);
+  const number = version === undefined ? undefined : `version ${version}`;
+  if (!found?.imageName) return number ?? otherwise;
+  return number === undefined ? found.imageName : `${found.imageName} (${number})`;
+}
 
 const settingsText = (settings: object, keys: readonly string[]): string =>
   keys.map((key) => `${key} ${showValue(new Map(Object.entries(settings)).get(key) ?? null)}`).join(", ");
@@ -48,7 +62,7 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
   const back = inputsIn(olds, pending?.before);
   const keys = [...new Set([...changedSettings(changed), ...Object.keys(pending?.before ?? {})])];
   const workers = await context.clients.management.readWorkers(id, callOptions(context)).catch(() => undefined);
-  const now = versionText(workers?.version, "the new version");
+  const now = await versionText(news.templateId, workers?.version, "the new version", context);
   if (keys.length === 0)
     return new PartialFailure(
       `${now} failed its verification, and stays: what its workers run was changed in place\n${said}\n` +
@@ -73,9 +87,10 @@ export async function goBack(failed: FailedUpdate, context: Context): Promise<Pa
   const isUp = await rollout.untilSettled(goal.workersMin).catch(() => false);
   const again = rollout.version();
   const as = again === undefined || again === from ? "" : ` (as version ${again})`;
+  const serving = await versionText(goal.templateId, from, "the version before", context);
   const next = 'The next "pulumi up" tries the change again.';
   return new PartialFailure(
-    `${now} failed its verification; ${versionText(from, "the version before")} is back${as}, with ${settingsText(back, keys)}\n` +
+    `${now} failed its verification; ${serving} keeps serving${as}, with ${settingsText(back, keys)}\n` +
       `${said}\n${isUp ? `${rollout.text()}. ${next}` : `Its workers are not up yet (${rollout.text()}): look at the endpoint. ${next}`}`,
     id,
     { ...toProperties(result), ...(again === undefined ? {} : { version: again }) },

@@ -82,7 +82,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
       ServerlessEndpoint.update(id, outputs, inputsOf("back", "fail", { idleTimeout: 9 }), told),
     );
     expect(failure.message).toMatch(
-      /^version 2 failed its verification; version 1 is back \(as version 3\), with templateId "\w+", idleTimeout 5\njob \S+ .* ended FAILED, expected COMPLETED\nerror: /,
+      /^acme\/fail:1 \(version 2\) failed its verification; acme\/echo:1 \(version 1\) keeps serving \(as version 3\), with templateId "\w+", idleTimeout 5\njob \S+ .* ended FAILED, expected COMPLETED\nerror: /,
     );
     expect(failure.outputs).toEqual({ ...outputs, version: 3 });
     expect(sent()).toEqual({ jobs: 1, changes: 2 });
@@ -121,7 +121,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(ServerlessEndpoint.warnings(changes, false).join()).toContain("changes in place");
     const failure = await failureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
     expect(failure.message).toContain(
-      "version 2 failed its verification, and stays: what its workers run was changed in place",
+      "(version 2) failed its verification, and stays: what its workers run was changed in place",
     );
     expect(failure.outputs).toMatchObject({ verify: { triggers: ["1"] }, unverified: { before: {} } });
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
@@ -146,7 +146,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     const impatient = inputsOf("cut", "slow", { verify: { ...verify, timeout: 40 } });
     const failure = await failureOf(ServerlessEndpoint.update(id, cut.outputs, impatient, context()));
     expect(failure.message).toMatch(
-      /^version 2 failed its verification; the version before is back \(as version 3\).*\njob \S+ .* was still IN_\w+ after \d+ s; it was cancelled/,
+      /^\S+ \(version 2\) failed its verification; \S+ keeps serving \(as version 3\).*\njob \S+ .* was still IN_\w+ after \d+ s; it was cancelled/,
     );
     expect(failure.outputs).toMatchObject({ templateId: templates.get("echo") });
     expect(failure.outputs).not.toHaveProperty("unverified");
