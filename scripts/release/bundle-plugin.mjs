@@ -26,8 +26,6 @@ const late = {
   "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
 };
 const lateBundle = "./deployment-clients.js";
-/** Under Bun the response parser is compiled while the connection opens. */
-const parserAhead = 'compileAhead(require("undici/lib/llhttp/llhttp_simd-wasm"));';
 /** undici's index adds methods to every dispatcher; only the proxy tunnels use one of them. */
 const lateMethods =
   'require("undici/lib/dispatcher/dispatcher").prototype.connect = require("undici/lib/api/api-connect");';
@@ -91,14 +89,13 @@ async function buildParts(entry) {
   const lateParts = Object.values(late).flatMap((parts) => Object.entries(parts));
   // Loaded on use: proxy agents, only if a proxy is set.
   const lateText = [
-    parserAhead,
     lateMethods,
     ...lateParts.map(([name, from]) => `Object.defineProperty(exports, "${name}", { get: () => ${from} });`),
   ].join("\n");
   const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
-    inject: [inRepository("provider/bundle/web-assembly.ts"), fetchTypes],
+    inject: [fetchTypes],
     outfile: join(folder, lateBundle),
     mainFields: ["module", "main"],
     alias: {
