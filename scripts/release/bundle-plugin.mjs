@@ -76,7 +76,6 @@ const options = /** @satisfies {import("esbuild").BuildOptions} */ ({
   logLevel: "warning",
 });
 
-const fetchTypes = inRepository("provider/bundle/fetch-types.ts");
 const deploymentEntry = inRepository("provider/bundle/deployment.ts");
 
 /**
@@ -95,7 +94,6 @@ async function buildParts(entry) {
   const clients = await build({
     ...options,
     stdin: { contents: lateText, resolveDir: inRepository("api") },
-    inject: [fetchTypes],
     outfile: join(folder, lateBundle),
     mainFields: ["module", "main"],
     alias: {
@@ -121,7 +119,6 @@ async function buildParts(entry) {
       "serverless-compute-api/catalog": inRepository("api/catalog.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
     },
-    inject: [fetchTypes],
     plugins: [loadLate, littleZod],
   });
   return [clients, rest];

@@ -121,24 +121,6 @@ it("says what is wrong when the installation is damaged", async () => {
   }
 });
 
-it("a call by GraphQL touches nothing of Node's fetch", async () => {
-  const program = `
-    const { runBundle } = require("./dist/process/run-bundle.js");
-    const { GraphQLClient } = runBundle(require("node:path").resolve("dist/deployment-clients.js"));
-    for (const name of ["Headers", "Request", "Response"])
-      Object.defineProperty(globalThis, name, { get: () => { throw new Error(name + " was touched"); } });
-    const response = { status: 200, ok: true, headers: { get: () => "application/json" }, text: async () => '{"data":{"a":1}}' };
-    new GraphQLClient("http://127.0.0.1/graphql", { fetch: async () => response }).rawRequest("query { a }").then(
-      ({ data }) => console.log(JSON.stringify(data)),
-      (error) => console.log(error.message),
-    );`;
-  const { stdout } = await run(process.execPath, ["-e", program], { cwd: folder });
-  expect(stdout).toBe('{"a":1}\n');
-  expect(await readFile(join(folder, "dist", "deployment.js"), "latin1")).not.toMatch(
-    /new (Headers|Request|Response)\b/,
-  );
-});
-
 /** Megabytes. A bare Node 22 has 4 more than Node 20, and its compilers some more. */
 const allowed = process.versions.node.startsWith("20.") ? 70 : 77;
 
