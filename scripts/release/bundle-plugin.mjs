@@ -101,7 +101,6 @@ async function buildParts(entry) {
       "graphql-request": createRequire(inRepository("api/package.json"))
         .resolve("graphql-request")
         .replace(/\.cjs$/, ".js"),
-      "node:http": inRepository("provider/bundle/http-for-undici.ts"),
     },
   });
   const rest = await build({
