@@ -66,6 +66,9 @@ const answerLimit = 3000;
 /** How long after a container's end the engine may say that its memory was used up, ms. */
 const lateEvent = 300;
 
+/** Errors of storage drivers that cannot limit a disk: overlay2 names the option, vfs the quota. A full disk is none of them. */
+const refusesDiskLimit = /storage-?\s?opt|support.*quota|quota.*support/i;
+
 /** The folder of a volume in a data folder. */
 const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
 
@@ -178,10 +181,10 @@ export function createContainers(deps: ContainersDeps) {
       async function create(spec: ContainerSpec, signal: AbortSignal): Promise<string> {
         const call = () =>
           client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, abilities), signal });
-        // Containers that are made at the same time learn it at the same time.
+        // Containers that are created concurrently may all be rejected once.
         const { diskLimit } = abilities;
         const answer = await call().catch((error: unknown) => {
-          if (!diskLimit || !(error instanceof EngineError) || !/storage-?\s?opt/i.test(error.message)) throw error;
+          if (!diskLimit || !(error instanceof EngineError) || !refusesDiskLimit.test(error.message)) throw error;
           if (abilities.diskLimit)
             log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
           abilities.diskLimit = false;
