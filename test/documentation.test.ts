@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -107,6 +107,19 @@ describe("the pages", () => {
     expect(pages.flatMap(({ links }) => links).length).toBeGreaterThan(100);
     expect(pages.flatMap((page) => linkFaults(page, pages, isThere))).toEqual([]);
   });
+});
+
+test("commands name our packages with npx --no, so that npx never downloads a package of that name", () => {
+  const bare = /npx (?!--no )(--?\S+ )*(pulumi-)?serverless-compute/;
+  const ignored = /(^|\/)(node_modules|dist)\//;
+  const inFolders = ["api", "provider", "scripts", "service"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`),
+  );
+  const sources = inFolders.filter((path) => /\.(ts|mjs|html)$/.test(path) && !ignored.test(path));
+  const paths = [...sources, ...pages.map(({ path }) => path)];
+  expect(paths).toContain("service/console/page/main.mjs");
+  expect(bare.test("npx serverless-compute recover")).toBe(true);
+  expect(paths.filter((path) => bare.test(readFileSync(join(root, path), "utf8")))).toEqual([]);
 });
 
 describe("what is wrong with a page is found", () => {

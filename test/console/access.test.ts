@@ -23,7 +23,7 @@ describe("the link", () => {
 
     const other = await rig.visit(consoleUrl);
     await other.getByRole("heading", { name: "This browser has no session" }).waitFor();
-    await shows(other, "pre", "npx serverless-compute-local open");
+    await shows(other, "pre", "npx --no serverless-compute-local open");
     expect(await other.getByRole("link", { name: /greeter/ }).count()).toBe(0);
   });
 });

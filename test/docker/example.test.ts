@@ -79,7 +79,7 @@ test("the commands of the page build the image, deploy it and show what its cont
   }
   // What the service, its environment and the stack of a test are there for already.
   const given =
-    /^(npx serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|npm install$|pulumi stack init)/;
+    /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|npm install$|pulumi stack init)/;
   expect(first.filter((line) => given.test(line))).toHaveLength(4);
   for (const line of first.filter((one) => !given.test(one))) await follow(line);
   expect(JSON.parse(shown)).toEqual({ text: "Hello, world!" });

@@ -29,7 +29,7 @@ export interface PageOptions {
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const startsService = /^npx serverless-compute-local start\b(?!.*&\s*$)/m;
+const startsService = /^npx --no serverless-compute-local start\b(?!.*&\s*$)/m;
 const asksNothing = /--preview-only|drift\.sh/;
 /** The addresses in pages have the port that the service takes by itself. */
 const ownPort = "7337";

@@ -81,7 +81,7 @@ export function endpointList(endpoints) {
             "p",
             {},
             "A program needs ",
-            h("code", {}, "SERVERLESS_COMPUTE_API_KEY=$(npx serverless-compute-local key)"),
+            h("code", {}, "SERVERLESS_COMPUTE_API_KEY=$(npx --no serverless-compute-local key)"),
             " in its environment.",
           ),
         )

@@ -58,7 +58,7 @@ const signIn = () =>
     { "data-key": "sign-in", class: "empty" },
     h("h1", {}, "This browser has no session"),
     h("p", {}, "A link works once and for an hour. Print a new one where the service runs, and open it:"),
-    h("pre", { tabindex: 0 }, h("code", {}, "npx serverless-compute-local open")),
+    h("pre", { tabindex: 0 }, h("code", {}, "npx --no serverless-compute-local open")),
     h("p", { class: "quiet" }, "Add --data <dir> when the service was started with one."),
   );
 
