@@ -2,7 +2,7 @@ import { invalidArgument, type RequestFacts } from "./errors";
 import type { Dialect } from "./objects";
 import { createRedaction } from "./redaction";
 
-/** What the errors of a request say about it: no key, no query. */
+/** Returns the facts about a request that errors contain, without key and query. */
 export function requestFacts(request: { method: string; url: string; operation?: string }): RequestFacts {
   const url = new URL(request.url);
   const facts = { method: request.method, url: url.origin + url.pathname };
@@ -11,7 +11,7 @@ export function requestFacts(request: { method: string; url: string; operation?:
 
 /**
  * An id as one segment of a path. Nothing that would make the path another one passes: an empty id would turn
- * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and `..` is taken out by the rules of URLs.
+ * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and URL normalization removes `..`.
  */
 export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
   if (id.trim() === "" || id === "." || id === "..") {

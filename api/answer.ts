@@ -2,14 +2,14 @@ import { z } from "zod";
 import { type ApiError, type RequestFacts, unexpectedAnswer } from "./errors";
 import { graphqlErrors, wireError } from "./shapes";
 
-/** What came back for one try. */
+/** Response to one attempt. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
 }
 
-/** Longest text of the service that goes into an error. */
+/** Maximum length of a service's text in an error. */
 const longestText = 500;
 
 /** One header of a response, the first where it came several times. */
@@ -35,7 +35,7 @@ export function graphqlRefusal(text: string): string | undefined {
   return first && (first.message || "the service gave no reason");
 }
 
-/** What a response that is not a success says in words, empty when it says nothing; redact it before cutting it. */
+/** Returns the error text of an unsuccessful response, empty if there is none; redact it before shortening it. */
 export function refusalText(answer: Answer): string {
   const { text } = answer;
   const body = parseJson(text);
@@ -70,7 +70,7 @@ const fieldName = (path: PropertyKey[]): string =>
     .join("")
     .replace(/^\./, "");
 
-/** Which field of a response does not fit, and why; never its value. `at` leads to the part of the response that was parsed. */
+/** Describes the first invalid field of a response, without its value. `at` is the path of the parsed part of the response. */
 function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string {
   const { path, message } = first ? deepest(first) : { path: [], message: "" };
   const whole = [...at, ...path];
@@ -78,7 +78,7 @@ function misfit({ issues: [first] }: z.ZodError, at: PropertyKey[] = []): string
   return `${subject} is invalid: ${message.replace(/^invalid input: /i, "").toLowerCase()}`;
 }
 
-/** Parses what came back by its shape; a response that does not fit becomes an ApiError `unexpected_answer` naming the field. */
+/** Parses a response by its shape; throws an ApiError `unexpected_answer` that names an invalid field. */
 export function parseAnswer<Shape extends z.ZodType>(
   value: unknown,
   shape: Shape,

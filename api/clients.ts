@@ -9,7 +9,7 @@ import type { Proxies } from "./proxies";
 import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
 
-/** Where the service is and how to call it. */
+/** Address of the service and settings of its clients. */
 export interface ClientSettings {
   /** API key; sent in headers only, never part of an error. */
   apiKey: string;
@@ -39,7 +39,7 @@ export interface ClientSettings {
 
 /** The service's clients over one transport. */
 export interface Clients {
-  /** What `management` speaks. */
+  /** Dialect of `management`. */
   dialect: Dialect;
   /** Root of the REST management API, no slash at its end. */
   baseUrl: string;

@@ -28,12 +28,12 @@ function faultName(error: unknown): string {
   return "UNKNOWN";
 }
 
-/** What a connection fault says of a proxy when one is set: which side of it failed is not known. */
+/** Faults that may have occurred on either side of a proxy, if one is set. */
 const proxied = new Set(["connection_refused", "unknown_host", "unreachable", "connect_timeout", "connection_failed"]);
 
 /**
- * Turns a connection fault into the error that policy reads. `sent`: whether any of the request went out; `behindProxy`:
- * whether a proxy may be on the way.
+ * Converts a connection fault to an ApiError. `sent` is true if any part of the request was sent, `behindProxy` if a proxy may
+ * be involved.
  */
 export function classifyFault(error: unknown, request: RequestFacts, sent: boolean, behindProxy = false): ApiError {
   const fault = faultName(error);

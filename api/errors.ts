@@ -29,8 +29,8 @@ export interface ApiErrorFacts {
   /** True if the same request can succeed later. */
   retryable: boolean;
   /**
-   * True if the service may have carried the request out although no response says so. Errors of requests that can safely
-   * be sent twice leave the clients with false: there is nothing to look for.
+   * True if the request may have been applied although no response confirms it. Always false in errors of idempotent requests,
+   * whose result does not matter.
    */
   ambiguous: boolean;
   /** Milliseconds that the service asked to wait (Retry-After). */
@@ -155,7 +155,7 @@ function routeOf({ method, url, operation }: RequestFacts): string {
   return `${method} ${path}${operation === undefined ? "" : ` #${operation}`}`;
 }
 
-/** What HTTP calls a status. Read when it is needed: to load Node's HTTP for it takes an executable of Bun 2 ms at its start. */
+/** Returns a status' reason phrase. Node's HTTP is loaded lazily, because it adds 2 ms to the start of a Bun executable. */
 const phraseOf = (status: number): string => process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 
 function fits(rule: Rule, status: number, text: string, route: string): boolean {
@@ -165,8 +165,8 @@ function fits(rule: Rule, status: number, text: string, route: string): boolean 
 }
 
 /**
- * Turns what the service said into the error that policy reads. A rejected request was not carried out. `text` decides
- * what kind of error it is and `shown` is what the error says: a secret may be a word of the text.
+ * Converts an error response to an ApiError. A rejected request was not applied. `text` determines the kind of error; `shown`,
+ * the redacted text, becomes its message.
  */
 export function classifyAnswer(
   answer: { status: number; text: string; shown?: string; retryAfter?: number | undefined },
@@ -185,7 +185,7 @@ export function classifyAnswer(
     status,
     request,
     retryable: rule.category === "throttled" || rule.category === "server" || rule.category === "timeout",
-    // A 503 can come from anything on the way that gave up waiting; only a 429 says that nothing was done (interface: Errors).
+    // A 503 may come from a proxy after a timeout; only a 429 means that nothing was done (interface: Errors).
     ambiguous: rule.category === "server" || rule.category === "timeout" || rule.code === "unavailable",
     retryAfter,
   });

@@ -28,12 +28,12 @@ export interface JobClient {
   runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
   /** The job's record; category `missing` when it is unknown or expired. */
   status(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  /** What the handler yields, until the job is over; reads both shapes of /stream. */
+  /** Yields the handler's chunks until the job ends; reads both shapes of /stream. */
   stream(endpointId: string, jobId: string, options?: CallOptions): AsyncGenerator<StreamChunk>;
   cancel(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
   /** Queues a FAILED or TIMED_OUT job again under the same id. */
   retry(endpointId: string, jobId: string, options?: CallOptions): Promise<JobRecord>;
-  /** Removes the waiting jobs; returns how many. */
+  /** Removes the queued jobs; returns their number. */
   purgeQueue(endpointId: string, options?: CallOptions): Promise<number>;
   health(endpointId: string, options?: CallOptions): Promise<EndpointHealth>;
 }

@@ -43,11 +43,11 @@ export interface CallOptions {
 }
 
 /**
- * What lifecycles need of the management APIs, free of paths, documents and spellings: each dialect implements it.
+ * Interface of lifecycles to the management APIs, independent of paths, documents and spellings. Each dialect implements it.
  * Every call rejects with an ApiError. Reads of one object return undefined when it does not exist; changes and
  * deletes of an absent object reject with category `missing`.
- * Creates are sent again only when the service cannot have carried them out; an `ambiguous` error says it may have.
- * `settings` in the options of an update are the whole that the changes lead to: a dialect may carry several as one.
+ * Creates are retried only if the service cannot have applied them; an `ambiguous` error means that it may have.
+ * `settings` in the options of an update are the complete result of the changes, because a dialect may combine several.
  */
 export interface Management {
   createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;

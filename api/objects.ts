@@ -44,7 +44,7 @@ export interface TemplateRecord extends Omit<TemplateSettings, "containerRegistr
   env: Record<string, string>;
   containerRegistryAuthId?: string | undefined;
   createdAt?: string | undefined;
-  /** Settings that the dialect has no place for: what stands there says nothing. */
+  /** Settings that the dialect does not support; their values are meaningless. */
   unshown?: readonly (keyof TemplateSettings)[] | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface EndpointRecord {
   name: string;
   /** The template that it is bound to, or whose copy it has; undefined where the service does not say. */
   templateId?: string | undefined;
-  /** What its workers run, where that is a copy of its template's settings and not the template itself. */
+  /** Container settings of its workers, if they are a copy of the template's settings. */
   container?: ContainerSettings | undefined;
   /** Id of the template that is the copy, in a dialect that shows it. */
   copyId?: string | undefined;
@@ -121,7 +121,7 @@ export interface EndpointRecord {
   requestUrl?: string | undefined;
   version?: number | undefined;
   createdAt?: string | undefined;
-  /** Settings that the dialect has no place for: what stands there says nothing. */
+  /** Settings that the dialect does not support; their values are meaningless. */
   unshown?: readonly (keyof EndpointSettings)[] | undefined;
 }
 

@@ -47,9 +47,9 @@ export function createSlots(count: number): Slots {
 export interface Pauses {
   /** Milliseconds that calls of this scope are still to wait. */
   remaining(scope: string): number;
-  /** Nobody of this scope sends for `ms` from now. */
+  /** Pauses the calls of this scope for `ms`. */
   pause(scope: string, ms: number): void;
-  /** Waits the pause out, and a random while more so that the waiting calls do not all send at once. */
+  /** Waits until the end of the pause plus a random delay, so that calls do not all resume at once. */
   pass(scope: string, signal?: AbortSignal): Promise<void>;
 }
 

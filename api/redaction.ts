@@ -33,10 +33,10 @@ function formsOf(value: string): string[] {
   return [value, ...lines, ...encodedForms(value)].flatMap(plainForms);
 }
 
-/** What is looked for: short forms as a whole, long ones by their pieces. */
+/** Search terms: short forms as a whole, long forms in pieces. */
 interface Wanted {
   short: string[];
-  /** Piece → each form that has it, and where. */
+  /** Piece → the forms that contain it, with its positions. */
   pieces: Map<string, { form: string; at: number }[]>;
 }
 

@@ -14,25 +14,25 @@ const longestWait = 8_000;
 const usual: Patience = { tries: 6, base: 250 };
 
 const patience: Record<string, Patience> = {
-  // Nobody listens: a person waits for this message, a restarting service is back within seconds.
+  // No process listens. The user waits for this message, and a restarting service is back within seconds.
   connection_refused: { tries: 3, base: 1_000 },
   unknown_host: { tries: 3, base: 1_000 },
   proxied: { tries: 3, base: 1_000 },
-  // The service is well and says "later", possibly without saying when; its windows are 10 s long.
+  // The service is healthy and rejects calls for now, possibly without Retry-After; its windows are 10 s long.
   rate_limited: { tries: 12, base: 250 },
 };
 
-/** How long a fresh template can be unknown to the call that names it: 10 more tries, 250 ms apart (measured by others: 2.5 s). */
+/** Retries of a call that refers to a new template, which may be unknown for 2.5 s (measured by others): 10, 250 ms apart. */
 const settling = { tries: 11, wait: 250 };
 
 /** Upper end of the random part that waits after Retry-After get, so that waiting calls do not all wake at once, ms. */
 export const wakeSpread = (wait: number): number => Math.min(2_000, Math.max(250, wait / 4));
 
-/** What a request allows the retry loop. */
+/** Properties of a request that allow retries. */
 export interface RetryAllowance {
-  /** True if carrying it out twice is the same as once. */
+  /** True if the request can safely be sent twice. */
   idempotent: boolean;
-  /** Codes that say "not known yet" about something that was made a moment ago. */
+  /** Error codes of an object that was created a moment ago and is not visible yet. */
   settling?: readonly string[] | undefined;
 }
 
@@ -69,8 +69,8 @@ export function readRetryAfter(value: string | undefined, now: number): number |
 const limitParts = /\b(r|remaining)=(\d+)|\b(t|reset)=(\d+)/g;
 
 /**
- * Milliseconds until a limit that is used up lets calls pass again, by a response's RateLimit field; undefined where calls
- * are left, or where the field says neither. Of several limits the longest wait counts.
+ * Returns the milliseconds until an exhausted limit resets, from a response's RateLimit field; undefined if calls remain or the
+ * field contains neither. Of several limits the longest wait counts.
  */
 export function readRateLimit(value: string | undefined): number | undefined {
   let wait: number | undefined;

@@ -13,18 +13,18 @@ import { type Proxies, proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
 import { type RetryAllowance, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
 
-/** What a transport needs to know; times in milliseconds. */
+/** Settings of a transport; times in milliseconds. */
 export interface TransportSettings {
   apiKey: string;
-  /** For one try. */
+  /** For one attempt. */
   attemptTimeout: number;
-  /** For a call with all its tries and waits; time spent queueing for a free slot is not counted. */
+  /** For a call with all its attempts and waits, without the time in the queue for a free slot. */
   deadline: number;
-  /** Calls in flight at once. */
+  /** Maximum number of concurrent calls. */
   maxInFlight: number;
-  /** What stands between here and every address but loopback; nothing when absent. */
+  /** Proxies for all addresses except loopback; none by default. */
   proxies?: Proxies | undefined;
-  /** File of certificates to trust beside Node's own, in PEM; read at the first connection by TLS. */
+  /** PEM file of trusted certificates in addition to Node's; read at the first TLS connection. */
   extraCertificates?: string | undefined;
   clock: Clock;
   /** A number from 0 up to 1. */
@@ -41,20 +41,20 @@ export interface TransportRequest extends RetryAllowance {
   operation?: string;
   /** Values that no error may show, beside the key. */
   secrets?: readonly string[];
-  /** What the service limits together: a 429 pauses every call of the same name. The address's origin when absent. */
+  /** Name of the rate limit: a 429 pauses every call with the same name. Defaults to the URL's origin. */
   limitedWith?: string;
-  /** Milliseconds that the service may keep the call before it responds; added to the time-outs. */
+  /** Milliseconds that the service may hold the request before it responds; added to the timeouts. */
   heldFor?: number;
-  /** Reads the object after an ambiguous failure: its record if the change was made, undefined if not. Rejects if nothing tells. */
+  /** Reads the object after an ambiguous failure: its record if the change was made, undefined if not. Rejects if inconclusive. */
   confirm?: (options: CallOptions) => Promise<Answer | undefined>;
-  /** Reads a refusal out of a response with a status of success, as GraphQL has them. */
+  /** Reads the error from a successful response, as in GraphQL. */
   refusal?: (text: string) => string | undefined;
 }
 
-/** Sends requests, again where that is safe, and returns successes only; everything else rejects with an ApiError. */
+/** Sends requests and retries them if that is safe. Returns successes only; everything else rejects with an ApiError. */
 export interface Transport {
   send(request: TransportRequest, options?: CallOptions): Promise<Answer>;
-  /** Tries that went out so far. */
+  /** Attempts sent so far. */
   requestCount(): number;
   /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
   serviceTime(): number | undefined;
@@ -104,7 +104,7 @@ export function createTransport(settings: TransportSettings): Transport {
       if (!Number.isNaN(date)) ahead = date - clock.now();
       const succeeded = answer.status >= 200 && answer.status < 300;
       const text = succeeded ? request.refusal?.(answer.text) : refusalText(answer);
-      // The service says that the next call would be one too many: none is sent before it lets calls pass again.
+      // The limit is exhausted: no call is sent before it resets.
       const usedUp = readRateLimit(headerOf(answer, "ratelimit"));
       if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);
       if (text === undefined) return answer;
@@ -187,7 +187,7 @@ export function createTransport(settings: TransportSettings): Transport {
 const longest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 
-/** What the service limits together with a request. */
+/** Returns the name of a request's rate limit. */
 const scopeOf = ({ limitedWith, url }: TransportRequest): string => limitedWith ?? new URL(url).origin;
 
 /**

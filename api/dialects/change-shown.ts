@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** What a read of an object tells about a change whose response was lost. */
+/** Result of reading an object after a change whose response was lost. */
 export type ChangeShown = "made" | "not made" | "unknown";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

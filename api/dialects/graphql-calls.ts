@@ -12,13 +12,13 @@ export interface GraphqlOperation<Shape extends z.ZodType> {
   /** Values are never spliced into it: they travel as variables. */
   document: string;
   variables?: Record<string, unknown>;
-  /** What is under `data` in the response. */
+  /** Shape of `data` in the response. */
   shape: Shape;
   idempotent: boolean;
   secrets?: readonly string[];
 }
 
-/** The calls that the GraphQL dialect is made of: responses parsed by their shapes, faults as ApiErrors. */
+/** Creates the calls of the GraphQL dialect, which parse responses by their shapes and throw ApiErrors. */
 export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
   async function ask<Shape extends z.ZodType>(
     { name, document, variables, shape, idempotent, secrets = [] }: GraphqlOperation<Shape>,

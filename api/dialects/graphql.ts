@@ -129,10 +129,10 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     return answer.saveTemplate;
   }
 
-  /** What this service has of them, found out by asking. */
+  /** Optional template fields that this service supports, narrowed after rejected queries. */
   let otherFields: readonly OtherTemplateField[] = otherTemplateFields;
 
-  /** A template with every field that this client can name. */
+  /** Reads a template with every field known to this client. */
   async function readWholeTemplate(id: string, options?: CallOptions) {
     const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
     for (;;) {

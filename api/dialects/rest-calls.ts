@@ -62,7 +62,7 @@ export function createRestCalls(transport: Transport) {
       }
     },
 
-    /** A record by its id, undefined when the service knows none. */
+    /** Reads a record by its id; undefined if it does not exist. */
     async read<Shape extends z.ZodType>(
       shape: Shape,
       url: string,

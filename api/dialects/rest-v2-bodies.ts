@@ -19,7 +19,7 @@ import {
 } from "../shapes";
 import type { PoolChoice } from "./gpu-pools";
 
-/** What an endpoint gets where nothing is said, so that it is the same as by REST v1. */
+/** Explicit defaults of an endpoint, so that they are the same as with REST v1. */
 export const usual = { cpuFlavorId: "cpu3c", vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default };
 
 const defaults = {
@@ -33,7 +33,7 @@ const defaults = {
   flashboot: false,
 } as const;
 
-/** What of a container is given, by the names of REST v2. */
+/** Renames the given container settings for REST v2. */
 function containerBody(
   given: Partial<ContainerSettings>,
 ): Pick<V2EndpointPatch, "image" | "disk" | "args" | "env" | "ports" | "registry"> {

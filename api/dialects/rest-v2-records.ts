@@ -8,7 +8,7 @@ import { unmarked } from "./template-mark";
 const startTextOf = ({ entrypoint, cmd }: V2EndpointRecord | V2TemplateRecord): string =>
   entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd });
 
-/** What workers run, of an endpoint or a template. */
+/** Returns the container settings of an endpoint or a template. */
 const containerOf = (record: V2EndpointRecord | V2TemplateRecord): ContainerSettings => ({
   imageName: record.image ?? "",
   containerDiskInGb: record.disk ?? 0,

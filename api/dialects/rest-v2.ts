@@ -54,7 +54,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const post = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
     return { method: "POST", url, body, idempotent: false, secrets };
   };
-  /** What several calls of a deployment need and what does not change meanwhile, asked for once. */
+  /** Loads a value that several calls of a deployment share only once; a failed load is repeated. */
   function once<Answer>(load: (options: CallOptions | undefined) => Promise<Answer>) {
     let answer: Promise<Answer> | undefined;
     return (options: CallOptions | undefined): Promise<Answer> => {
@@ -70,7 +70,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const gpus = once((options) => list(v2GpuRecord, `${baseUrl}/catalog/gpus`, options, "gpus"));
   const pools = async (options: CallOptions | undefined): Promise<Pools> => poolsOf(await gpus(options));
 
-  /** Templates as this process last saw them, or asks for them, by id: an endpoint needs its template's settings. */
+  /** Cache of templates by id, including pending reads, because an endpoint requires its template's settings. */
   const known = new Map<string, Promise<TemplateRecord | undefined>>();
   const learn = (record: TemplateRecord): TemplateRecord => {
     known.set(record.id, Promise.resolve(record));
@@ -111,7 +111,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       return learn(templateFrom(await ask(v2TemplateRecord, request, options)));
     },
     async updateTemplate(id, changes, options) {
-      // Until the response is there nobody knows what it is set to.
+      // The settings are unknown until the response arrives.
       known.delete(id);
       const body = templateBody(changes, options?.settings);
       const request = patch(templates.of("PATCH", id), body, hiddenIn(changes.env ?? {}));

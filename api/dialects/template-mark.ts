@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { ContainerSettings, TemplateRecord } from "../objects";
 
 /**
- * Variable by which an endpoint that has a copy of a template's settings names the template. REST v2 copies a template and
- * forgets it; without this nobody could tell whose change has to reach which endpoint.
+ * Variable with the template's id in an endpoint that has a copy of its settings. REST v2 copies a template without a reference,
+ * so only this variable shows which endpoints a change of the template must reach.
  */
 const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
 
@@ -16,7 +16,7 @@ export const markedCopy = (template: TemplateRecord): ContainerSettings => ({
   env: { ...template.env, ...markOf(template.id) },
 });
 
-/** What workers run of a template. */
+/** Returns the container settings of a template. */
 export const containerOf = (template: TemplateRecord): ContainerSettings => ({
   imageName: template.imageName,
   containerDiskInGb: template.containerDiskInGb,

@@ -10,18 +10,18 @@ const types: Record<string, string> = {
   record: "an object",
 };
 
-/** What a number may be, both ends included. */
+/** Bounds of a number, inclusive. */
 export interface Bounds {
   min: number;
   max: number;
 }
 
-/** What is allowed of a whole number, as the end of a sentence. */
+/** Returns the end of a message about a whole number's bounds. */
 export const within = ({ min, max }: Bounds): string => `must be a whole number from ${min} to ${max}`;
 
 /**
- * What `shape` allows where it found `issue`, as the end of a sentence: `must be 0 or more`. A whole number that has two
- * bounds is shown with both, not only with the one that was passed. Never shows the value.
+ * Returns the end of a message about `issue`, such as `must be 0 or more`. If a whole number has two bounds, the message
+ * contains both. It never contains the value.
  */
 export function expectation(issue: z.core.$ZodIssue, shape?: z.core.$ZodType): string {
   const bounds = shape && issue.code !== "custom" && boundsAt(shape, issue.path);
@@ -70,7 +70,7 @@ function boundsAt(root: z.core.$ZodType, path: PropertyKey[]): Bounds | undefine
   return { min, max };
 }
 
-/** The shape without what only says that it may be absent, null or converted, or is made later. */
+/** Unwraps optional, nullable, default, lazy and pipe shapes. */
 function inner(shape: z.core.$ZodType): z.core.$ZodType {
   if (shape instanceof z.ZodLazy) return inner(shape.unwrap());
   if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable || shape instanceof z.ZodDefault) {

@@ -60,7 +60,7 @@ export const jobRecord = z.lazy(() =>
     status: jobStatus,
     delayTime: z.number().optional(),
     executionTime: z.number().optional(),
-    /** Worker that has or had it, where the service says so. */
+    /** Worker of the job, if the service reports it. */
     workerId: z.string().optional().catch(undefined),
     output: z.unknown().optional(),
     error: z.unknown().optional(),

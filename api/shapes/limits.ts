@@ -1,4 +1,4 @@
-/** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name says otherwise. */
+/** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name contains another unit. */
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -44,7 +44,7 @@ export const rateLimits: Record<LimitedOperation, { requests: number; concurrent
   requests: { requests: 10, concurrent: 2 },
 };
 
-/** How the clients call the service where nobody says otherwise; times in ms, for one try and for a call with all of them. */
+/** Defaults of the clients; times in ms, for one attempt and for a call with all attempts. */
 export const clientDefaults = { attemptTimeout: 30 * second, deadline: 2 * minute, maxInFlight: 16 } as const;
 
 /** The window that rate limits count in, ms. */

@@ -8,12 +8,12 @@ export const registryAuthFields = {
   password: z.string().min(1).describe("Password or access token at the registry. It is write-only."),
 };
 
-/** What saves new credentials. */
+/** Input for new credentials. */
 export type RegistryAuthCreate = Record<keyof typeof registryAuthFields, string>;
 
-/** What changes the credentials that are saved under an id. */
+/** Input for changing saved credentials. */
 export type RegistryAuthUpdate = Omit<RegistryAuthCreate, "name"> & { id: string };
 
-/** Saved credentials as the service returns them: never with what was saved. */
+/** Saved credentials as the service returns them, without user name and password. */
 export const registryAuthRecord = z.lazy(() => z.looseObject({ id: z.string(), name: z.string() }));
 export type RegistryAuthRecord = z.output<typeof registryAuthRecord>;

@@ -4,7 +4,7 @@ import { secretFields, secretValue } from "./secret";
 import { endpointFields } from "./serverless-endpoint";
 import { templateFields, templatePort } from "./template";
 
-/** What the service takes by REST v1 and GraphQL, for itself to check: no client needs these. */
+/** Request shapes of REST v1 and GraphQL, used only by the local service. */
 
 const ports = z.array(
   z

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { isoTimestamp, listOf, orNothing } from "./record-values";
 import { workerRecord } from "./serverless-endpoint";
 
-/** What the service returns by REST v2, in the units of what it takes; fields are added over time. */
+/** Response shapes of REST v2, in the same units as requests; the service adds fields over time. */
 
-/** The part of a list's response that leads to its next page; absent where the list is not paged. */
+/** Pagination of a list response; absent if the list is not paged. */
 export const v2Page = z.lazy(() =>
   z.looseObject({
     pagination: orNothing(z.looseObject({ nextCursor: orNothing(z.string()), hasNextPage: z.boolean() })),
@@ -64,7 +64,7 @@ export const v2EndpointRecord = z.lazy(() =>
 );
 export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 
-/** What GET /serverless/{id}/releases says of an endpoint, beside its releases and their roll-out. */
+/** Part of the response to GET /serverless/{id}/releases, without releases and rollout. */
 export const v2ReleasesRecord = z.lazy(() => z.looseObject({ endpointVersion: orNothing(z.number()) }));
 
 /** The workers of an endpoint, and the version that new ones run. */

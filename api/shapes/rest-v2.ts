@@ -3,8 +3,8 @@ import { limits } from "./limits";
 import { templateFields } from "./template";
 
 /**
- * What clients of REST v2 send; the service refuses unknown keys. Sizes in GB; `timeout` in ms, `queueDelay` and
- * `idleTimeout` in seconds.
+ * Request shapes of REST v2; the service rejects unknown keys. Sizes in GB; `timeout` in ms, `queueDelay` and `idleTimeout`
+ * in seconds.
  */
 
 const name = z.string().min(1).max(limits.nameLength);
@@ -20,7 +20,7 @@ const registry = z.string().min(1).nullable();
 const disk = z.int().min(1);
 const ids = z.array(z.string().min(1));
 
-/** What a container of an endpoint runs. */
+/** Container settings of an endpoint. */
 const container = {
   image: z.string().min(1).max(limits.imageNameLength),
   /** The start command: one command line, or `{"entrypoint": […], "cmd": […]}` in JSON. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 /**
- * A rule over the properties `keys` of an object, for its shape's `check`. It is looked at as soon as these are right, and
- * sees no others: zod's own `refine` says nothing while anything else is wrong. (Beside a fraction where a whole number belongs
- * zod skips it all the same.) A break is an issue of the property `path`.
+ * A rule over the properties `keys` of an object, for its shape's `check`. It runs as soon as these properties are valid and
+ * reads no others, whereas zod's `refine` runs only if the whole object is valid. (If a whole number is a fraction, zod still
+ * skips the rule.) A violation is an issue of the property `path`.
  */
 export const rule = <Values, const Key extends keyof Values & string>(
   keys: readonly Key[],

@@ -70,7 +70,7 @@ export const restEndpointCreate = z
     }),
   );
 
-/** A worker of an endpoint; not every API says what version of the endpoint it runs, or whether that is an old one. */
+/** A worker of an endpoint; some APIs omit its version and whether that is outdated. */
 export const workerRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),

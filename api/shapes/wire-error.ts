@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Error bodies of the service: REST v1 says `message`, the job API `error`, REST v2 `detail` with `errors`, or `title`. */
+/** Error bodies of the service: REST v1 has `message`, the job API `error`, REST v2 `detail` with `errors`, or `title`. */
 export const wireError = z.lazy(() =>
   z
     .looseObject({
