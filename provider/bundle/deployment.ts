@@ -9,7 +9,7 @@ import { obeyEngine } from "../process/cancellation";
 import { createHost } from "../process/host";
 import { kinds } from "../resources";
 
-/** What serves resources of these kinds, by the plugin and by the process that the engine starts for dynamic resources. */
+/** Creates the providers of these kinds for the plugin and for the process of dynamic resources. */
 export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
   rest: {
     begin: (listener, engineAddress) => {

@@ -10,11 +10,11 @@ export interface FunctionShape {
   /** Argument → what it is. */
   args: Readonly<Record<string, string>>;
   required: readonly string[];
-  /** What they get. Made when it is asked for: most processes never call a function. */
+  /** Outputs; created on demand, because most processes call no function. */
   outputs(): z.ZodObject;
 }
 
-/** What a look-up returns of an object: id, inputs and outputs, without what is secret and what the service does not hold. */
+/** Result of a lookup: id, inputs and outputs, without secrets and properties that the service does not store. */
 function found({ inputs, outputs }: ResourceShapes): z.ZodObject {
   const shown = Object.entries(inputs.shape).filter(([key, shape]) => {
     const { secret, onlyAtCreation, stateOnly } = traitsOf(shape);

@@ -20,7 +20,7 @@ import { serverlessEndpoint } from "../resources/serverless-endpoint/lifecycle";
 import { template } from "../resources/template/lifecycle";
 import { revisionOf } from "../resources/template/revision";
 
-/** Which existing object is meant: by its id, or by a name that no other one of its kind has. */
+/** Identifies an existing object by its id, or by a name that is unique for its kind. */
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
 
 type LookUpContext = Pick<Context, "clients" | "clock" | "signal" | "progress" | "secrets">;
@@ -91,7 +91,7 @@ export async function getSecret(which: LookUp, context: LookUpContext): Promise<
   return { ...record, reference: secretReference(record.name) };
 }
 
-/** What the service has to choose from, in the words of the service; `kind` is for the message of a failure. */
+/** Lists a catalog of the service in its own terms; `kind` is for error messages. */
 async function catalogue<Found>(
   kind: string,
   context: LookUpContext,

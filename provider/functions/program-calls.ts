@@ -17,19 +17,19 @@ export type { InvokeJobArgs, LookUp };
 
 /** How a look-up is made. */
 export interface LookUpOptions {
-  /** Where the service is; from the stack's config or the environment when absent, as for resources. */
+  /** Addresses and settings of the service; default: the stack's config or the environment, as for resources. */
   settings?: Pick<Settings, "clients">;
-  /** Ends the look-up; it rejects with the signal's reason. */
+  /** Cancels the lookup, which rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
 /** How a job is run from a script. */
 export interface InvokeJobOptions {
-  /** Where the service is; from the stack's config or the environment when absent, as for resources. */
+  /** Addresses and settings of the service; default: the stack's config or the environment, as for resources. */
   settings?: Pick<Settings, "clients">;
   /** Cancels the job on the service, then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Called with what is going on: the job's state and the seconds passed. */
+  /** Receives progress: the job's state and the elapsed seconds. */
   onProgress?: (text: string) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who publishes the packages, and where: `publisher.json`, which nothing else repeats. While a value is null the project
- * has no such thing, nothing names one, and a release refuses to publish.
+ * Publisher of the packages and its addresses, from `publisher.json`, the only source. If a value is null, it is omitted
+ * everywhere and a release fails.
  */
 export interface Publisher {
   /** Owner and name of the GitHub repository, as in `owner/name`. */
@@ -24,7 +24,7 @@ export function repositoryLinks({ repository }: Publisher) {
   };
 }
 
-/** The part of the package schema that says who publishes it and where Pulumi gets the plugin from. */
+/** The part of the package schema with the publisher and the plugin's download address. */
 export function publishedAt(publisher: Publisher) {
   const links = repositoryLinks(publisher);
   return {
@@ -40,11 +40,11 @@ export function publishedAt(publisher: Publisher) {
   };
 }
 
-/** What the SDK of each language is called by the programs that use it. */
+/** Package name of the SDK in each language. */
 export const sdkNames = ({ repository, npmScope }: Publisher) => ({
   nodejs: [...(npmScope === null ? [] : [npmScope]), "pulumi-serverless-compute-sdk"].join("/"),
   python: "pulumi_serverless_compute",
-  // `.example` leads nowhere by its definition: Go finds such a module only where a `replace` line says so.
+  // `.example` is a reserved domain, so Go resolves such a module only through a `replace` directive.
   go: `${repository === null ? "serverless-compute.example" : `github.com/${repository}`}/sdk/go/serverlesscompute`,
   csharp: "Pulumi.ServerlessCompute",
   java: "com.pulumi.serverlesscompute",

@@ -4,10 +4,10 @@ import { type ConfigLookup, keyExposures, resolveSettings, type Settings } from 
 /** The config of the stack whose program runs; nothing where none does, as in a script. */
 export const programConfig: ConfigLookup = (key) => runtime.getConfig(key);
 
-/** What was warned of already: a program may look up many things. */
+/** Warnings that were already logged, because a program may run many lookups. */
 const warned = new Set<string>();
 
-/** Where the service is for what a program itself asks; warns once where its key is not safe on the way. */
+/** Returns the settings for lookups of a program; warns once if the key would be sent unencrypted. */
 export function programSettings(): Settings {
   const settings = resolveSettings(programConfig);
   for (const warning of keyExposures(settings.clients).filter((text) => !warned.has(text))) {

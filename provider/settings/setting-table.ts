@@ -2,23 +2,23 @@ import type { Dialect } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
 import { clientDefaults, limits } from "serverless-compute-api/limits";
 
-/** What one setting of the provider is: its place in the environment, its type, and what a value of it may be. */
+/** Definition of one setting of the provider: environment variable, type and allowed values. */
 export interface SettingRule {
-  /** Environment variable that is read where the stack's config and the provider's arguments say nothing. */
+  /** Environment variable that is used if neither the provider's arguments nor the stack's config set a value. */
   variable: string;
   type: "string" | "number" | "integer";
   description: string;
-  /** What holds where nothing is set; a key has none, and addresses have those of the target. */
+  /** Default value; the key has none, and addresses default to those of the target. */
   fallback?: string | number;
-  /** The values that it may have, where they are few. */
+  /** Allowed values of an enumeration. */
   choices?: readonly string[];
   secret?: true;
 }
 
-/** Where the local service listens when it is given no port. */
+/** Default address of the local service. */
 const local = "http://127.0.0.1:7337";
 
-/** Where the service is that a target names, and the dialect that is current there. */
+/** Addresses of a target's service, and its current dialect. */
 interface Target {
   dialect: Dialect;
   baseUrl: Record<Dialect, string>;
@@ -125,7 +125,7 @@ export const isSettingName = (name: string): name is SettingName => Object.hasOw
 /** The names of all settings. */
 export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);
 
-/** Where the API key comes from, for every message that misses it. */
+/** Sources of the API key, for messages about a missing key. */
 export const keySources = "the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY";
 
 /** How to get the local service's key, as the end of a sentence; empty for other services. */

@@ -44,7 +44,7 @@ export interface SettingMistake {
   reason: string;
 }
 
-/** What is wrong with the settings that are there. A missing key is not a mistake: what makes no call needs none. */
+/** Returns the invalid settings. A missing key is not a mistake, because previews make no calls. */
 export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
   const apiKey = textOf("apiKey", config, environment) ?? "";
   const each = settingNames.flatMap((name): SettingMistake[] => {
@@ -75,7 +75,7 @@ function combinationMistakes(config: ConfigLookup, environment: Environment): Se
   return mistakes;
 }
 
-/** Where the service is, by settings without mistakes. */
+/** Returns the service's addresses from valid settings. */
 function placeOf(config: ConfigLookup, environment: Environment) {
   const given = (name: SettingName): string | undefined => textOf(name, config, environment);
   const name: TargetName = given("target") === "hosted" ? "hosted" : "local";
@@ -95,7 +95,7 @@ function placeOf(config: ConfigLookup, environment: Environment) {
 
 const placeSettings: readonly SettingName[] = ["target", "dialect", "url", "baseUrl"];
 
-/** The settings by which {@link resolveService} tells services apart. */
+/** Settings that identify a service for {@link resolveService}. */
 export const serviceSettings = ["target", "url", "baseUrl"] as const satisfies readonly SettingName[];
 
 const hostedHosts: readonly string[] = Object.values(targets.hosted.baseUrl).map((url) => new URL(url).hostname);
@@ -119,7 +119,7 @@ export function resolveDialect(config: ConfigLookup, environment: Environment = 
   return placeOf(config, environment).dialect;
 }
 
-/** What is wrong with a setting's text, undefined when nothing is. */
+/** Returns the fault in a setting's text; undefined if it is valid. */
 function judge(name: SettingName, text: string, apiKey: string): string | undefined {
   const { type, secret, choices } = settingTable[name];
   const subject = subjectOf(name);
@@ -143,8 +143,8 @@ function judge(name: SettingName, text: string, apiKey: string): string | undefi
 }
 
 /**
- * Host address of the job API in the form that the clients use; undefined when it is not usable. Needs no key: a program
- * knows by it what an endpoint's address will be.
+ * Host address of the job API in the form that the clients use; undefined if it is invalid. Requires no key: programs derive
+ * an endpoint's address from it.
  */
 export function resolveServerlessUrl(config: ConfigLookup, environment: Environment = process.env): string | undefined {
   const text = placeOf(config, environment).serverlessUrl;
@@ -164,9 +164,8 @@ function proxiesOf(environment: Environment): Proxies | undefined {
 }
 
 /**
- * Where the service is and how to call it: from the stack's config, else the environment, else the addresses of the
- * target. The only reader of both in this package. Throws a sentence when the key is missing or a value is
- * not usable.
+ * Returns the service's addresses and call settings from the stack's config, else the environment, else the target's defaults.
+ * The only reader of both in this package. Throws if the key is missing or a value is invalid.
  */
 export function resolveSettings(
   config: ConfigLookup = () => undefined,

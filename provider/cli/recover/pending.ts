@@ -38,7 +38,7 @@ export interface PendingCreate {
   name: string | undefined;
 }
 
-/** The answers of the user to `candidates`: ids to import, and ids of objects of others. */
+/** The user's decisions about `candidates`: ids to import, and ids of unmanaged objects. */
 export interface Choices {
   import: readonly string[];
   ignore: readonly string[];
@@ -51,7 +51,7 @@ export function pendingCreate({ resource }: PendingOperation, kind: Kind): Pendi
   return { urn, kind, resource: readUrn(urn).name, name: typeof name === "string" ? name : undefined };
 }
 
-/** Whether an object has the name that its create was sent with. */
+/** Returns true if an object has the name in its create request. */
 export const hasName = (kind: ObjectKind, object: ObjectSummary, name: string): boolean =>
   object.name === name ||
   (kind === "ServerlessEndpoint" && nameSuffixes.some((suffix) => object.name === `${name}${suffix}`));
@@ -62,7 +62,7 @@ export const summaryOf = ({ id, name, createdAt }: Findable): ObjectSummary => (
   ...(createdAt === undefined ? {} : { createdAt }),
 });
 
-/** Whether the state holds a resource of the URN that is neither deleted nor about to be. */
+/** Returns true if the state contains a resource with the URN that is not pending deletion. */
 const isInState = (urn: string, state: ExportedState): boolean =>
   (state.deployment.resources ?? []).some(
     (one: StateResource) => one.urn === urn && !one.delete && !one.pendingReplacement,

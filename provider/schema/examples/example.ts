@@ -1,4 +1,4 @@
-/** What another resource or look-up of the example has: `template.id`. */
+/** Output of another resource or lookup of the example, such as `template.id`. */
 export interface Reference {
   variable: string;
   property: string[];

@@ -1,7 +1,7 @@
 import type { PropertySpec, TypeSpecs } from "../property-spec";
 import type { Example, ExampleValue, Reference, Step } from "./example";
 
-/** A value beside what the schema says of it: what a language with types has to write. */
+/** A value with its type from the schema, for typed languages. */
 export type TypedValue =
   | { is: "text"; text: string }
   | { is: "number"; value: number; whole: boolean }
@@ -32,7 +32,7 @@ export interface TypedProgram {
   outputs: [name: string, value: Extract<TypedValue, { is: "reference" }>][];
 }
 
-/** What the schema says of a package's members: names of arguments and outputs, and the nested types. */
+/** Arguments, outputs and nested types of a package's members, from the schema. */
 export interface Vocabulary {
   args(member: string): Readonly<Record<string, PropertySpec>>;
   types: TypeSpecs;

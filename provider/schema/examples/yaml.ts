@@ -49,8 +49,8 @@ const lookUp = ({ variable, member, args }: TypedStep): string =>
 const section = (name: string, parts: string[]): string[] => (parts.length > 0 ? [nested(name, parts.join("\n"))] : []);
 
 /**
- * A program in YAML: what follows the project's name and runtime in Pulumi.yaml. Of the two words for the stack's config
- * it has the older one, `configuration`: every host knows it, and the one that the examples are tested with no other.
+ * A program in YAML: the part of Pulumi.yaml after the project's name and runtime. The stack's config is under the older of two
+ * keys, `configuration`, because every host supports it, and the tested host supports no other.
  */
 export function yamlText({ steps, configSecrets, outputs }: TypedProgram): string {
   return [
