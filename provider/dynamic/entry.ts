@@ -7,7 +7,7 @@ type Provider = ReturnType<typeof createProviders>;
 const isProvider = (value: unknown): value is Provider => typeof value === "function";
 
 /**
- * What the text in state asks for in the process that the engine starts: the provider of a kind, with the code that is
- * installed now. Old state names it for ever, so it keeps its name and its place, `pulumi-serverless-compute/dynamic`.
+ * Entry point that the text in state loads in the process that the engine starts: the provider of a kind, with the installed
+ * code. Old state refers to it, so its name and path, `pulumi-serverless-compute/dynamic`, must never change.
  */
 export const provider = loadPart(join(__dirname, "..", "deployment.js"), "provider", isProvider);

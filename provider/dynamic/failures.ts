@@ -2,8 +2,8 @@ import { asReason } from "../lifecycle/failures";
 import type { Wire } from "../protocol/values";
 
 /**
- * What a verb throws. The SDK prints `${error}: ${error.stack}` under the stack for most verbs, and the message again
- * under the resource: so the text form and the stack only point to the resource, where the message reads well.
+ * Error of a verb. For most verbs the SDK prints `${error}: ${error.stack}` under the stack and the message under the resource.
+ * Therefore the string form and the stack only refer to the resource.
  */
 export class VerbFailure extends Error {
   override readonly name = "VerbFailure";

@@ -4,15 +4,15 @@ import { defaultsKey } from "../lifecycle/properties/defaults";
 import { propertiesFromWire, type Wire } from "../protocol/values";
 import { readUrn } from "../verbs/urn";
 
-/** What a class hands to the provider process beside the user's inputs, which the engine would not pass on. */
+/** Internal inputs from a resource class to the provider process, for values that the engine does not forward. */
 const internalShape = z.looseObject({
   /** The resource's own URN, for its generated name and for messages on its own line. */
   __urn: z.string().optional().catch(undefined),
   /** The resource option customTimeouts, such as `{ delete: "5m" }`. */
   __timeouts: z.record(z.string(), z.unknown()).catch({}).default({}),
-  /** Whether the program asks for an object that has to exist (the resource option id). */
+  /** True if the program looks up an existing object (the resource option id). */
   __existing: z.boolean().catch(false).default(false),
-  /** Paths of the inputs that the program made secret; values arrive here in plain. */
+  /** Paths of the inputs that the program marked secret; the values arrive as plain text. */
   __secrets: z.array(z.array(z.string())).catch([]).default([]),
   /** The resource option replaceOnChanges. The engine goes by changed properties, of which the SDK passes it none. */
   __replaceOnChanges: z.array(z.string()).catch([]).default([]),
@@ -27,13 +27,13 @@ export interface InternalInputs {
   readonly wire: Wire;
   /** Empty where the state does not hold it. */
   readonly urn: string;
-  /** What to call the resource in a message. */
+  /** Name of the resource in messages. */
   readonly resourceName: string;
-  /** Whether this is a program's look-up of an object, not a refresh of what was deployed. */
+  /** True for a program's lookup of an object; false for a refresh of a deployed one. */
   readonly mustExist: boolean;
-  /** Whether the resource option replaceOnChanges asks for a replacement when this property changes. */
+  /** Returns true if the resource option replaceOnChanges requires a replacement when this property changes. */
   replacesOn(path: Path): boolean;
-  /** Milliseconds that the user allows a verb. */
+  /** Timeout of a verb set by the user, ms. */
   timeout(verb: TimedVerb): number | undefined;
 }
 
@@ -59,7 +59,7 @@ const partsOf = (path: string): string[] =>
     ([, quoted, index, key]) => quoted?.replace(/\\(.)/g, "$1") ?? index ?? key ?? "",
   );
 
-/** Whether a path with wildcards has `path` at or below it, as the engine compares them. */
+/** Returns true if `path` is at or below a path with wildcards, by the engine's rules. */
 const covers = (pattern: string, path: readonly string[]): boolean =>
   partsOf(pattern).every((part, index) => (part === "*" ? index < path.length : part === path[index]));
 

@@ -114,8 +114,8 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
 }
 
 /**
- * The providers of the process that the engine starts, by the kind that the text in state asks for. They share one host, made
- * for the first of them: only then is it certain that this is that process.
+ * The providers of the process that the engine starts, by kind. They share one host, which is created with the first provider,
+ * because only then is it certain that this is that process.
  */
 export function createProviders(kinds: Readonly<Record<string, Lifecycle | undefined>>) {
   let host: Host | undefined;

@@ -28,7 +28,7 @@ const lookupIn =
   (key) =>
     settingText(properties[key.slice(key.indexOf(":") + 1)]);
 
-/** What is wrong with the arguments of a provider, seen before anything is asked with them. */
+/** Returns the faults in a provider's arguments, before any request uses them. */
 function mistakes({ properties, secretPaths }: PropertySet): string[] {
   const misspelt = Object.keys(properties).flatMap((key) => {
     // The engine adds settings of its own, such as version and pluginDownloadURL.
@@ -64,8 +64,8 @@ export function configCalls(host: Host) {
     },
 
     /**
-     * Another service replaces the provider, and so its resources. A new key does not: nothing here says whose account it is
-     * for. Neither does an address that a preview does not know yet.
+     * Another service replaces the provider and its resources. A new key does not, because its account is unknown here. Neither
+     * does an address that is unknown in a preview.
      */
     diffConfig: ({ olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
       const differing = settingNames.filter(

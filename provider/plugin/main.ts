@@ -17,14 +17,14 @@ export interface Rest {
   begin(listener: Server, engineAddress: () => string | undefined): DeploymentCalls;
 }
 
-/** Where the plugin's parts come from: files beside the one that runs, or the executable itself. */
+/** Source of the plugin's parts: files next to the running one, or the executable itself. */
 export interface Parts {
   version: string;
   /** The package schema as JSON. */
   schema(): string;
   rest(): Rest;
   server(): typeof import("../protocol/grpc-server");
-  /** Milliseconds after which a process that nobody asked for anything loads the rest, which watches whether the engine lives. */
+  /** Milliseconds without requests after which the process loads the rest, which monitors the engine's process. */
   idleLimit: number;
 }
 

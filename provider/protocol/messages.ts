@@ -1,7 +1,7 @@
 import { bytes, count, double, flag, map, message, nested, repeated, text } from "./protobuf";
 import { properties } from "./structs";
 
-/** What a call takes and what it returns. */
+/** Types of a call's request and response. */
 export type Request<Of extends { decode(bytes: Buffer): unknown }> = ReturnType<Of["decode"]>;
 export type Response<Of extends { encode(value: never): unknown }> = Parameters<Of["encode"]>[0];
 
@@ -22,9 +22,9 @@ export const checkRequest = message({
 export const checkResponse = message({ inputs: properties(1), failures: repeated(nested(2, checkFailure)) });
 
 export const diffRequest = message({ id: text(1), urn: text(2), olds: properties(3), news: properties(4) });
-/** Whether there are changes, in a response to Diff. */
+/** Values of `changes` in a response to Diff. */
 export const diffChanges = { none: 1, some: 2 } as const;
-/** How a property differs: in place, and with a replacement. */
+/** Kinds of property differences: in place, and with a replacement. */
 export const diffKinds = { add: [0, 1], delete: [2, 3], update: [4, 5] } as const;
 export const diffResponse = message({
   replaces: repeated(text(1)),
@@ -72,7 +72,7 @@ export const invokeResponse = message({ return: properties(1) });
 
 export const empty = message({});
 
-/** What stays of a create or update that did not finish (ErrorResourceInitFailed), in the details of a status. */
+/** Details of the status of an unfinished create or update (ErrorResourceInitFailed). */
 export const initFailed = message({
   id: text(1),
   properties: properties(2),

@@ -40,8 +40,8 @@ const recordTimeouts: pulumi.ResourceTransform = ({ props, opts }) => {
 };
 
 /**
- * What the class of a kind hands to the SDK. It registers the user's inputs, every property that it wants to read back
- * (undefined here), and the internal inputs that the provider process needs, whose names start with two underscores.
+ * Arguments of a resource class for the SDK: the user's inputs, every output property (undefined here), and the internal inputs
+ * of the provider process, whose names start with two underscores.
  */
 export function registration(
   kind: keyof typeof propertyNames,
@@ -88,7 +88,7 @@ export function pauseStacks(): () => void {
   };
 }
 
-/** `actual` where the engine knows it, else `other`. */
+/** Returns `actual` if it is known, else `other`. */
 export function orElse<Value>(actual: pulumi.Output<Value>, other: pulumi.Output<Value>): pulumi.Output<Value> {
   // The SDK does not declare it, but its outputs have had it since they could be unknown.
   const isKnown = "isKnown" in actual ? actual.isKnown : undefined;
@@ -97,9 +97,9 @@ export function orElse<Value>(actual: pulumi.Output<Value>, other: pulumi.Output
 }
 
 /**
- * An output that the class knows before the provider does. In the preview of an update the engine knows only the id and
- * what equals an input; everything made of the others would show as changed. What the engine knows goes before, and a
- * deployment uses nothing else.
+ * An output that the class computes in previews. In the preview of an update, only the id and outputs equal to an input are
+ * known; everything derived from other outputs would show as changed. Known outputs take precedence, and a deployment uses only
+ * those.
  */
 export function previewed(
   actual: pulumi.Output<string>,

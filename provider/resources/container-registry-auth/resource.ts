@@ -22,7 +22,7 @@ import { pauseStacks, registration } from "../registration";
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: a base class of ours would be the source position that the SDK reports
 export class ContainerRegistryAuth extends pulumi.CustomResource {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
-    // Left alone when it is missing, so that the check says so.
+    // A missing value stays undefined, so that the check reports it.
     const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
     const resumeStacks = pauseStacks();
     try {

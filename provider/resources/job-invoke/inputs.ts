@@ -35,7 +35,7 @@ export const jobInvokeInputs = z.strictObject({
     .default({ status: "COMPLETED" }),
 });
 
-/** What a JobInvoke resource knows only once its job has run. */
+/** Outputs of a JobInvoke resource, known after its job has run. */
 export const jobInvokeOutputs = z.object({
   jobId: z.string().describe("Id of the job."),
   status: jobStatus.describe("State that the job ended in."),
@@ -51,10 +51,10 @@ export type JobInvokeOutputs = z.output<typeof jobInvokeOutputs>;
 /** One job to run and what counts as success. */
 export type JobOrder = z.output<typeof jobInvokeInputs>;
 
-/** The same as a script writes it, without anything that only a deployment knows: what has a default may be left out. */
+/** Arguments in a script: properties with a default are optional, and properties of deployments are missing. */
 export type InvokeJobArgs = z.input<typeof jobInvokeInputs>;
 
-/** Checks what a person wrote and fills in its defaults; throws a line for each property that is wrong. */
+/** Checks arguments and fills in defaults; throws one line for each invalid property. */
 export function jobOrder(written: InvokeJobArgs): JobOrder {
   const { inputs, failures } = checkInputs(jobInvokeInputs, {}, toProperties(written), undefined);
   if (failures.length > 0) throw new TypeError(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));

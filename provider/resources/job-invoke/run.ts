@@ -5,7 +5,7 @@ import { callOptions, isOver, making, tidyingOptions } from "../../lifecycle/cal
 import type { Context } from "../../lifecycle/contract";
 import type { JobOrder } from "./inputs";
 
-/** What a job needs of a verb's context. */
+/** Part of a verb's context that a job requires. */
 export type JobContext = Pick<
   Context,
   "clients" | "clock" | "signal" | "progress" | "end" | "tidyEnd" | "onDeadline" | "secrets"
@@ -67,7 +67,7 @@ export async function runJob(order: JobOrder, context: JobContext): Promise<JobR
     return await untilFinal(order, submitted, started + limit, limit, context);
   } catch (error) {
     if (error instanceof JobGone) throw error;
-    // Nobody waits for it any more, so it must not go on using a worker.
+    // The result is no longer needed, so the job must not occupy a worker.
     const left = await cancel(order.endpointId, submitted.id, context);
     if (signal.aborted || !(error instanceof JobTimeout)) throw error;
     if (left && isFinal(left.status) && left.status !== "CANCELLED") return left;
@@ -126,7 +126,7 @@ async function untilFinal(
   return job;
 }
 
-/** Why no worker comes up, where the service says so: the local one does, beside the interface's fields. */
+/** Returns the reason why no worker starts, which only the local service reports, in a field beyond the interface. */
 export function workerProblem({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
   if (typeof message !== "string" || message.trim() === "") return undefined;
   return createRedaction(secrets?.values ?? [])(message.trim());
@@ -148,7 +148,7 @@ async function cancel(endpointId: string, jobId: string, context: JobContext): P
   try {
     return await clients.jobs.cancel(endpointId, jobId, tidyingOptions(context));
   } catch {
-    // It may just have ended: its record says so. Nothing else can be done about a service that does not respond.
+    // The job may have just ended; then its record contains the state. An unresponsive service is ignored.
     return clients.jobs.status(endpointId, jobId, tidyingOptions(context)).catch(() => undefined);
   }
 }

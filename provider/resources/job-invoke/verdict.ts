@@ -23,7 +23,7 @@ export class JobFailure extends Error {
 /** Characters of a handler's error text that a message shows. */
 const errorLength = 4000;
 
-/** What to do about a job that ended so (interface: Job-level situations). */
+/** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
   IN_QUEUE:
     "No worker took it. Raise workersMax, or timeout if its workers start slowly, and check the endpoint's health.",

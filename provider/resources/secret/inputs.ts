@@ -22,7 +22,7 @@ export const secretInputs = z.strictObject({
 export const resolvedInputs = z.object({ ...secretInputs.shape, name: z.string() });
 export type Inputs = z.output<typeof resolvedInputs>;
 
-/** What a Secret resource knows only once it exists. */
+/** Outputs of a Secret resource. */
 export const secretOutputs = z.object({
   reference: z
     .string()

@@ -26,7 +26,7 @@ export class Secret extends pulumi.CustomResource {
   declare readonly reference: pulumi.Output<string>;
 
   constructor(name: string, args: SecretArgs, opts?: pulumi.CustomResourceOptions) {
-    // Left alone when it is missing, so that the check says so.
+    // A missing value stays undefined, so that the check reports it.
     const guarded = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
     const resumeStacks = pauseStacks();
     try {

@@ -17,13 +17,13 @@ export type Apply = (id: string, update: Update<Inputs>, context: Context) => Pr
 interface FailedUpdate {
   id: string;
   update: Update<Inputs>;
-  /** What the state said was unverified before it. */
+  /** Unverified properties in the state before the update. */
   pending: Unverified | undefined;
-  /** What the update returned. */
+  /** Outputs of the update. */
   outputs: Outputs;
-  /** What the state says of it while it stays. */
+  /** State of the resource if the new version stays. */
   left: Properties;
-  /** Why the verification failed. */
+  /** Reason of the failed verification. */
   said: string;
   verify: Verify;
   apply: Apply;

@@ -111,10 +111,10 @@ export const serverlessEndpointInputs = restEndpointCreate
 export const resolvedInputs = z.object({ ...serverlessEndpointInputs.shape, name: z.string() });
 export type Inputs = z.output<typeof resolvedInputs>;
 
-/** What verifies a new version. */
+/** Verification of a new version. */
 export type Verify = NonNullable<Inputs["verify"]>;
 
-/** What a ServerlessEndpoint resource knows only once it exists. */
+/** Outputs of a ServerlessEndpoint resource. */
 export const serverlessEndpointOutputs = z.object({
   url: z.string().describe("Root of the endpoint's job API; of a LOAD_BALANCER the address that takes its requests."),
   version: z

@@ -23,7 +23,7 @@ import { updateVerified, verifyCreated } from "./verified-update";
 
 const settable = resolvedInputs.omit({ adoptExisting: true }).keyof().options;
 
-/** Whether requests come by the job API. */
+/** Returns true if the endpoint uses the job API. */
 const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Suffixes that the service may add to the name of an endpoint that starts from a saved state. */
@@ -31,7 +31,7 @@ export const nameSuffixes = ["-fb", " -fb"];
 /** A name without the suffix that the service may add to it. */
 export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
-/** What the service uses where nothing is said. */
+/** Defaults of the service. */
 const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
 
 const listIn = (wanted: Properties, key: string): Value[] => {
@@ -70,7 +70,7 @@ function volumesOf(
   return { networkVolumeId: undefined, networkVolumeIds: all };
 }
 
-/** Which of the two inputs shows how workers start: the one that is used, or the one that can. */
+/** Returns flashbootType if it is set or required to express the value, else flashboot. */
 function flashbootOf({ flashboot, flashbootType }: EndpointRecord, wanted: Properties): Properties {
   const byType = wanted["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
   return byType && flashbootType !== undefined ? { flashbootType } : toProperties({ flashboot });
@@ -97,16 +97,16 @@ function fromRecord(record: EndpointRecord, wanted: Properties, context: Context
   return { inputs, outputs: { url: urlOf(record, context), ...(version === undefined ? {} : { version }) } };
 }
 
-/** Where requests go. */
+/** Returns the endpoint's address. */
 const urlOf = (
   { id, requestUrl }: Pick<EndpointRecord, "id" | "requestUrl">,
   { clients }: Pick<Context, "clients">,
 ): string => requestUrl ?? clients.jobs.url(id);
 
-/** What a new endpoint begins with. */
+/** Version of a new endpoint. */
 const firstVersion = 1;
 
-/** What takes more than a record to know: the template that its workers really run, and a version that no record shows. */
+/** Adds facts that a record may lack: the template that its workers run, and the version. */
 async function complete(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
   const record = await withTemplate(listed, wanted, context);
   const known = wanted["version"];
@@ -133,7 +133,7 @@ async function withTemplate(listed: EndpointRecord, wanted: Properties, context:
   return { ...record, templateId: undefined };
 }
 
-/** What an endpoint is set to by its inputs. */
+/** Converts inputs to settings of an endpoint. */
 const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs): EndpointSettings => ({
   ...inputs,
   cpuFlavorIds: inputs.cpuFlavorIds ?? [],

@@ -52,7 +52,7 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
     this.url = previewed(this.url, () => {
       // Another provider may have addresses of its own.
       if (this.getProvider(typeToken("ServerlessEndpoint"))) return undefined;
-      // Only the service knows where requests to a load balancer go.
+      // The address of a load balancer is known only to the service.
       if (args.type !== undefined && args.type !== "QUEUE") return undefined;
       const serverlessUrl = resolveServerlessUrl(programConfig);
       return serverlessUrl === undefined ? undefined : this.id.apply((id) => jobApiRoot(serverlessUrl, id));

@@ -12,14 +12,13 @@ const lastPatience = 60_000;
 const interval = 1000;
 
 /**
- * The workers of an endpoint while they move to a new version. A worker that was ever seen to be of another version is
- * old; where the service says nothing of versions, those are the workers that were there before. Any other worker started
- * later, so it runs the new one.
+ * The workers of an endpoint during a rollout. A worker that was ever reported with another version is old. If the service
+ * reports no versions, the workers that existed before are old. Any other worker started later and runs the new version.
  */
 export interface Rollout {
-  /** Version that new workers run, as far as the service says. */
+  /** Version of new workers, if the service reports it. */
   version(): number | undefined;
-  /** How many workers are on the new version, as a person reads it. */
+  /** Number of workers on the new version, as text. */
   text(): string;
   /** Looks at the workers now. */
   look(): Promise<void>;

@@ -4,16 +4,16 @@ import { isSecretAt } from "../../lifecycle/properties/secret-paths";
 import { isProperties } from "../../lifecycle/properties/values";
 import { resolvedInputs } from "./inputs";
 
-/** Where the state of an endpoint says that what it has is not verified. */
+/** State property of an endpoint with unverified settings. */
 export const unverifiedKey = "unverified";
 
-/** What a state says of an endpoint that was left unverified. */
+/** Content of that property. */
 export interface Unverified {
-  /** What the settings that were changed since the last verified version were then, null for none; absent where no version ever was. */
+  /** Values, in the last verified version, of settings changed since then; null for unset ones. Absent if no version was verified. */
   before?: Properties;
 }
 
-/** What the state says; undefined where all is verified. */
+/** Returns the unverified settings in a state; undefined if all are verified. */
 export function unverifiedIn(state: { [key: string]: unknown }): Unverified | undefined {
   const found = state[unverifiedKey];
   if (!isPropertiesValue(found)) return undefined;
@@ -58,11 +58,11 @@ export function triggersChanged(olds: { [key: string]: unknown }, verify: unknow
   return !isDeepStrictEqual(triggersIn(olds["verify"]) ?? [], triggersIn(verify) ?? []);
 }
 
-/** What is left to do for an endpoint whose verification is not over, though no input differs. */
+/** Returns the change that resumes an unfinished verification although no input differs. */
 export const leftToVerify = (olds: Properties, news: Properties): Change[] =>
   unverifiedIn(olds) && isPropertiesValue(news["verify"]) ? [{ path: ["verify"], kind: "update", replace: false }] : [];
 
-/** Says in a preview what cannot be set back. */
+/** Returns warnings for previews about changes that cannot be rolled back. */
 export function inPlaceWarnings(changes: readonly Change[]): string[] {
   const inPlace =
     changes.some(({ path }) => path[0] === "verify" && path[1] === "triggers") &&

@@ -21,8 +21,8 @@ const wasLost = (error: unknown): boolean =>
   error instanceof JobFailure && isApiError(error.cause) && error.cause.ambiguous === true;
 
 /**
- * Runs the job on workers of the endpoint's new version until one has done it as expected; rejects with a JobFailure that
- * says why none did. A job that a worker of an old version took proves nothing and is run again.
+ * Runs the job until a worker of the endpoint's new version completes it as expected; rejects with a JobFailure that contains the
+ * reason otherwise. A job that an old worker ran is inconclusive and is repeated.
  */
 export async function verifyEndpoint(
   endpointId: string,

@@ -10,7 +10,7 @@ import type { Inputs, Outputs } from "./inputs";
 import { inputsIn, settingsBefore, triggersChanged, unverifiedIn, unverifiedKey } from "./unverified";
 import { verifyEndpoint } from "./verification";
 
-/** What a failure says, for a person. */
+/** Returns the message of a failure for users. */
 const saidBy = (error: unknown, { name }: Inputs): string => {
   const shown = explained(error, { label: `ServerlessEndpoint "${name}"`, verb: "update" });
   return shown instanceof Error ? shown.message : String(shown);

@@ -4,10 +4,10 @@ import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 import { templateContent } from "./revision";
 
-/** Where volumes are mounted when nothing else is said. */
+/** Default mount path of volumes. */
 export const usualMountPath = "/workspace";
 
-/** Inputs of a Template resource as people write them (interface: Template). */
+/** Inputs of a Template resource (interface: Template). */
 export const templateInputs = z
   .strictObject({
     name: fields.name.optional().register(traits, { unique: true }),
@@ -94,7 +94,7 @@ export const templateInputs = z
 export const resolvedInputs = z.object({ ...templateInputs.shape, name: z.string() });
 export type Inputs = z.output<typeof resolvedInputs>;
 
-/** What a Template resource knows only once it exists. */
+/** Outputs of a Template resource. */
 export const templateOutputs = z.object({
   revision: z
     .string()

@@ -32,7 +32,7 @@ function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, 
   return { inputs, outputs: { revision: revisionOf(record) } };
 }
 
-/** What a template is set to by its inputs. */
+/** Converts inputs to settings of a template. */
 const settingsOf = ({
   adoptExisting: _a,
   replaceOnChange: _r,

@@ -4,7 +4,7 @@ import { orElse, pauseStacks, previewed, registration } from "../registration";
 import { revisionOf } from "./revision";
 
 /**
- * What the workers of an endpoint run: a container image, its start arguments and its environment.
+ * Container image, start arguments and environment of an endpoint's workers.
  *
  * The smallest one:
  * ```ts
@@ -46,7 +46,7 @@ export class Template extends pulumi.CustomResource {
     this.revision = previewed(this.revision, () => {
       const { imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb } = this;
       const { containerRegistryAuthId: credentials } = this;
-      // In a preview the engine knows nothing of an input that was left out and has no default.
+      // In a preview, an omitted input without a default is unknown.
       const leftOut = args.containerRegistryAuthId === undefined;
       const content = {
         ...{ imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb },

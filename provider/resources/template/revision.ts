@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Value } from "../../lifecycle/contract";
 import { type StartArguments, startText } from "./start-arguments";
 
-/** What workers run of a template, defaults filled in. */
+/** Worker content of a template, with defaults. */
 export interface TemplateContent extends StartArguments {
   imageName: string;
   env: Readonly<Record<string, string>>;

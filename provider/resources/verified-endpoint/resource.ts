@@ -5,11 +5,11 @@ import { Template } from "../template/resource";
 
 /** Inputs of a {@link VerifiedEndpoint}. */
 export interface VerifiedEndpointArgs {
-  /** What the workers run; each change of it makes a new template. */
+  /** Content of the workers; each change creates a new template. */
   template: Omit<TemplateArgs, "replaceOnChange">;
-  /** What the workers compute on, and how many there are. */
+  /** Hardware and number of the workers. */
   endpoint?: Omit<ServerlessEndpointArgs, "templateId" | "verify">;
-  /** The job that a worker of each new version has to do as expected. */
+  /** The job that a worker of each new version must complete as expected. */
   verify: pulumi.Input<ServerlessEndpointVerifyArgs>;
 }
 
@@ -27,7 +27,7 @@ export interface VerifiedEndpointArgs {
  * ```
  */
 export class VerifiedEndpoint extends pulumi.ComponentResource {
-  /** What its workers run. */
+  /** Template of its workers. */
   readonly template: Template;
   readonly endpoint: ServerlessEndpoint;
   /** Id of the endpoint. */
