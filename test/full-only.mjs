@@ -7,6 +7,7 @@ export const fullOnly = [
     "engine/program-stacks",
     "engine/invoke-job",
     "engine/custom-timeouts",
+    "engine/two-backends",
   ],
   ...["plugin/other-service", "plugin/preview-comment"],
   ...["plugin/ways-long", "plugin/accounts", "plugin/attach", "plugin/detailed-diffs", "plugin/options"],

@@ -26,3 +26,14 @@ export const isEngine = ({ command }: StackProcess): boolean => /(^|\/)pulumi$/.
 /** The processes that run our code for the engine, either way. */
 export const isProvider = ({ command }: StackProcess): boolean =>
   command.some((word) => /pulumi-resource-serverless-compute$|\/dist\/plugin\.js$|dynamic-provider/.test(word));
+
+/** Kills every process of a stack's command, as the end of the machine does. */
+export async function killStackProcesses(folder: string): Promise<void> {
+  for (let alive = await stackProcesses(folder); alive.length > 0; alive = await stackProcesses(folder))
+    for (const { pid } of alive)
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // The process ended meanwhile.
+      }
+}

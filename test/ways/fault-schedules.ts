@@ -20,7 +20,7 @@ const canKill = existsSync("/proc/self");
 const anyOf = (path: string): RegExp => new RegExp(`^${path}/`);
 
 /** How a template is made and changed on the wire. */
-const templateIs: Record<"made" | "changed", Match> =
+export const templateIs: Record<"made" | "changed", Match> =
   dialect === "v1"
     ? {
         made: { method: "POST", path: "/graphql", body: /saveTemplate/ },
@@ -29,7 +29,7 @@ const templateIs: Record<"made" | "changed", Match> =
     : { made: { method: "POST", path: "/v2/templates" }, changed: { method: "PATCH", path: /templates/ } };
 
 /** How a secret is made and changed on the wire. */
-const secretIs: Record<"made" | "changed", Match> =
+export const secretIs: Record<"made" | "changed", Match> =
   dialect === "v1"
     ? {
         made: { method: "POST", path: "/graphql", body: /secretCreate/ },

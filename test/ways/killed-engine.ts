@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { isEngine, isProvider, stackProcesses } from "../support/stack-processes";
+import { isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
 
 /** The engine is killed and says nothing to what it started. */
@@ -14,7 +14,7 @@ export function killedEngineThrough(way: Way): void {
   });
   afterAll(async () => {
     // What Pulumi itself leaves behind: the host of the language, the program.
-    for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
+    await killStackProcesses(stack.folder);
     await stack.remove();
   });
 
@@ -40,7 +40,7 @@ export function killedEngineThrough(way: Way): void {
     const [endpoint] = (await service.holdings()).endpoints;
     const jobId = job()?.path.split("/").at(-1);
     expect(await service.job("GET", endpoint?.id ?? "", `/status/${jobId}`)).toMatchObject({ status: "CANCELLED" });
-    for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
+    await killStackProcesses(stack.folder);
     await running;
   });
 

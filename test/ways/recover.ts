@@ -3,7 +3,7 @@ import { restPaths } from "../support/dialect";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { noteSecret } from "../support/secret-scan";
-import { isEngine, stackProcesses } from "../support/stack-processes";
+import { isEngine, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
 
 /** The command `recover` after a killed engine: one create carried out, one that never reached the service. */
@@ -22,13 +22,10 @@ export function recoverThrough(way: Way): void {
     `);
   });
   afterAll(async () => {
-    await killAll();
+    await killStackProcesses(stack.folder);
     await stack.remove();
   });
 
-  const killAll = async (): Promise<void> => {
-    for (const { pid } of await stackProcesses(stack.folder)) process.kill(pid, "SIGKILL");
-  };
   const volumes = async () => (await service.holdings()).volumes;
   const creates = () =>
     service.proxy.requests.filter(
@@ -45,7 +42,7 @@ export function recoverThrough(way: Way): void {
     const [engine] = (await stackProcesses(stack.folder)).filter(isEngine);
     if (!engine) throw new Error("no engine was found");
     process.kill(engine.pid, "SIGKILL");
-    await killAll();
+    await killStackProcesses(stack.folder);
     await running;
     service.proxy.clear();
 

@@ -6,6 +6,7 @@ import { failuresThrough } from "./failures";
 import { faultSchedulesThrough } from "./fault-schedules";
 import { keptNamesThrough } from "./kept-names";
 import { keyRotationThrough } from "./key-rotation";
+import { killSchedulesThrough } from "./kill-schedules";
 import { killedEngineThrough } from "./killed-engine";
 import { lifecycleThrough } from "./lifecycle";
 import { otherAccountThrough } from "./other-account";
@@ -46,7 +47,7 @@ const long: Suites = {
   verify: verifyThrough,
   "rollouts under a steady load": rolloutsThrough,
   "fault schedules": faultSchedulesThrough,
-  ...(hasProc ? { recover: recoverThrough } : {}),
+  ...(hasProc ? { recover: recoverThrough, "kill schedules": killSchedulesThrough } : {}),
   // Endpoints of REST v2 have copies of their template: only those of REST v1 keep it from its release.
   ...(dialect === "v1" ? { "template release": templateReleaseThrough } : {}),
 };

@@ -1,0 +1,129 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { type Random, randomFrom } from "../faults/support/random";
+import { restPaths } from "../support/dialect";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import type { Match } from "../support/recording-proxy";
+import { noteSecret } from "../support/secret-scan";
+import { killStackProcesses } from "../support/stack-processes";
+import { secretIs, templateIs } from "./fault-schedules";
+import type { Way } from "./way";
+
+/** Schedules that are drawn; KILL_ROUNDS=n draws n, KILL_SEED=n begins with that one. */
+const rounds = Number(process.env["KILL_ROUNDS"] ?? 5);
+const firstSeed = Number(process.env["KILL_SEED"] ?? 1);
+
+/** The create of each kind on the wire. */
+const creates: Record<string, Match> = {
+  NetworkVolume: { method: "POST", path: restPaths.volumes },
+  Secret: secretIs.made,
+  Template: templateIs.made,
+  ServerlessEndpoint: { method: "POST", path: restPaths.endpoints },
+};
+
+/** Points at which the engine is killed, relative to the request of a create. */
+const points = ["not carried out", "carried out, no response", "response sent", "any time"] as const;
+
+/**
+ * An engine that is killed during creates: `recover` lists every object that the deployment left, the next deployment
+ * succeeds with and without it, and nothing of another stack is changed or deleted.
+ */
+export function killSchedulesThrough(way: Way): void {
+  let service: EngineService;
+  let stack: Stack;
+  /** Ids of objects that do not belong to the stack. */
+  let others: string[];
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await way.createStack(service.environment);
+    noteSecret("sesame-58e3", "a secret of the program");
+    await stack.program(`
+      const { NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
+      const token = new Secret("token", { value: "sesame-58e3" });
+      const models = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
+      const worker = new Template("worker", { imageName: "${image("echo")}", env: { TOKEN: token.reference } });
+      new ServerlessEndpoint("api", { templateId: worker.id, networkVolumeId: models.id, workersMax: 1 });
+    `);
+    // Another stack and a person have objects with names that resemble this stack's.
+    await service.rest("POST", "/networkvolumes", { name: "models-prod-3fa9c1b", size: 10, dataCenterId: "EU-RO-1" });
+    await service.rest("POST", "/templates", { name: "worker", imageName: image("echo"), isServerless: true });
+    others = await allIds();
+  });
+  afterEach(() => killStackProcesses(stack.folder));
+  afterAll(() => stack.remove());
+
+  async function allIds(): Promise<string[]> {
+    return Object.values(await service.holdings())
+      .flat()
+      .map(({ id }: { id: string }) => id);
+  }
+
+  /** Ids of the stack's objects that its state does not contain. */
+  async function left(): Promise<string[]> {
+    const known = new Set([...others, ...(await stack.resources()).map(({ id }) => id)]);
+    return (await allIds()).filter((id) => !known.has(id));
+  }
+
+  /** Deploys, and kills the engine and everything that it started at the point. */
+  async function upKilled(victim: Match, point: (typeof points)[number], random: Random): Promise<void> {
+    if (point === "not carried out") service.proxy.inject(victim, { kind: "status", status: 429, retryAfter: "60" });
+    if (point === "carried out, no response") service.proxy.inject(victim, { kind: "answerLate", ms: 60_000 });
+    if (point === "response sent") service.proxy.inject(victim, { kind: "delay", ms: 0 });
+    let isOver = false;
+    const running = stack.up().finally(() => {
+      isOver = true;
+    });
+    const isDue = (): boolean => {
+      const { requests } = service.proxy;
+      if (point === "any time") return requests.length > 0;
+      const hit = requests.find(({ fault }) => fault !== undefined);
+      return hit !== undefined && (point === "carried out, no response" ? hit.carriedOut : hit.status !== undefined);
+    };
+    while (!isOver && !isDue()) await delay(5);
+    if (point === "any time") await delay(random.int(0, 400));
+    await killStackProcesses(stack.folder);
+    await running;
+    service.proxy.clear();
+  }
+
+  /** Deletes the objects as a person does who follows the list of `recover`. */
+  async function remove(ids: readonly string[]): Promise<void> {
+    const { endpoints, templates, volumes, secrets } = await service.holdings();
+    for (const [path, objects] of Object.entries({ endpoints, templates, networkvolumes: volumes }))
+      for (const { id } of objects) if (ids.includes(id)) await service.rest("DELETE", `/${path}/${id}`);
+    for (const { id } of secrets) if (ids.includes(id)) await service.graphql(`mutation { secretDelete(id: "${id}") }`);
+  }
+
+  for (let seed = firstSeed; seed < firstSeed + rounds; seed++)
+    it(`seed ${seed}: recover lists what a killed engine left, and the next deployment succeeds`, async () => {
+      const random = randomFrom(seed);
+      const kind = random.pick(Object.keys(creates));
+      const [point, recovers] = [random.pick(points), random.chance(0.5)];
+      const schedule = `${kind}, ${point}, ${recovers ? "recovered" : "not recovered"}`;
+      await upKilled(creates[kind] ?? {}, point, random);
+
+      const leftovers = await left();
+      if (point === "carried out, no response") expect(leftovers, schedule).not.toEqual([]);
+      const listed = await stack.tool(["recover"]);
+      for (const id of leftovers) expect(listed.stdout, `${schedule}\n${listed.stderr}`).toContain(id);
+      for (const id of others) expect(listed.stdout, schedule).not.toContain(id);
+
+      await stack.command(["cancel", "--yes"]);
+      if (recovers) {
+        const recovered = await stack.tool(["recover", "--yes"]);
+        expect(recovered.code, `${schedule}\n${recovered.stdout}${recovered.stderr}`).toBe(0);
+        expect(await left(), schedule).toEqual([]);
+      }
+      const up = await stack.up();
+      expect(up.code, `${schedule}\n${up.output}`).toBe(0);
+      expect(await stack.resources(), schedule).toHaveLength(4);
+      // Without `recover` the objects stay until a person deletes them.
+      expect(await left(), schedule).toEqual(recovers ? [] : leftovers);
+      if (!recovers) await remove(leftovers);
+
+      const destroy = await stack.destroy();
+      expect(destroy.code, `${schedule}\n${destroy.output}`).toBe(0);
+      expect((await allIds()).sort(), schedule).toEqual([...others].sort());
+    });
+}
