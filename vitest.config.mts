@@ -107,8 +107,8 @@ export default defineConfig({
       suites("sdk", "sdk", ["**/*"], { globalSetup: ["test/sdk/setup.ts"], testTimeout: 120_000 }),
       suites("faults", "faults", ["**/*"], {}),
       suites("faults-v2", "faults", faultsInV2, { env: v2 }),
-      suites("faults-stripped", "faults", ["drift", "dialects"], { env: stripped }),
-      suites("faults-v2-stripped", "faults", ["drift"], { env: { ...v2, ...stripped } }),
+      suites("faults-stripped", "faults", isFull ? ["**/*"] : ["drift", "dialects"], { env: stripped }),
+      suites("faults-v2-stripped", "faults", isFull ? faultsInV2 : ["drift"], { env: { ...v2, ...stripped } }),
       suites("durability", "durability", ["**/*"], { testTimeout: 120_000 }),
       suites("console", "console", ["**/*"], { globalSetup: ["test/console/setup.ts"], testTimeout: 120_000 }),
       suites("docker", "docker", ["**/*"], {
