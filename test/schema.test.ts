@@ -54,6 +54,7 @@ describe("schema.json", () => {
       "serverless-compute:index:Template": ["imageName"],
       "serverless-compute:index:ServerlessEndpoint": ["templateId"],
       "serverless-compute:index:JobInvoke": ["endpointId", "input"],
+      "serverless-compute:index:VerifiedEndpoint": ["template", "verify"],
     });
   });
 
@@ -81,8 +82,8 @@ describe("schema.json", () => {
     expect(Object.keys(schema.types)).toEqual(
       [
         ...["ServerlessEndpointVerifyExpect", "ServerlessEndpointVerifyPolicy", "ServerlessEndpointVerify"],
-        ...["JobInvokePolicy", "JobInvokeExpect", "GpuTypesGpuTypes", "DataCentersDataCenters"],
-        ...["EndpointHealthJobs", "EndpointHealthWorkers"],
+        ...["JobInvokePolicy", "JobInvokeExpect", "VerifiedEndpointTemplate", "VerifiedEndpointEndpoint"],
+        ...["GpuTypesGpuTypes", "DataCentersDataCenters", "EndpointHealthJobs", "EndpointHealthWorkers"],
       ].map((name) => `serverless-compute:index:${name}`),
     );
   });

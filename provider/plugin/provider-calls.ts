@@ -6,6 +6,7 @@ import type { Call } from "../protocol/grpc-server";
 import * as messages from "../protocol/messages";
 import type { Message } from "../protocol/protobuf";
 import { configCalls } from "./config-calls";
+import { construct } from "./construct";
 import { lookUpCalls } from "./look-up-calls";
 import type { DeploymentCalls } from "./main";
 import { resourceCalls } from "./resource-calls";
@@ -22,6 +23,7 @@ export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Li
     CheckConfig: call(messages.checkRequest, messages.checkResponse, config.checkConfig),
     DiffConfig: call(messages.diffRequest, messages.diffResponse, config.diffConfig),
     Configure: call(messages.configureRequest, messages.configureResponse, config.configure),
+    Construct: call(messages.constructRequest, messages.constructResponse, construct),
     Check: call(messages.checkRequest, messages.checkResponse, resource.check),
     Diff: call(messages.diffRequest, messages.diffResponse, resource.diff),
     Create: call(messages.createRequest, messages.createResponse, resource.create),

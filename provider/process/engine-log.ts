@@ -1,5 +1,5 @@
 import { type ClientHttp2Session, connect } from "node:http2";
-import { framed } from "../protocol/grpc";
+import { callUnary } from "../protocol/grpc-client";
 import { count, flag, message, text } from "../protocol/protobuf";
 
 /** Shows texts on a resource's own line. Never fails: a text that cannot be shown must not stop a deployment. */
@@ -26,18 +26,9 @@ export function createEngineLog(address: string): EngineLog {
   const send = async (request: Parameters<typeof logRequest.encode>[0]): Promise<void> => {
     try {
       if (session === undefined || session.closed || session.destroyed) session = open();
-      const stream = session.request({
-        ":method": "POST",
-        ":path": "/pulumirpc.Engine/Log",
-        "content-type": "application/grpc",
-        te: "trailers",
-      });
-      stream.on("error", () => {});
-      stream.resume();
-      stream.end(framed(logRequest.encode(request)));
-      await new Promise((resolve) => stream.once("close", resolve));
+      await callUnary(session, "/pulumirpc.Engine/Log", logRequest.encode(request));
     } catch {
-      // An address that is none, or a connection that ended at this moment.
+      // An invalid address, or a connection that ended at this moment.
     }
   };
   return {

@@ -1,5 +1,5 @@
 /** Codes of gRPC's statuses that we send or expect. */
-export const status = { ok: 0, unknown: 2, exhausted: 8, unimplemented: 12, internal: 13 } as const;
+export const status = { ok: 0, unknown: 2, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const;
 
 /** A call that failed, as gRPC passes it on. */
 export class CallFailure extends Error {

@@ -1,4 +1,4 @@
-import { bytes, count, double, flag, map, message, nested, repeated, text } from "./protobuf";
+import { bytes, count, double, flag, map, message, nested, optionalFlag, repeated, text } from "./protobuf";
 import { properties } from "./structs";
 
 /** Types of a call's request and response. */
@@ -69,6 +69,61 @@ export const deleteRequest = message({ id: text(1), urn: text(2), properties: pr
 
 export const invokeRequest = message({ token: text(1), args: properties(2) });
 export const invokeResponse = message({ return: properties(1) });
+
+/** URNs of the resources that a property depends on. */
+const dependencies = message({ urns: repeated(text(1)) });
+
+/** Options of a component are kept as bytes where the engine's monitor takes the same message. */
+export const constructRequest = message({
+  dryRun: flag(4),
+  monitorEndpoint: text(6),
+  type: text(7),
+  name: text(8),
+  parent: text(9),
+  inputs: properties(10),
+  inputDependencies: map(11, dependencies),
+  protect: optionalFlag(12),
+  providers: repeated(bytes(13)),
+  dependencies: repeated(text(15)),
+  customTimeouts: bytes(19),
+  deletedWith: text(20),
+  retainOnDelete: optionalFlag(24),
+  hooks: bytes(26),
+  stackTraceHandle: text(27),
+  replaceWith: repeated(text(28)),
+  aliases: repeated(bytes(29)),
+});
+export const constructResponse = message({
+  urn: text(1),
+  state: properties(2),
+  stateDependencies: map(3, dependencies),
+});
+
+// Messages of Pulumi's ResourceMonitor service (proto/pulumi/resource.proto).
+
+export const registerResourceRequest = message({
+  type: text(1),
+  name: text(2),
+  parent: text(3),
+  custom: flag(4),
+  object: properties(5),
+  protect: optionalFlag(6),
+  dependencies: repeated(text(7)),
+  propertyDependencies: map(9, dependencies),
+  acceptSecrets: flag(13),
+  customTimeouts: bytes(17),
+  supportsPartialValues: flag(19),
+  providers: repeated(bytes(22)),
+  retainOnDelete: optionalFlag(25),
+  aliases: repeated(bytes(26)),
+  deletedWith: text(27),
+  aliasSpecs: flag(28),
+  hooks: bytes(34),
+  stackTraceHandle: text(36),
+  replaceWith: repeated(text(38)),
+});
+export const registerResourceResponse = message({ urn: text(1), id: text(2), object: properties(3) });
+export const registerOutputsRequest = message({ urn: text(1), outputs: properties(2) });
 
 export const empty = message({});
 

@@ -95,6 +95,16 @@ export const flag = (number: number): Field<boolean> =>
     (writer, value) => writer.varint(value ? 1 : 0),
   );
 
+/** A boolean that may be absent, which differs from false. */
+export const optionalFlag = (number: number): Field<boolean | undefined> =>
+  single<boolean | undefined>(
+    number,
+    wireTypes.varint,
+    undefined,
+    (reader) => reader.varint() !== 0,
+    (writer, value) => writer.varint(value ? 1 : 0),
+  );
+
 /** A whole number from 0 on, or an enumeration's value. */
 export const count = (number: number): Field<number> =>
   single(

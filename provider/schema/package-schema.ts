@@ -3,6 +3,11 @@ import { type FunctionShape, functionShapes } from "../functions/function-shapes
 import type { ResourceShapes } from "../lifecycle/define";
 import { traitsOf } from "../lifecycle/properties/traits";
 import { kinds } from "../resources";
+import {
+  verifiedEndpointDescription,
+  verifiedEndpointInputs,
+  verifiedEndpointOutputs,
+} from "../resources/verified-endpoint/inputs";
 import { catalogue } from "./examples/catalogue";
 import type { Vocabulary } from "./examples/typed-program";
 import { usage } from "./examples/usage";
@@ -22,6 +27,7 @@ interface ObjectSpec {
 interface ResourceSpec extends ObjectSpec {
   inputProperties: Record<string, PropertySpec>;
   requiredInputs: string[];
+  isComponent?: true;
 }
 
 interface FunctionSpec {
@@ -101,6 +107,35 @@ function resourceSpec(kind: string, { description, inputs, outputs }: ResourceSh
   };
 }
 
+/** The component. Its inputs hold inputs of its resources, which become nested types. */
+function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: TypeSpecs): ResourceSpec {
+  const { template, endpoint, verify } = verifiedEndpointInputs.shape;
+  const group = (name: string, kind: string, shape: z.ZodObject): PropertySpec => {
+    const { description = "" } = shape;
+    const { inputProperties = {}, requiredInputs = [] } = resources[kind] ?? {};
+    const isOwn = (key: string): boolean => key in shape.shape;
+    const token = tokenOf(`VerifiedEndpoint${name}`);
+    types[token] = {
+      ...{ type: "object", description },
+      properties: Object.fromEntries(Object.entries(inputProperties).filter(([key]) => isOwn(key))),
+      required: requiredInputs.filter(isOwn),
+    };
+    return { $ref: `#/types/${token}`, description };
+  };
+  const outputs = properties(verifiedEndpointOutputs, "output", "VerifiedEndpoint", types);
+  return {
+    ...{ isComponent: true, description: verifiedEndpointDescription },
+    properties: outputs.specs,
+    required: outputs.required,
+    inputProperties: {
+      template: group("Template", "Template", template),
+      endpoint: group("Endpoint", "ServerlessEndpoint", endpoint.unwrap()),
+      verify: { ...resources["ServerlessEndpoint"]?.inputProperties["verify"], description: verify.description ?? "" },
+    },
+    requiredInputs: ["template", "verify"],
+  };
+}
+
 function functionSpec(
   name: string,
   { description, args, required, outputs }: FunctionShape,
@@ -136,9 +171,10 @@ function withExamples<Spec extends { description: string }>(
 export function packageSchema(version: string, publisher: Publisher): PackageSchema {
   const names = sdkNames(publisher);
   const types: TypeSpecs = {};
-  const resources = Object.fromEntries(
+  const resources: Record<string, ResourceSpec> = Object.fromEntries(
     Object.entries(kinds).map(([kind, resource]) => [kind, resourceSpec(kind, resource, types)]),
   );
+  resources["VerifiedEndpoint"] = verifiedEndpointSpec(resources, types);
   const functions = Object.fromEntries(
     Object.entries(functionShapes).map(([name, shape]) => [name, functionSpec(name, shape, types)]),
   );

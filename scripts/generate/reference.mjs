@@ -2,7 +2,7 @@
 
 /** @typedef {{ type?: string, $ref?: string, description?: string, items?: Property, additionalProperties?: Property, secret?: boolean, willReplaceOnChanges?: boolean }} Property */
 /** @typedef {{ description?: string, properties: Record<string, Property>, required: string[] }} ObjectType */
-/** @typedef {ObjectType & { description: string, inputProperties: Record<string, Property>, requiredInputs: string[] }} Resource */
+/** @typedef {ObjectType & { description: string, inputProperties: Record<string, Property>, requiredInputs: string[], isComponent?: true }} Resource */
 /** @typedef {{ description: string, inputs: { properties: Record<string, Property>, required?: readonly string[] }, outputs: { properties: Record<string, Property> } }} LookUp */
 /** @typedef {{ functions: Record<string, LookUp>, types: Record<string, ObjectType>, resources: Record<string, Resource>, config: { variables: Record<string, Property> } }} Schema */
 
@@ -49,11 +49,14 @@ function examples(description) {
 /**
  * How an existing object is imported into the state.
  * @param {string} token
+ * @param {Resource} resource
  */
-const importOf = (token) =>
-  nameOf(token) === "JobInvoke"
+function importOf(token, { isComponent }) {
+  if (isComponent) return "A component cannot be imported; its resources can.";
+  return nameOf(token) === "JobInvoke"
     ? "It is a run and no object, so it cannot be imported; a change runs the job again."
     : `Import: \`pulumi import ${token} <name> <id>\`, with the id that the service shows.`;
+}
 
 /** @param {Property | undefined} property @returns {string} */
 function typeText(property) {
@@ -91,9 +94,9 @@ export function reference(schema) {
     );
     const outputs =
       Object.keys(computed).length > 0
-        ? `\n\nOutputs, in addition to \`id\` and the inputs:\n\n${table(computed, [], "")}`
+        ? `\n\nOutputs${resource.isComponent ? "" : ", in addition to `id` and the inputs"}:\n\n${table(computed, [], "")}`
         : "";
-    return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}\n\n${importOf(token)}${examples(resource.description)}`;
+    return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}\n\n${importOf(token, resource)}${examples(resource.description)}`;
   });
   const functions = Object.entries(schema.functions).map(
     ([token, { description, inputs, outputs }]) =>

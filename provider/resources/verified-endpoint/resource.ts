@@ -32,6 +32,8 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
   readonly endpoint: ServerlessEndpoint;
   /** Id of the endpoint. */
   readonly endpointId: pulumi.Output<string>;
+  /** Id of the template that the endpoint uses. */
+  readonly templateId: pulumi.Output<string>;
   /** Root of the endpoint's job API. */
   readonly url: pulumi.Output<string>;
   /** Counts the versions of what its workers run. */
@@ -45,13 +47,13 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
     // The engine passes a component's providers and the like to its resources, but not its time-outs.
     const own = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
     this.template = new Template(name, { ...template, replaceOnChange: true }, own);
-    const templateId = this.template.id;
-    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId, verify }, own);
+    this.templateId = this.template.id;
+    this.endpoint = new ServerlessEndpoint(name, { ...endpoint, templateId: this.templateId, verify }, own);
     this.endpointId = this.endpoint.id;
     this.url = this.endpoint.url;
     this.version = this.endpoint.version;
     this.revision = this.template.revision;
-    const { endpointId, url, version, revision } = this;
-    this.registerOutputs({ endpointId, url, version, revision });
+    const { endpointId, templateId, url, version, revision } = this;
+    this.registerOutputs({ endpointId, templateId, url, version, revision });
   }
 }

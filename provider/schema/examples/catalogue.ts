@@ -123,6 +123,27 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
       ],
     },
   ],
+  VerifiedEndpoint: [
+    {
+      title: "A version that stays only if it does its job",
+      steps: [
+        {
+          variable: "chat",
+          member: "VerifiedEndpoint",
+          args: {
+            template: map({ imageName: "ghcr.io/acme/chat:1.4.2", env: map({ MODEL: "mistral-7b" }) }),
+            endpoint: map({ gpuTypeIds: ["NVIDIA L4"], workersMax: 3 }),
+            verify: map({
+              input: map({ text: "pong" }),
+              expect: map({ output: map({ text: "pong" }) }),
+              timeout: 300,
+            }),
+          },
+        },
+      ],
+      outputs: { url: ref("chat", "url") },
+    },
+  ],
   getTemplate: [
     {
       title: "An endpoint from a template of another stack",

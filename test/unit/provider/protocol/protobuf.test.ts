@@ -1,4 +1,6 @@
+import { Alias } from "@pulumi/pulumi/proto/alias_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb";
 import fc from "fast-check";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
@@ -118,6 +120,71 @@ describe("the codec of Pulumi's own package and ours read what the other wrote",
         expect([any.getTypeUrl(), Buffer.from(any.getValue_asU8()).toString()]).toEqual(["t", "v"]);
       }),
     );
+  });
+});
+
+describe("options of a component", () => {
+  const custom = new pb.ConstructRequest.CustomTimeouts();
+  custom.setCreate("90s");
+  const alias = new Alias();
+  alias.setUrn("urn:pulumi:dev::shop::a:b:C::old");
+  const hooks = new pb.ConstructRequest.ResourceHooksBinding();
+  hooks.setAfterCreateList(["note"]);
+
+  test("arrive from a ConstructRequest, and reach a RegisterResourceRequest as they came", () => {
+    const sentRequest = new pb.ConstructRequest();
+    sentRequest.setDryrun(true);
+    sentRequest.setMonitorendpoint("127.0.0.1:1");
+    sentRequest.setType("a:b:C");
+    sentRequest.setName("chat");
+    sentRequest.setParent("urn:parent");
+    sentRequest.setInputs(theirs({ template: { imageName: "a:1" } }));
+    const urns = new pb.ConstructRequest.PropertyDependencies();
+    urns.setUrnsList(["urn:a", "urn:b"]);
+    sentRequest.getInputdependenciesMap().set("template", urns);
+    sentRequest.setProtect(false);
+    sentRequest.getProvidersMap().set("serverless-compute", "urn:provider::id");
+    sentRequest.setDependenciesList(["urn:a"]);
+    sentRequest.setCustomtimeouts(custom);
+    sentRequest.setDeletedwith("urn:gone");
+    sentRequest.setRetainondelete(true);
+    sentRequest.setResourceHooks(hooks);
+    sentRequest.setStackTraceHandle("trace");
+    sentRequest.setReplaceWithList(["urn:c"]);
+    sentRequest.setAliasesList([alias]);
+    const read = messages.constructRequest.decode(Buffer.from(sentRequest.serializeBinary()));
+    const { dryRun, monitorEndpoint, inputs, inputDependencies, ...options } = read;
+    expect({ dryRun, monitorEndpoint, inputs }).toEqual({
+      ...{ dryRun: true, monitorEndpoint: "127.0.0.1:1" },
+      inputs: sent({ template: { imageName: "a:1" } }),
+    });
+
+    const written = messages.registerResourceRequest.encode({
+      ...options,
+      ...{ custom: true, acceptSecrets: true, supportsPartialValues: true, aliasSpecs: true },
+      object: sent({ a: 1 }),
+      propertyDependencies: inputDependencies,
+    });
+    const got = RegisterResourceRequest.deserializeBinary(written);
+    expect(got.toObject()).toMatchObject({
+      ...{ type: "a:b:C", name: "chat", parent: "urn:parent", custom: true, protect: false, retainondelete: true },
+      ...{ acceptsecrets: true, supportspartialvalues: true, aliasspecs: true, deletedwith: "urn:gone" },
+      ...{ dependenciesList: ["urn:a"], replaceWithList: ["urn:c"], parentstacktracehandle: "trace" },
+      customtimeouts: { create: "90s", update: "", pb_delete: "" },
+      aliasesList: [{ urn: "urn:pulumi:dev::shop::a:b:C::old" }],
+      hooks: { afterCreateList: ["note"] },
+      providersMap: [["serverless-compute", "urn:provider::id"]],
+      propertydependenciesMap: [["template", { urnsList: ["urn:a", "urn:b"] }]],
+    });
+    expect(got.getObject()?.toJavaScript()).toEqual({ a: 1 });
+  });
+
+  test("that are absent stay absent", () => {
+    const { protect, retainOnDelete } = messages.constructRequest.decode(Buffer.alloc(0));
+    const got = RegisterResourceRequest.deserializeBinary(
+      messages.registerResourceRequest.encode({ protect, retainOnDelete }),
+    );
+    expect([got.hasProtect(), got.hasRetainondelete()]).toEqual([false, false]);
   });
 });
 

@@ -1,0 +1,119 @@
+import { type Path, Unknown, type Value } from "../lifecycle/contract";
+import type { PropertySet } from "../lifecycle/failures";
+import { checkInputs } from "../lifecycle/properties/check";
+import { isSecretAt } from "../lifecycle/properties/secret-paths";
+import { isProperties, valueAt } from "../lifecycle/properties/values";
+import type { constructRequest, constructResponse, Request, Response } from "../protocol/messages";
+import { connectMonitor, type Registered } from "../protocol/monitor";
+import { verifiedEndpointInputs } from "../resources/verified-endpoint/inputs";
+
+type ConstructRequest = Request<typeof constructRequest>;
+type ConstructResponse = Response<typeof constructResponse>;
+
+/** A property of a resource. */
+interface Property {
+  key: string;
+  value: Value;
+  /** Paths that begin with the key. */
+  secretPaths: readonly Path[];
+  /** URNs of the resources that it depends on. */
+  urns: readonly string[];
+}
+
+const prefix = "serverless-compute:index:";
+const component = `${prefix}VerifiedEndpoint`;
+
+/** Registers a VerifiedEndpoint, its template and its endpoint with the engine, which deploys the two through this provider. */
+export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
+  const { type, name, monitorEndpoint, inputs, customTimeouts } = request;
+  if (type !== component) throw new Error(`unknown component ${type}; this provider has ${component}`);
+  const { failures } = checkInputs(verifiedEndpointInputs, {}, inputs.properties, undefined, inputs.secretPaths);
+  if (failures.length > 0) throw new Error(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
+
+  const monitor = connectMonitor(monitorEndpoint);
+  try {
+    const { urn } = await monitor.register(componentOf(request));
+    // The engine passes the options of the component to its resources, but not the timeouts.
+    const register = (kind: string, properties: readonly Property[]): Promise<Registered> =>
+      monitor.register({
+        ...{ type: prefix + kind, name, parent: urn, custom: true, customTimeouts },
+        object: setOf(properties),
+        propertyDependencies: dependenciesOf(properties),
+        dependencies: [...new Set(properties.flatMap(({ urns }) => urns))],
+      });
+
+    const replaceOnChange: Property = { key: "replaceOnChange", value: true, secretPaths: [], urns: [] };
+    const template = await register("Template", [...inputsIn("template", request), replaceOnChange]);
+    const templateId = outputOf(template, "id", "templateId", request);
+    const verify = inputOf("verify", request);
+    const endpoint = await register("ServerlessEndpoint", [...inputsIn("endpoint", request), templateId, verify]);
+
+    const outputs = [
+      outputOf(endpoint, "id", "endpointId", request),
+      templateId,
+      outputOf(endpoint, "url", "url", request),
+      outputOf(endpoint, "version", "version", request),
+      outputOf(template, "revision", "revision", request),
+    ];
+    const state = setOf(outputs);
+    await monitor.registerOutputs({ urn, outputs: state });
+    return { urn, state, stateDependencies: dependenciesOf(outputs) };
+  } finally {
+    monitor.close();
+  }
+}
+
+/** The component itself with its options. */
+function componentOf({ inputs: _inputs, inputDependencies: _dependencies, ...options }: ConstructRequest) {
+  const { dryRun: _dryRun, monitorEndpoint: _monitorEndpoint, ...registration } = options;
+  return registration;
+}
+
+/** An input of the component. */
+const inputOf = (key: string, { inputs, inputDependencies }: ConstructRequest): Property => ({
+  key,
+  value: inputs.properties[key] ?? null,
+  secretPaths: inputs.secretPaths.filter(([first]) => first === key),
+  urns: inputDependencies.get(key)?.urns ?? [],
+});
+
+const { template, endpoint } = verifiedEndpointInputs.shape;
+/** Inputs of the component that hold inputs of a resource. */
+const groups = { template: template.shape, endpoint: endpoint.unwrap().shape };
+
+/** The inputs of a resource that an input of the component holds. If that is unknown in a preview, each of them is. */
+function inputsIn(group: keyof typeof groups, request: ConstructRequest): Property[] {
+  const { value, secretPaths, urns } = inputOf(group, request);
+  const isUnknown = value instanceof Unknown;
+  const keys = isUnknown ? Object.keys(groups[group]) : isProperties(value) ? Object.keys(value) : [];
+  return keys.map((key) => ({
+    ...{ key, urns },
+    value: valueAt(value, [key]) ?? null,
+    secretPaths: isSecretAt([group], secretPaths)
+      ? [[key]]
+      : secretPaths.map(([, ...path]) => path).filter(([first]) => first === key),
+  }));
+}
+
+/** An output of a deployed resource under a key of its own. A preview does not know all of them. */
+function outputOf(
+  { urn, id, object }: Registered,
+  output: string,
+  key: string,
+  { dryRun }: ConstructRequest,
+): Property {
+  const value = output === "id" ? id || undefined : object.properties[output];
+  return {
+    ...{ key, urns: [urn] },
+    value: value ?? (dryRun ? Unknown.value : null),
+    secretPaths: isSecretAt([output], object.secretPaths) ? [[key]] : [],
+  };
+}
+
+const setOf = (properties: readonly Property[]): PropertySet => ({
+  properties: Object.fromEntries(properties.map(({ key, value }) => [key, value])),
+  secretPaths: properties.flatMap(({ secretPaths }) => secretPaths),
+});
+
+const dependenciesOf = (properties: readonly Property[]) =>
+  new Map(properties.map(({ key, urns }) => [key, { urns: [...urns] }]));

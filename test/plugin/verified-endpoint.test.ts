@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { createStack, type Stack } from "../support/pulumi";
+import { pluginFolder } from "./support/way";
+import { findYaml } from "./support/yaml";
+
+const yaml = await findYaml();
+const withDependencies = z.looseObject({
+  urn: z.string(),
+  propertyDependencies: z
+    .record(
+      z.string(),
+      z
+        .array(z.string())
+        .nullable()
+        .transform((urns) => urns ?? []),
+    )
+    .default({}),
+});
+
+describe.skipIf(yaml.missing !== undefined)("a VerifiedEndpoint in YAML", () => {
+  let service: EngineService;
+  let stack: Stack;
+  beforeAll(async () => {
+    service = await useEngineService();
+    stack = await createStack({ ...service.environment, PATH: yaml.path }, { plugin: pluginFolder(), runtime: "yaml" });
+  });
+  afterAll(() => stack.remove());
+
+  const program = (handler: Parameters<typeof image>[0], options = "{}"): string => `
+resources:
+  greeting:
+    type: serverless-compute:Secret
+    properties: { value: { "fn::secret": "hello from the vault" } }
+  chat:
+    type: serverless-compute:VerifiedEndpoint
+    properties:
+      template:
+        imageName: ${image(handler)}
+        env: { GREETING: "\${greeting.reference}", WORD: { "fn::secret": "open sesame" } }
+      endpoint: { workersMax: 1 }
+      verify: { input: { text: pong }, expect: { output: { text: pong } }, timeout: 60 }
+    options: ${options}
+  watcher:
+    type: serverless-compute:Template
+    properties:
+      imageName: ${image("echo")}
+      dockerArgs: "\${chat.url}"
+outputs:
+  url: \${chat.url}
+  id: \${chat.endpointId}
+  template: \${chat.templateId}
+  version: \${chat.version}
+  revision: \${chat.revision}
+`;
+  const component = "serverless-compute:index:VerifiedEndpoint";
+  const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
+
+  it("is previewed with outputs that are not known yet", async () => {
+    await stack.program(program("echo"));
+    const preview = await stack.preview({ args: ["--diff"] });
+    expect(preview.code, preview.output).toBe(0);
+    expect(preview.operations, preview.output).toMatchObject({
+      "VerifiedEndpoint chat": ["create"],
+      "Template chat": ["create"],
+      "ServerlessEndpoint chat": ["create"],
+    });
+    expect(preview.output).not.toContain("open sesame");
+    expect((await service.holdings()).endpoints).toEqual([]);
+  });
+
+  it("creates a template and an endpoint below it, and has their outputs", async () => {
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    const { endpoints, templates } = await service.holdings();
+    const { output } = await stack.command(["stack", "output", "--json", "--show-secrets"]);
+    const [endpoint] = endpoints;
+    const template = templates.find(({ name }) => name.startsWith("chat-dev-"));
+    expect(JSON.parse(output)).toEqual({
+      url: `${service.proxy.origin}/v2/${endpoint?.id}`,
+      id: endpoint?.id,
+      template: template?.id,
+      version: 1,
+      revision: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+    const resources = await stack.resources();
+    expect(resources.map(typesOf)).toEqual(
+      expect.arrayContaining([
+        `${component} chat`,
+        `${component}$serverless-compute:index:Template chat`,
+        `${component}$serverless-compute:index:ServerlessEndpoint chat`,
+      ]),
+    );
+    for (const [path, text] of await stack.files())
+      if (!path.endsWith("Pulumi.yaml")) expect(text.includes("open sesame"), path).toBe(false);
+  });
+
+  it("records which resources its resources and its readers depend on", async () => {
+    const resources = z.array(withDependencies).parse(await stack.resources());
+    const dependencies = Object.fromEntries(
+      resources.map(({ urn, propertyDependencies }) => [
+        typesOf({ urn }),
+        Object.fromEntries(
+          Object.entries(propertyDependencies).map(([key, urns]) => [key, urns.map((one) => typesOf({ urn: one }))]),
+        ),
+      ]),
+    );
+    expect(dependencies[`${component}$serverless-compute:index:Template chat`]).toMatchObject({
+      env: ["serverless-compute:index:Secret greeting"],
+    });
+    expect(dependencies[`${component}$serverless-compute:index:ServerlessEndpoint chat`]).toMatchObject({
+      templateId: [`${component}$serverless-compute:index:Template chat`],
+    });
+    expect(dependencies["serverless-compute:index:Template watcher"]).toMatchObject({
+      dockerArgs: [expect.stringContaining(component)],
+    });
+  });
+
+  it("changes nothing the second time", async () => {
+    service.proxy.clear();
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(Object.values(up.operations).flat()).toEqual(expect.not.arrayContaining(["create", "update", "replace"]));
+    expect(service.proxy.requests).toEqual([]);
+  });
+
+  it("says which of its inputs is wrong before it makes anything", async () => {
+    await stack.program(program("echo").replace("workersMax: 1", "workersMax: -1"));
+    const preview = await stack.preview();
+    expect(preview.code).not.toBe(0);
+    expect(preview.output).toContain("endpoint.workersMax: is -1; must be 0 or more");
+  });
+
+  it("goes back from a version that does not do its job, and fails", async () => {
+    const before = await stack.command(["stack", "output", "url"]);
+    await stack.program(program("fail"));
+    const up = await stack.up();
+    expect(up.code, up.output).not.toBe(0);
+    expect(up.output).toContain("version 2 failed its verification; version 1 is back (as version 3)");
+    await stack.program(program("echo"));
+    const back = await stack.up();
+    expect(back.code, back.output).toBe(0);
+    expect((await stack.command(["stack", "output", "url"])).output).toBe(before.output);
+  });
+
+  it("passes protect and customTimeouts to its resources", async () => {
+    await stack.program(program("echo", "{ protect: true, customTimeouts: { update: 90s } }"));
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    const ours = (await stack.resources()).filter((one) => typesOf(one).startsWith(component));
+    expect(ours).toHaveLength(3);
+    for (const one of ours) expect(one).toMatchObject({ protect: true, customTimeouts: { update: 90 } });
+  });
+
+  it("keeps its resources under another name with an alias", async () => {
+    const alias = `urn:pulumi:dev::shop::${component}::chat`;
+    await stack.program(
+      program("echo", `{ aliases: ["${alias}"] }`).replaceAll("chat", "talk").replace("::talk", "::chat"),
+    );
+    service.proxy.clear();
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    expect(service.proxy.requests).toEqual([]);
+    expect((await stack.resources()).map(typesOf)).toContain(`${component}$serverless-compute:index:Template talk`);
+    await stack.program(program("echo").replaceAll("chat", "talk"));
+  });
+
+  it("is refreshed without a change, and destroyed", async () => {
+    const refresh = await stack.refresh();
+    expect(refresh.code, refresh.output).toBe(0);
+    expect(Object.values(refresh.operations).flat()).toEqual(expect.not.arrayContaining(["update", "delete"]));
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+    expect(await service.holdings()).toEqual({ endpoints: [], templates: [], volumes: [], secrets: [] });
+  });
+
+  it("passes an explicit provider to its resources", async () => {
+    const account = "  east:\n    type: pulumi:providers:serverless-compute\n    properties: { callLimit: 60 }\n";
+    const text = program("echo", `{ provider: "\${east}" }`).replace("resources:\n", `resources:\n${account}`);
+    await stack.program(text);
+    const up = await stack.up();
+    expect(up.code, up.output).toBe(0);
+    const children = (await stack.resources()).filter((one) => typesOf(one).startsWith(`${component}$`));
+    expect(children).toHaveLength(2);
+    for (const one of children) expect(one).toMatchObject({ provider: expect.stringContaining("::east::") });
+    const destroy = await stack.destroy();
+    expect(destroy.code, destroy.output).toBe(0);
+  });
+});

@@ -1,0 +1,161 @@
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from "@grpc/grpc-js";
+import { ConstructRequest, ConstructResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import {
+  type RegisterResourceOutputsRequest,
+  type RegisterResourceRequest,
+  RegisterResourceResponse,
+} from "@pulumi/pulumi/proto/resource_pb";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { construct } from "../../../../provider/plugin/construct";
+import * as messages from "../../../../provider/protocol/messages";
+
+const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const secret = (value: JavaScriptValue) => ({
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  value,
+});
+const component = "serverless-compute:index:VerifiedEndpoint";
+const good = { template: { imageName: "a:1", env: { A: "1" } }, verify: { input: { text: "pong" } } };
+
+let monitor: Server;
+let address: string;
+let registered: RegisterResourceRequest[];
+let outputs: unknown[];
+/** The response of the monitor to a registration. */
+let answer: (type: string) => { id?: string; object?: Record<string, JavaScriptValue> };
+
+beforeEach(async () => {
+  registered = [];
+  outputs = [];
+  answer = (type) => ({ id: `${type}-id`, object: { url: "http://u", version: 2, revision: secret("abc") } });
+  monitor = new Server();
+  monitor.addService(ResourceMonitorService, {
+    registerResource: (
+      { request }: ServerUnaryCall<RegisterResourceRequest, RegisterResourceResponse>,
+      respond: sendUnaryData<RegisterResourceResponse>,
+    ) => {
+      registered.push(request);
+      const type = request.getType().replace(/^.*:/, "");
+      const response = new RegisterResourceResponse();
+      try {
+        const { id = "", object = {} } = answer(type);
+        response.setUrn(`urn:${type}`);
+        response.setId(id);
+        response.setObject(Struct.fromJavaScript(object));
+        respond(null, response);
+      } catch (thrown) {
+        respond({ code: status.INTERNAL, details: String(thrown) });
+      }
+    },
+    registerResourceOutputs: (
+      { request }: ServerUnaryCall<RegisterResourceOutputsRequest, Empty>,
+      respond: sendUnaryData<Empty>,
+    ) => {
+      outputs.push([request.getUrn(), request.getOutputs()?.toJavaScript()]);
+      respond(null, new Empty());
+    },
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    monitor.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  address = `127.0.0.1:${port}`;
+});
+afterEach(() => monitor.forceShutdown());
+
+/** Constructs the component from a request of the engine. */
+async function constructed(
+  inputs: Record<string, JavaScriptValue>,
+  { dryRun = false, dependencies = {} }: { dryRun?: boolean; dependencies?: Record<string, string[]> } = {},
+): Promise<ConstructResponse> {
+  const request = new ConstructRequest();
+  request.setType(component);
+  request.setName("chat");
+  request.setDryrun(dryRun);
+  request.setMonitorendpoint(address);
+  request.setInputs(Struct.fromJavaScript(inputs));
+  for (const [key, urns] of Object.entries(dependencies)) {
+    const list = new ConstructRequest.PropertyDependencies();
+    list.setUrnsList(urns);
+    request.getInputdependenciesMap().set(key, list);
+  }
+  const response = await construct(messages.constructRequest.decode(Buffer.from(request.serializeBinary())));
+  return ConstructResponse.deserializeBinary(messages.constructResponse.encode(response));
+}
+
+const objectOf = (index: number): unknown => registered[index]?.getObject()?.toJavaScript();
+
+it("registers the component, then a template and an endpoint below it, and returns their outputs", async () => {
+  const response = await constructed({ ...good, endpoint: { workersMax: 3 } });
+  expect(registered.map((one) => [one.getType(), one.getName(), one.getParent(), one.getCustom()])).toEqual([
+    [component, "chat", "", false],
+    ["serverless-compute:index:Template", "chat", "urn:VerifiedEndpoint", true],
+    ["serverless-compute:index:ServerlessEndpoint", "chat", "urn:VerifiedEndpoint", true],
+  ]);
+  expect(objectOf(1)).toEqual({ ...good.template, replaceOnChange: true });
+  expect(objectOf(2)).toEqual({ workersMax: 3, templateId: "Template-id", verify: good.verify });
+  const state = {
+    ...{ endpointId: "ServerlessEndpoint-id", templateId: "Template-id", url: "http://u", version: 2 },
+    revision: secret("abc"),
+  };
+  expect(response.getUrn()).toBe("urn:VerifiedEndpoint");
+  expect(response.getState()?.toJavaScript()).toEqual(state);
+  expect(outputs).toEqual([["urn:VerifiedEndpoint", state]]);
+});
+
+it("keeps what each property depends on", async () => {
+  const dependencies = { template: ["urn:image"], verify: ["urn:job"] };
+  const response = await constructed({ ...good, endpoint: { workersMax: 3 } }, { dependencies });
+  const urnsOf = (request: RegisterResourceRequest | undefined) =>
+    Object.fromEntries(request?.toObject().propertydependenciesMap.map(([key, { urnsList }]) => [key, urnsList]) ?? []);
+  expect(urnsOf(registered[1])).toEqual({ imageName: ["urn:image"], env: ["urn:image"], replaceOnChange: [] });
+  expect(urnsOf(registered[2])).toEqual({ workersMax: [], templateId: ["urn:Template"], verify: ["urn:job"] });
+  expect(registered[2]?.getDependenciesList()).toEqual(["urn:Template", "urn:job"]);
+  const states = response.toObject().statedependenciesMap.map(([key, { urnsList }]) => [key, urnsList]);
+  expect(Object.fromEntries(states)).toMatchObject({ url: ["urn:ServerlessEndpoint"], revision: ["urn:Template"] });
+});
+
+it("keeps secrets secret, and each input of a secret group", async () => {
+  await constructed({
+    template: { imageName: "a:1", env: { A: secret("1") } },
+    endpoint: secret({ workersMax: 3 }),
+    verify: { input: secret({ text: "pong" }) },
+  });
+  expect(objectOf(1)).toEqual({ imageName: "a:1", env: { A: secret("1") }, replaceOnChange: true });
+  expect(objectOf(2)).toEqual({
+    ...{ workersMax: secret(3), templateId: "Template-id" },
+    verify: { input: secret({ text: "pong" }) },
+  });
+});
+
+it("has unknown outputs in a preview of a create, and unknown inputs where a group is unknown", async () => {
+  answer = () => ({ object: { version: 1 } });
+  const response = await constructed({ ...good, endpoint: unknown }, { dryRun: true });
+  expect(objectOf(2)).toMatchObject({ templateId: unknown, workersMax: unknown, gpuTypeIds: unknown });
+  expect(response.getState()?.toJavaScript()).toEqual({
+    ...{ endpointId: unknown, templateId: unknown, url: unknown, version: 1, revision: unknown },
+  });
+});
+
+it.each([
+  [{ verify: good.verify }, "template: is required"],
+  [{ ...good, verify: null }, "verify: is required"],
+  [{ ...good, endpoint: { templateId: "x" } }, "endpoint.templateId: unknown property"],
+  [{ ...good, template: { imageName: 5 } }, "template.imageName: is 5"],
+  [{ ...good, verfy: {} }, 'verfy: unknown property; did you mean "verify"?'],
+])("rejects %j before it registers anything", async (inputs, message) => {
+  await expect(constructed(inputs)).rejects.toThrow(message);
+  expect(registered).toEqual([]);
+});
+
+it("fails with the message of the engine if a resource cannot be registered", async () => {
+  answer = (type) => {
+    if (type === "Template") throw new Error("100% \u00e9chec");
+    return {};
+  };
+  await expect(constructed(good)).rejects.toThrow("100% \u00e9chec");
+});
