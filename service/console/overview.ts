@@ -2,6 +2,7 @@ import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { delayTime, executionTime, type Job } from "../jobs/job";
 import type { JobView } from "../jobs/job-view";
 import type { Resources } from "../resources";
+import { volumesOf } from "../resources/endpoints";
 
 /** Read access of the console to the job path. */
 export interface ConsoleView extends JobView {
@@ -10,13 +11,32 @@ export interface ConsoleView extends JobView {
 }
 
 /** The endpoints with their queues and workers. */
-export function endpointsOverview({ endpoints, templates }: Resources, view: ConsoleView): object[] {
-  return endpoints.list().map(({ id, name, type, templateId, workersMin, workersMax, version, createdAt }) => ({
-    ...{ id, name, type, templateId, workersMin, workersMax, version, createdAt },
-    imageName: templates.find(templateId)?.imageName,
-    ...view.health(id),
-    running: view.workers(id),
-  }));
+export function endpointsOverview({ endpoints, templates, volumes }: Resources, view: ConsoleView): object[] {
+  return endpoints.list().map((endpoint) => {
+    const { id, name, type, templateId, workersMin, workersMax, version, createdAt } = endpoint;
+    const { scalerType, scalerValue, idleTimeout } = endpoint;
+    const template = templates.find(templateId);
+    return {
+      ...{
+        id,
+        name,
+        type,
+        templateId,
+        workersMin,
+        workersMax,
+        version,
+        createdAt,
+        scalerType,
+        scalerValue,
+        idleTimeout,
+      },
+      templateName: template?.name,
+      imageName: template?.imageName,
+      volumes: volumesOf(endpoint).map((volumeId) => volumes.find(volumeId)?.name ?? volumeId),
+      ...view.health(id),
+      running: view.workers(id),
+    };
+  });
 }
 
 /** The other resources. Of what may be secret there are the names only: secrets, credentials, variables of an environment. */

@@ -5,7 +5,13 @@
  * @property {string} id
  * @property {string} name
  * @property {string} type
+ * @property {string} templateId
+ * @property {string} [templateName]
  * @property {string} [imageName]
+ * @property {string} scalerType
+ * @property {number} scalerValue
+ * @property {number} idleTimeout Seconds.
+ * @property {string[]} volumes Names.
  * @property {number} workersMin
  * @property {number} workersMax
  * @property {number} version

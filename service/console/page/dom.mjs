@@ -27,6 +27,16 @@ export function h(name, attributes = {}, ...children) {
 }
 
 /**
+ * A time in the browser's time zone, with UTC in the tooltip.
+ * @param {number} time
+ * @param {string} [text] Default: the local time of day.
+ */
+export function timeOf(time, text = new Date(time).toLocaleTimeString()) {
+  const utc = new Date(time).toISOString();
+  return h("time", { datetime: utc, title: utc }, text);
+}
+
+/**
  * An element that keeps itself, for a view: itself where it is in no page yet, else a stand-in that `morph` leaves it for. To be
  * moved would take its focus and its scroll position.
  * @param {Element} element It has `data-own` and a `data-key`.

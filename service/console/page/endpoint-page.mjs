@@ -151,6 +151,7 @@ export function createEndpointPage(endpointId, { notify, changed }) {
           ` · ${imageName ?? "its template is gone"} · version ${version}`,
         ),
       ),
+      facts(endpoint),
       h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
       h(
         "dl",
@@ -190,4 +191,33 @@ export function createEndpointPage(endpointId, { notify, changed }) {
       jobList(older ?? newest, pageNumber, details),
     );
   }
+}
+
+/**
+ * List of an endpoint's URL and settings.
+ * @param {Endpoint} endpoint
+ */
+function facts({
+  id,
+  templateId,
+  templateName,
+  volumes,
+  scalerType,
+  scalerValue,
+  idleTimeout,
+  workersMin,
+  workersMax,
+}) {
+  const unit = scalerType === "QUEUE_DELAY" ? `${scalerValue} s` : `${scalerValue}`;
+  const rows = {
+    URL: `${location.origin}/v2/${id}`,
+    Scaling: `${workersMin} to ${workersMax} workers, ${scalerType} ${unit}, idle timeout ${idleTimeout} s`,
+    Template: templateName === undefined ? templateId : `${templateName} (${templateId})`,
+    Volume: volumes.join(", ") || "none",
+  };
+  return h(
+    "dl",
+    { class: "facts", "data-key": "facts" },
+    Object.entries(rows).map(([name, value]) => h("div", { "data-key": name }, h("dt", {}, name), h("dd", {}, value))),
+  );
 }

@@ -1,4 +1,4 @@
-import { h } from "./dom.mjs";
+import { h, timeOf } from "./dom.mjs";
 import { age, duration, isOver, pretty, toneOf } from "./format.mjs";
 
 /** @typedef {import("./connection.mjs").JobRow} JobRow */
@@ -40,7 +40,7 @@ const part = (title, text, tone = "") =>
  */
 function detailRow(job, { input, output, error, fault }) {
   const facts = [
-    `submitted ${new Date(job.createdAt).toLocaleTimeString()} by /${job.operation}`,
+    ` by /${job.operation}`,
     job.workerId && `worker ${job.workerId}`,
     job.retries > 0 && `queued again ${job.retries}×`,
   ];
@@ -51,7 +51,14 @@ function detailRow(job, { input, output, error, fault }) {
     h(
       "td",
       { colspan: 5 },
-      h("p", { class: "quiet" }, h("code", {}, job.id), ` · ${facts.filter(Boolean).join(" · ")}`),
+      h(
+        "p",
+        { class: "quiet" },
+        h("code", {}, job.id),
+        " · submitted ",
+        timeOf(job.createdAt),
+        `${facts.filter(Boolean).join(" · ")}`,
+      ),
       part("Input", input === undefined ? (fault ?? "Loading…") : pretty(input)),
       part("Error", error, "bad"),
       part("Output", output === undefined ? undefined : pretty(output)),
@@ -86,7 +93,7 @@ function jobRows(job, detail) {
         id.replace(/^(sync-)?(.{13}).*/, "$1$2…"),
       ),
     ),
-    h("td", { class: "time" }, age(createdAt)),
+    h("td", { class: "time" }, timeOf(createdAt, age(createdAt))),
     h("td", { class: "time" }, `${waited(job)} + ${ran(job)}`),
     h(
       "td",

@@ -40,6 +40,7 @@ function changed() {
   requestAnimationFrame(() => {
     drawing = false;
     morphChildren(main, [view()]);
+    document.title = `${main.querySelector("h1")?.textContent ?? "Console"} · Serverless Compute, local`;
   });
 }
 
@@ -78,7 +79,8 @@ function show() {
   page = endpointId === undefined ? undefined : createEndpointPage(endpointId, { notify, changed });
   const current = showsResources() ? "resources" : "endpoints";
   for (const link of document.querySelectorAll("[data-nav]"))
-    link.toggleAttribute("aria-current", link.getAttribute("data-nav") === current);
+    if (link.getAttribute("data-nav") === current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   leave = document.hidden ? () => {} : listen(endpointId, { ...listeners, ...page?.listeners }, connectionChanged);
   changed();
 }
@@ -96,6 +98,11 @@ const listeners = {
   },
 };
 
+// The address of a fragment is the route, so the link only moves the focus.
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 main.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-action]") : null;
   if (button) void page?.act(button.getAttribute("data-action") ?? "", button.getAttribute("data-job") ?? "");

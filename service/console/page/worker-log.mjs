@@ -1,4 +1,4 @@
-import { h } from "./dom.mjs";
+import { h, timeOf } from "./dom.mjs";
 
 /** Maximum number of lines. */
 const mostLines = 1000;
@@ -30,11 +30,11 @@ export function createWorkerLog() {
 
   /** @param {string} line `<time> <worker id> <text>`. */
   function item(line) {
-    const [, time = "", worker = "", text = line] = /^\S+T(\S+?)(?:\.\d+)?Z (local-\w+)? ?(.*)$/s.exec(line) ?? [];
+    const [, time = "", worker = "", text = line] = /^(\d\S+T\S+Z) (local-\w+)? ?(.*)$/s.exec(line) ?? [];
     return h(
       "p",
       {},
-      time && h("time", {}, time),
+      time && timeOf(Date.parse(time)),
       worker && h("span", { class: "worker", title: worker }, worker.slice(-4)),
       h("span", {}, text),
     );
