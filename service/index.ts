@@ -15,7 +15,7 @@ import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase, type StoreFaults } from "./store/database";
 import { diskFault, unreadable } from "./store/faults";
-import { sourceFileOf } from "./workers/handler-files";
+import { commandOf, sourceFileOf } from "./workers/handler-files";
 import { workerLogFolder, workerLogPath } from "./workers/logs";
 import { watchSources } from "./workers/source-watch";
 
@@ -35,6 +35,8 @@ export interface Service {
   apiKeyFile: string;
   /** A link that opens the console once, within an hour; undefined without a console. Whoever has it can do what the key can. */
   consoleUrl: string | undefined;
+  /** Images of endpoints at the start that have no command: containers pull them. Empty with the runtime `none`. */
+  imagesToPull: string[];
   /** Requests answered since start, workers' own calls not counted. */
   requestCount(): number;
   /** Stops taking requests, gives running workers up to `deadline` ms (default 5000) to finish, and closes the store. */
@@ -116,6 +118,9 @@ async function startService(settings: ServiceSettings, database: Database, fault
 
   const { images } = settings;
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
+  const used = new Set(resources.endpoints.list().map(imageOf));
+  const isPulled = (image: string): boolean => image !== "" && commandOf(images, image) === undefined;
+  const imagesToPull = settings.runtime === "none" ? [] : [...used].filter(isPulled);
   const saved = (changed: string, sources: string[]): void => {
     const why = `${changed} was saved: its workers restart after their jobs`;
     for (const endpoint of resources.endpoints.list()) {
@@ -161,6 +166,7 @@ async function startService(settings: ServiceSettings, database: Database, fault
     apiKey,
     apiKeyFile: apiKeyFileOf(dataFolder),
     consoleUrl: console?.newLink(),
+    imagesToPull,
     requestCount: server.requestCount,
     stop: (deadline = 5000) => {
       stopped ??= stop(deadline);

@@ -39,11 +39,24 @@ export async function start({ data, image, allowHost, json, ...flags }: StartFla
     const { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile } = service;
     output.out(JSON.stringify({ url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, pid: process.pid }));
   } else {
-    output.out(welcome(service, flags.retire ?? []));
+    output.out(welcome(service, flags.retire ?? [], imageLines(image, service.imagesToPull, flags.runtime)));
   }
 }
 
-function welcome(service: Service, retired: readonly OldApi[]): string {
+/** Lists the images with a command, and those that containers pull. */
+function imageLines(images: Record<string, string>, toPull: string[], runtime: StartFlags["runtime"]): string {
+  const other = runtime === "none" ? "no worker starts" : "a container pulls the image; --runtime none prevents it";
+  const rows: [string, string][] = [
+    ...Object.entries(images),
+    ...toPull.map((name): [string, string] => [name, "no --image: a container pulls it"]),
+    ["any other", `no --image: ${other}`],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, source]) => `${name.padEnd(width)}   ${source}`);
+  return `  Images    ${lines.join("\n            ")}\n`;
+}
+
+function welcome(service: Service, retired: readonly OldApi[], images: string): string {
   const note = (api: OldApi): string => (retired.includes(api) ? "   retired: every request is 410" : "");
   return `The service is running. Ctrl-C stops it.
 
@@ -52,7 +65,7 @@ function welcome(service: Service, retired: readonly OldApi[]): string {
   GraphQL   ${service.graphqlUrl}${note("graphql")}
   Jobs      ${service.serverlessUrl}/v2/<endpoint id>
   API key   in ${service.apiKeyFile} ("serverless-compute-local key" prints it)
-${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;
+${images}${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}\n(the link works once; "serverless-compute-local open" prints a new one)\n`}`;
 }
 
 /** Interval of checks for the shell of `npx`, ms. */
