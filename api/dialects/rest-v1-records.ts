@@ -1,5 +1,5 @@
 import type { EndpointRecord } from "../objects";
-import type { ServerlessEndpointRecord } from "../shapes";
+import { cpuSettingsOf, type ServerlessEndpointRecord } from "../shapes";
 import { usual } from "./rest-v2-bodies";
 
 /** Settings that may have no value, so that a record without them does not tell whether they are set. */
@@ -9,14 +9,13 @@ const clearable = [
 ];
 
 /** CPU flavours and virtual CPUs of instance ids such as `cpu3c-8-16`, in their order. */
-function instancesOf(instanceIds: readonly string[]): Pick<ServerlessEndpointRecord, "cpuFlavorIds" | "vcpuCount"> {
-  const parts = instanceIds.map((id) => id.split("-"));
-  const vcpuCount = Number(parts[0]?.[1]);
-  return {
-    cpuFlavorIds: [...new Set(parts.map(([flavor = ""]) => flavor))],
-    ...(Number.isInteger(vcpuCount) ? { vcpuCount } : {}),
-  };
-}
+const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRecord, "cpuFlavorIds" | "vcpuCount"> =>
+  cpuSettingsOf(
+    instanceIds.map((instance) => {
+      const [id = "", count] = instance.split("-");
+      return { id, vcpuCount: count === undefined ? undefined : Number(count) };
+    }),
+  );
 
 /** An endpoint of REST v1. Records of the hosted service show `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
 export function endpointFrom(shown: ServerlessEndpointRecord): EndpointRecord {

@@ -10,6 +10,7 @@ import type {
   TemplateSettings,
 } from "../objects";
 import {
+  cpuFlavorOf,
   limits,
   type V2EndpointCreate,
   type V2EndpointPatch,
@@ -94,10 +95,9 @@ const cudaBody = ({ allowedCudaVersions = [], minCudaVersion }: Partial<Endpoint
 });
 
 const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: Partial<EndpointSettings>) =>
-  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usual.cpuFlavorId]).map((id) => ({
-    id,
-    vcpuCount: vcpuCount ?? usual.vcpuCount,
-  }));
+  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usual.cpuFlavorId]).map((entry) =>
+    cpuFlavorOf(entry, vcpuCount ?? usual.vcpuCount),
+  );
 
 const flashbootBody = ({ flashboot, flashbootType }: Partial<EndpointSettings>) =>
   flashbootType ?? (flashboot ? "FLASHBOOT" : "OFF");

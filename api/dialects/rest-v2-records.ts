@@ -1,5 +1,11 @@
 import type { ContainerSettings, EndpointRecord, GpuTypeRecord, NetworkVolumeRecord, TemplateRecord } from "../objects";
-import type { V2EndpointRecord, V2GpuRecord, V2NetworkVolumeRecord, V2TemplateRecord } from "../shapes";
+import {
+  cpuSettingsOf,
+  type V2EndpointRecord,
+  type V2GpuRecord,
+  type V2NetworkVolumeRecord,
+  type V2TemplateRecord,
+} from "../shapes";
 import { gpuTypesIn, type Pools } from "./gpu-pools";
 import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
@@ -58,9 +64,8 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,
-    cpuFlavorIds: cpu?.map(({ id }) => id) ?? [],
+    ...cpuSettingsOf(cpu ?? []),
     usualCpuFlavorId: usual.cpuFlavorId,
-    vcpuCount: cpu?.[0]?.vcpuCount,
     dataCenterIds: record.dataCenterIds,
     allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
     minCudaVersion: gpu?.minCudaVersion || undefined,

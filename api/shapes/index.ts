@@ -1,4 +1,5 @@
 export { showValue } from "../redaction";
+export * from "./cpu-flavors";
 export * from "./expectation";
 export * from "./job";
 export * from "./limits";

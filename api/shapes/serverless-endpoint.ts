@@ -14,8 +14,12 @@ export const endpointFields = {
       'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them.',
     ),
   gpuCount: z.int().min(1).describe("GPUs of each worker."),
-  cpuFlavorIds: z.array(z.string().min(1)).describe('CPU flavours in priority order, for example "cpu3c".'),
-  vcpuCount: z.int().min(1).describe("Virtual CPUs of each worker."),
+  cpuFlavorIds: z
+    .array(z.string().min(1))
+    .describe(
+      'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with virtual CPUs of its own, for example "cpu5c-8".',
+    ),
+  vcpuCount: z.int().min(1).describe("Virtual CPUs of each worker, for flavours without a number of their own."),
   dataCenterIds: z.array(z.string().min(1)).describe("Data centres its workers may run in; any when empty."),
   allowedCudaVersions: z.array(z.string().min(1)).describe("CUDA versions its workers may have; any when empty."),
   minCudaVersion: z.string().describe("Lowest CUDA version its workers may have."),

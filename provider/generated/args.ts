@@ -182,9 +182,9 @@ export interface ServerlessEndpointArgs {
   gpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** GPUs of each worker. At least 1. Default `1`. */
   gpuCount?: pulumi.Input<number>;
-  /** CPU flavours in priority order, for example "cpu3c". */
+  /** CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with virtual CPUs of its own, for example "cpu5c-8". */
   cpuFlavorIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Virtual CPUs of each worker. At least 1. */
+  /** Virtual CPUs of each worker, for flavours without a number of their own. At least 1. */
   vcpuCount?: pulumi.Input<number>;
   /** Lowest CUDA version its workers may have. */
   minCudaVersion?: pulumi.Input<string>;

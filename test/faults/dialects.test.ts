@@ -203,6 +203,12 @@ describe("what only one dialect carries is refused by the other's check", () => 
     expect(failures(kind, { ...base, [key]: value }, "v2")).toEqual([]);
   });
 
+  test("a CPU flavour with virtual CPUs of its own goes with v2 only", () => {
+    const inputs = { templateId: "t", computeType: "CPU", cpuFlavorIds: ["cpu3c-4", "cpu5c-8"] };
+    expect(failures("ServerlessEndpoint", inputs, "v1")).toEqual(["cpuFlavorIds", "cpuFlavorIds"]);
+    expect(failures("ServerlessEndpoint", inputs, "v2")).toEqual([]);
+  });
+
   test.each<[keyof typeof kinds, Properties, string[]]>([
     ["Template", { imageName: "a:1", readme: "x" }, ["readme"]],
     ["Template", { imageName: "a:1", volumeMountPath: "/data" }, ["volumeMountPath"]],

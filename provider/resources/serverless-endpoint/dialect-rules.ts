@@ -1,8 +1,12 @@
 import type { Dialect } from "serverless-compute-api";
+import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
 import type { Failure, Properties, Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { malformedCudaVersions } from "../cuda-versions";
 import { serverlessEndpointInputs } from "./inputs";
+
+/** Virtual CPUs of a CPU worker where the program leaves them out. */
+export const usualVcpuCount = 2;
 
 const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
 
@@ -14,11 +18,19 @@ const isGiven = (value: Value | undefined): boolean =>
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).fallback;
 
-/** REST v1 has whole seconds (description of REST v1: scalerValue). */
-const rulesOfV1 = ({ scalerValue }: Properties): Failure[] =>
-  typeof scalerValue === "number" && !Number.isInteger(scalerValue)
-    ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number in REST v1` }]
-    : [];
+/** Rules of REST v1: whole seconds (description of REST v1: scalerValue), and one number of virtual CPUs for all flavours. */
+function rulesOfV1({ scalerValue, cpuFlavorIds }: Properties): Failure[] {
+  const counted = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
+  return [
+    ...(typeof scalerValue === "number" && !Number.isInteger(scalerValue)
+      ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number in REST v1` }]
+      : []),
+    ...counted.map((entry) => ({
+      path: "cpuFlavorIds",
+      reason: `contains ${JSON.stringify(entry)}; REST v1 has one number of virtual CPUs for all flavours, set vcpuCount`,
+    })),
+  ];
+}
 
 /** Input rules of REST v2 beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
 export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
@@ -32,10 +44,25 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
     fail("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
     failures.push(...malformedCudaVersions(path, inputs[path]));
-  for (const path of ["cpuFlavorIds", "excludedGpuTypeIds"]) {
-    const ids = textsIn(inputs[path]);
-    const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  const flavors = textsIn(inputs["cpuFlavorIds"]);
+  const shared = typeof vcpuCount === "number" ? vcpuCount : usualVcpuCount;
+  const wholeFlavors = flavors.map((entry) => cpuFlavorEntry(cpuFlavorOf(entry, shared)));
+  for (const [path, ids, compared = ids] of [
+    ["cpuFlavorIds", flavors, wholeFlavors],
+    ["excludedGpuTypeIds", textsIn(inputs["excludedGpuTypeIds"])],
+  ] satisfies [path: string, ids: string[], compared?: string[]][]) {
+    const repeated = ids.find((_, index) => compared.indexOf(compared[index] ?? "") !== index);
     if (repeated !== undefined) fail(path, `contains ${JSON.stringify(repeated)} twice; remove one of them`);
+  }
+  for (const entry of flavors.filter((text) => text.includes("-"))) {
+    const { id, vcpuCount: own } = cpuFlavorOf(entry, 0);
+    if (id === entry)
+      fail(
+        "cpuFlavorIds",
+        `contains ${JSON.stringify(entry)}; write a flavour and its virtual CPUs, such as "cpu5c-8"`,
+      );
+    else if (!isPowerOfTwo(own))
+      fail("cpuFlavorIds", `contains ${JSON.stringify(entry)}; its virtual CPUs must be a power of two, 2 or more`);
   }
   for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !/^\s*[^-\s]/.test(text)))
     fail("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type begins with neither - nor only blanks`);

@@ -1,6 +1,6 @@
 import type { EndpointRecord, EndpointSettings } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { limits } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, limits } from "serverless-compute-api/shapes";
 import { callOptions, making } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
@@ -10,7 +10,7 @@ import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { template } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
 import { deleteEndpoint } from "./deletion";
-import { dialectRules } from "./dialect-rules";
+import { dialectRules, usualVcpuCount } from "./dialect-rules";
 import {
   type Inputs,
   type Outputs,
@@ -32,7 +32,7 @@ export const nameSuffixes = ["-fb", " -fb"];
 export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
 /** Defaults of the service. */
-const implied = { vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
+const implied = { vcpuCount: usualVcpuCount, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
 
 const listIn = (wanted: Properties, key: string): Value[] => {
   const value = wanted[key];
@@ -70,6 +70,27 @@ function volumesOf(
   return { networkVolumeId: undefined, networkVolumeIds: all };
 }
 
+/**
+ * CPU flavours as the program writes them: the virtual CPUs of a flavour are in its entry or in `vcpuCount`. If neither contains
+ * them, any number matches.
+ */
+function cpuOf(
+  { cpuFlavorIds, vcpuCount }: Pick<EndpointRecord, "cpuFlavorIds" | "vcpuCount">,
+  wanted: Properties,
+): Pick<Actual<Inputs, Outputs>["inputs"], "cpuFlavorIds" | "vcpuCount"> {
+  const written = listIn(wanted, "cpuFlavorIds");
+  const hasCounts = (entry: Value): boolean => typeof entry === "string" && cpuFlavorOf(entry, 0).vcpuCount > 0;
+  if (![...written, ...cpuFlavorIds].some(hasCounts)) return { cpuFlavorIds, vcpuCount };
+  const shared = wanted["vcpuCount"];
+  const entries = cpuFlavorIds.map((entry) => {
+    const flavor = cpuFlavorOf(entry, vcpuCount);
+    const whole = cpuFlavorEntry(flavor);
+    const isShared = shared === undefined ? written.includes(flavor.id) : flavor.vcpuCount === shared;
+    return isShared && !written.includes(whole) ? flavor.id : whole;
+  });
+  return { cpuFlavorIds: entries, vcpuCount: typeof shared === "number" ? shared : undefined };
+}
+
 /** Returns flashbootType if it is set or required to express the value, else flashboot. */
 function flashbootOf({ flashboot, flashbootType }: EndpointRecord, wanted: Properties): Properties {
   const byType = wanted["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
@@ -77,12 +98,13 @@ function flashbootOf({ flashboot, flashbootType }: EndpointRecord, wanted: Prope
 }
 
 function fromRecord(record: EndpointRecord, wanted: Properties, context: Context): Actual<Inputs, Outputs> {
-  const { name, templateId, dataCenterIds, allowedCudaVersions, cpuFlavorIds, vcpuCount, unshown = [] } = record;
+  const { name, templateId, dataCenterIds, allowedCudaVersions, cpuFlavorIds, unshown = [] } = record;
   const { minCudaVersion, executionTimeoutMs, type } = record;
   const { computeType, gpuCount, idleTimeout, scalerType, scalerValue, workersMin, workersMax } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    ...{ name, templateId, dataCenterIds, allowedCudaVersions, cpuFlavorIds },
-    ...{ vcpuCount, minCudaVersion, executionTimeoutMs },
+    ...{ name, templateId, dataCenterIds, allowedCudaVersions },
+    ...{ minCudaVersion, executionTimeoutMs },
+    ...cpuOf(record, wanted),
     ...gpuTypesOf(record, wanted),
     ...volumesOf(record, wanted),
     // These always have a value: one that is missing is not shown.

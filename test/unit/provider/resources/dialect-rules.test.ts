@@ -118,6 +118,17 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
     expect(failuresOf(kind, news, "v1")).toEqual([]);
   });
 
+  test.each([
+    [["cpu3c", "cpu3c-2"], 'contains "cpu3c-2" twice; remove one of them'],
+    [["cpu3c", "cpu5c-3"], 'contains "cpu5c-3"; its virtual CPUs must be a power of two, 2 or more'],
+    [["cpu3c-4-8"], 'contains "cpu3c-4-8"; write a flavour and its virtual CPUs, such as "cpu5c-8"'],
+  ])("virtual CPUs in cpuFlavorIds %j, which REST v1 never accepts", (cpuFlavorIds, reason) => {
+    const endpoint = { templateId: "t", computeType: "CPU", cpuFlavorIds };
+    const ofV1 = `contains ${JSON.stringify(cpuFlavorIds.at(-1))}; REST v1 has one number of virtual CPUs for all flavours, set vcpuCount`;
+    expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([`cpuFlavorIds: ${reason}`]);
+    expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([`cpuFlavorIds: ${ofV1}`]);
+  });
+
   test("an excluded GPU type is named once, and is no flag", () => {
     const excluding = (...excludedGpuTypeIds: string[]) =>
       failuresOf("ServerlessEndpoint", { templateId: "t", excludedGpuTypeIds }, "v2");

@@ -1,0 +1,26 @@
+/** A CPU flavour with its virtual CPUs; undefined if the response contains no count. */
+export interface CpuFlavorCount {
+  id: string;
+  vcpuCount: number | undefined;
+}
+
+/** Flavour and virtual CPUs of an entry of `cpuFlavorIds`. The count of `cpu5c-8` is 8; `cpu5c` has `vcpuCount`. */
+export function cpuFlavorOf<Count>(entry: string, vcpuCount: Count): { id: string; vcpuCount: Count | number } {
+  const [, id, count] = /^([^-]+)-(\d+)$/.exec(entry) ?? [];
+  return id === undefined ? { id: entry, vcpuCount } : { id, vcpuCount: Number(count) };
+}
+
+/** Entry of `cpuFlavorIds` that contains its count, such as `cpu5c-8`. */
+export const cpuFlavorEntry = ({ id, vcpuCount }: CpuFlavorCount): string =>
+  vcpuCount === undefined ? id : `${id}-${vcpuCount}`;
+
+/** The two settings of an endpoint with these flavours. Each entry contains its count if the counts differ. */
+export function cpuSettingsOf(flavors: readonly CpuFlavorCount[]): {
+  cpuFlavorIds: string[];
+  vcpuCount: number | undefined;
+} {
+  const vcpuCount = flavors[0]?.vcpuCount;
+  const isUniform = flavors.every((one) => one.vcpuCount === vcpuCount);
+  const entries = flavors.map((one) => (isUniform ? one.id : cpuFlavorEntry(one)));
+  return { cpuFlavorIds: [...new Set(entries)], vcpuCount: isUniform ? vcpuCount : undefined };
+}
