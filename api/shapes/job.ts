@@ -99,9 +99,9 @@ export const endpointHealth = z.lazy(() =>
     workers: z
       .looseObject({
         idle: counter("Workers that wait for a job."),
-        running: counter("Workers that have a job."),
+        running: counter("Workers that run a job."),
         initializing: counter("Workers that start."),
-        ready: counter("Idle workers that ask for a job at this moment."),
+        ready: counter("Idle workers that are requesting a job."),
         throttled: counter("Workers that the service wants to start and has no room for."),
         unhealthy: counter("Workers that did not come up or report a fault."),
       })

@@ -7,7 +7,7 @@ import { rule } from "./rule";
 export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
   templateId: z.string().min(1).describe("Id of the template that its workers run."),
-  computeType: z.enum(["GPU", "CPU"]).describe("What its workers compute on."),
+  computeType: z.enum(["GPU", "CPU"]).describe("Hardware of its workers."),
   gpuTypeIds: z
     .array(z.string().min(1))
     .describe(
@@ -38,7 +38,7 @@ export const endpointFields = {
     .max(limits.executionTimeout.max)
     .describe("Milliseconds that a job may run; a job's own policy overrides it."),
   flashboot: z.boolean().describe("Whether workers start from a saved state."),
-  scalerType: z.enum(["QUEUE_DELAY", "REQUEST_COUNT"]).describe("What adds workers: waiting time or number of jobs."),
+  scalerType: z.enum(["QUEUE_DELAY", "REQUEST_COUNT"]).describe("Criterion for adding workers: waiting time or number of jobs."),
   scalerValue: z.int().min(1).describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
   workersMin: z.int().min(0).describe("Workers that are always up."),
   workersMax: z.int().min(0).describe("Workers at most."),

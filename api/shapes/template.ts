@@ -27,7 +27,7 @@ export const templateFields = {
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
   ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
   readme: z.string().describe("Free text about the template."),
-  volumeMountPath: z.string().describe("Where volumes are mounted in the container."),
+  volumeMountPath: z.string().describe("Mount path of volumes in the container."),
   isServerless: z.boolean().describe("True for templates of serverless endpoints, false for templates of pods."),
   containerRegistryAuthId: z.string().describe("Id of saved registry credentials, for private images."),
 };

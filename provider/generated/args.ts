@@ -88,7 +88,7 @@ export interface TemplateArgs {
   ports?: pulumi.Input<string>;
   /** Free text about the template. REST v1 only. Default `""`. */
   readme?: pulumi.Input<string>;
-  /** Where volumes are mounted in the container; with REST v2 only where volumeInGb is more than 0. Default `"/workspace"`. */
+  /** Mount path of volumes in the container; with REST v2 only if volumeInGb is more than 0. Default `"/workspace"`. */
   volumeMountPath?: pulumi.Input<string>;
   /** True for templates of serverless endpoints, false for templates of pods. Default `true`. A change replaces the resource. */
   isServerless?: pulumi.Input<boolean>;
@@ -104,7 +104,7 @@ export interface TemplateArgs {
   category?: pulumi.Input<"CPU" | "NVIDIA" | "AMD">;
   /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Whether each change of what workers run creates a new template, whose name ends in a random suffix, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
+  /** Whether each change of the workers' content creates a new template, whose name ends in a random suffix, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
   replaceOnChange?: pulumi.Input<boolean>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -140,7 +140,7 @@ export interface TemplateOutputs {
 export interface ServerlessEndpointVerifyExpectArgs {
   /** State that the job must end in. Default `"COMPLETED"`. */
   status?: pulumi.Input<"COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
-  /** What the output must contain: objects match partially, everything else exactly. */
+  /** Expected output: objects match partially, everything else exactly. */
   output?: pulumi.Input<unknown>;
 }
 
@@ -156,13 +156,13 @@ export interface ServerlessEndpointVerifyPolicyArgs {
 
 /** The input `verify` of a ServerlessEndpoint. */
 export interface ServerlessEndpointVerifyArgs {
-  /** What the handler gets. */
+  /** Input of the handler. */
   input: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
-  /** What counts as success. */
+  /** Criteria for success. */
   expect?: pulumi.Input<ServerlessEndpointVerifyExpectArgs>;
   /** Seconds for the whole verification: workers of the new version start, take the job and finish it. From 1 to 604800. Default `300`. */
   timeout?: pulumi.Input<number>;
-  /** How often a job that goes wrong is run before the version counts as broken. From 1 to 10. Default `1`. */
+  /** Attempts of a failing job before the version counts as broken. From 1 to 10. Default `1`. */
   attempts?: pulumi.Input<number>;
   /** Per-job time-outs and priority. */
   policy?: pulumi.Input<ServerlessEndpointVerifyPolicyArgs>;
@@ -176,7 +176,7 @@ export interface ServerlessEndpointArgs {
   name?: pulumi.Input<string>;
   /** Id of the template that its workers run. */
   templateId: pulumi.Input<string>;
-  /** What its workers compute on. Default `"GPU"`. A change replaces the resource. */
+  /** Hardware of its workers. Default `"GPU"`. A change replaces the resource. */
   computeType?: pulumi.Input<"GPU" | "CPU">;
   /** GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them. Default `[]`. */
   gpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
@@ -202,7 +202,7 @@ export interface ServerlessEndpointArgs {
   idleTimeout?: pulumi.Input<number>;
   /** Whether workers start from a saved state. Default `false`. */
   flashboot?: pulumi.Input<boolean>;
-  /** What adds workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
+  /** Criterion for adding workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
   scalerType?: pulumi.Input<"QUEUE_DELAY" | "REQUEST_COUNT">;
   /** Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT). At least 0.5. Default `4`. */
   scalerValue?: pulumi.Input<number>;
@@ -210,11 +210,11 @@ export interface ServerlessEndpointArgs {
   workersMin?: pulumi.Input<number>;
   /** Workers at most. At least 0. Default `3`. */
   workersMax?: pulumi.Input<number>;
-  /** How requests reach its workers: as jobs of a queue, the default, or directly. REST v2 only. A change replaces the resource. */
+  /** Delivery of requests to its workers: as jobs of a queue, the default, or directly. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"QUEUE" | "LOAD_BALANCER">;
   /** GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only. */
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only. */
+  /** Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
   /** Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: an update that fails it is set back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
@@ -264,7 +264,7 @@ export type JobInvokeExpectArgs = ServerlessEndpointVerifyExpectArgs;
 export interface JobInvokeArgs {
   /** Id of the endpoint that runs the job. */
   endpointId: pulumi.Input<string>;
-  /** What the handler gets. */
+  /** Input of the handler. */
   input: pulumi.Input<Record<string, pulumi.Input<unknown>>>;
   /** `async`: /run, then /status until it is over. `sync`: one /runsync. Default `"async"`. */
   mode?: pulumi.Input<"async" | "sync">;
@@ -274,7 +274,7 @@ export interface JobInvokeArgs {
   timeout?: pulumi.Input<number>;
   /** Values whose change runs the job again, for example `[template.revision]`. Default `[]`. */
   triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
-  /** What counts as success. */
+  /** Criteria for success. */
   expect?: pulumi.Input<JobInvokeExpectArgs>;
 }
 
@@ -291,7 +291,7 @@ export interface JobInvokeOutputs {
   readonly jobId: pulumi.Output<string>;
   /** State that the job ended in. */
   readonly status: pulumi.Output<"IN_QUEUE" | "IN_PROGRESS" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT">;
-  /** What the handler returned. */
+  /** Return value of the handler. */
   readonly output: pulumi.Output<unknown>;
   /** Milliseconds that the job waited. */
   readonly delayTime: pulumi.Output<number | undefined>;

@@ -192,7 +192,7 @@ export function packageSchema(version: string, publisher: Publisher): PackageSch
     ...publishedAt(publisher),
     config: { variables: settingSpecs, defaults: [] },
     provider: {
-      description: "Which account the resources belong to. Every setting has a fallback in the environment.",
+      description: "The service and the account of the resources. Every setting can also be set in the environment.",
       inputProperties: settingSpecs,
     },
     types,

@@ -61,7 +61,7 @@ const rules = {
   target: {
     variable: "SERVERLESS_COMPUTE_TARGET",
     type: "string",
-    description: "Which service: `local`, or `hosted`, whose addresses are its public ones.",
+    description: "Service: `local`, or `hosted` with its public addresses.",
     fallback: "local",
     choices: ["local", "hosted"],
   },
@@ -96,13 +96,13 @@ const rules = {
   callLimit: {
     variable: "SERVERLESS_COMPUTE_CALL_LIMIT",
     type: "number",
-    description: "Seconds for one call of the service with all its tries; more than 0.",
+    description: "Seconds for one call to the service with all its attempts; more than 0.",
     fallback: clientDefaults.deadline / 1000,
   },
   maxInFlight: {
     variable: "SERVERLESS_COMPUTE_MAX_IN_FLIGHT",
     type: "integer",
-    description: "Calls to the service at once; 1 or more.",
+    description: "Maximum number of concurrent calls to the service; 1 or more.",
     fallback: clientDefaults.maxInFlight,
   },
   templateReleaseLimit: {

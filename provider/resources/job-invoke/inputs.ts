@@ -7,7 +7,7 @@ import { toProperties } from "../../lifecycle/properties/values";
 /** Inputs of a JobInvoke resource: one job that has to go well for the deployment to go on. */
 export const jobInvokeInputs = z.strictObject({
   endpointId: z.string().min(1).describe("Id of the endpoint that runs the job."),
-  input: jobInput.describe("What the handler gets."),
+  input: jobInput.describe("Input of the handler."),
   mode: z
     .enum(["async", "sync"])
     .describe("`async`: /run, then /status until it is over. `sync`: one /runsync.")
@@ -28,10 +28,10 @@ export const jobInvokeInputs = z.strictObject({
       status: finalStatus.describe("State that the job must end in.").default("COMPLETED"),
       output: z
         .unknown()
-        .describe("What the output must contain: objects match partially, everything else exactly.")
+        .describe("Expected output: objects match partially, everything else exactly.")
         .optional(),
     })
-    .describe("What counts as success.")
+    .describe("Criteria for success.")
     .default({ status: "COMPLETED" }),
 });
 
@@ -41,7 +41,7 @@ export const jobInvokeOutputs = z.object({
   status: jobStatus.describe("State that the job ended in."),
   output: z
     .unknown()
-    .describe("What the handler returned.")
+    .describe("Return value of the handler.")
     .register(traits, { secretWith: ["input", "expect"] }),
   delayTime: z.number().describe("Milliseconds that the job waited.").optional(),
   executionTime: z.number().describe("Milliseconds that the job ran.").optional(),

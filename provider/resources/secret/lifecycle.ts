@@ -58,7 +58,7 @@ function dialectRules(inputs: Properties, dialect: Dialect, olds: Properties): F
  */
 export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   kind: "Secret",
-  description: "A sensitive value that templates hand to workers by reference; it is never read back.",
+  description: "A sensitive value that templates pass to workers by reference; it is never read back.",
   inputs: secretInputs,
   resolved: resolvedInputs,
   outputs: secretOutputs,

@@ -24,7 +24,7 @@ const verify = z.strictObject({
     .int()
     .min(1)
     .max(10)
-    .describe("How often a job that goes wrong is run before the version counts as broken.")
+    .describe("Attempts of a failing job before the version counts as broken.")
     .default(1),
   policy: job.policy,
   triggers: z
@@ -59,7 +59,7 @@ export const serverlessEndpointInputs = restEndpointCreate
     workersMax: shape.workersMax.register(traits, restartsWorkers),
     type: z
       .enum(["QUEUE", "LOAD_BALANCER"])
-      .describe("How requests reach its workers: as jobs of a queue, the default, or directly. REST v2 only.")
+      .describe("Delivery of requests to its workers: as jobs of a queue, the default, or directly. REST v2 only.")
       .optional()
       .register(traits, { replaces: true, dialect: "v2" }),
     excludedGpuTypeIds: z
@@ -69,7 +69,7 @@ export const serverlessEndpointInputs = restEndpointCreate
       .register(traits, { unordered: true, dialect: "v2", catalog: gpuTypeCatalog, ...restartsWorkers }),
     flashbootType: z
       .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
-      .describe("Whether and with which priority workers start from a saved state, instead of flashboot. REST v2 only.")
+      .describe("Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only.")
       .optional()
       .register(traits, { dialect: "v2" }),
     verify: verify

@@ -38,7 +38,7 @@ export const templateInputs = z
       .default("")
       .register(traits, { dialect: "v1" }),
     volumeMountPath: fields.volumeMountPath
-      .describe("Where volumes are mounted in the container; with REST v2 only where volumeInGb is more than 0.")
+      .describe("Mount path of volumes in the container; with REST v2 only if volumeInGb is more than 0.")
       .default(usualMountPath),
     isServerless: fields.isServerless.default(true).register(traits, { replaces: true }),
     containerRegistryAuthId: fields.containerRegistryAuthId.optional(),
@@ -70,7 +70,7 @@ export const templateInputs = z
     replaceOnChange: z
       .boolean()
       .describe(
-        "Whether each change of what workers run creates a new template, whose name ends in a random suffix, instead of changing " +
+        "Whether each change of the workers' content creates a new template, whose name ends in a random suffix, instead of changing " +
           "this one. The old one is deleted when no endpoint uses it. Defaults to false.",
       )
       .optional()

@@ -132,7 +132,7 @@ const contentReplaces = (changes: Change[], { replaceOnChange }: Properties): Ch
  */
 export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   kind: "Template",
-  description: "What workers run: image, arguments, environment and disks.",
+  description: "Image, arguments, environment and disks of workers.",
   inputs: templateInputs,
   resolved: resolvedInputs,
   outputs: templateOutputs,
