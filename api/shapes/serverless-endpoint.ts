@@ -38,7 +38,9 @@ export const endpointFields = {
     .max(limits.executionTimeout.max)
     .describe("Milliseconds that a job may run; a job's own policy overrides it."),
   flashboot: z.boolean().describe("Whether workers start from a saved state."),
-  scalerType: z.enum(["QUEUE_DELAY", "REQUEST_COUNT"]).describe("Criterion for adding workers: waiting time or number of jobs."),
+  scalerType: z
+    .enum(["QUEUE_DELAY", "REQUEST_COUNT"])
+    .describe("Criterion for adding workers: waiting time or number of jobs."),
   scalerValue: z.int().min(1).describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
   workersMin: z.int().min(0).describe("Workers that are always up."),
   workersMax: z.int().min(0).describe("Workers at most."),

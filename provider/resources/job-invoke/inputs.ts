@@ -26,10 +26,7 @@ export const jobInvokeInputs = z.strictObject({
   expect: z
     .strictObject({
       status: finalStatus.describe("State that the job must end in.").default("COMPLETED"),
-      output: z
-        .unknown()
-        .describe("Expected output: objects match partially, everything else exactly.")
-        .optional(),
+      output: z.unknown().describe("Expected output: objects match partially, everything else exactly.").optional(),
     })
     .describe("Criteria for success.")
     .default({ status: "COMPLETED" }),
