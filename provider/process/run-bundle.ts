@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { cachePlaces, readCache, writeCache } from "./code-cache";
+import { cachePlace, readCache, writeCache } from "./code-cache";
 
 /** Saves unsaved caches; the later it is called, the more of the executed code is in the cache. */
 type KeepCache = (keep: () => void) => void;
@@ -18,8 +18,8 @@ const whenCalm: KeepCache = (keep) => void setTimeout(keep, calmAfter).unref();
 export function runBundle(bundle: string, onMissingCache = whenCalm): object {
   // One byte per character: the bundle is plain ASCII.
   const source = readFileSync(bundle, "latin1");
-  const places = cachePlaces(bundle, source.slice(2, 66));
-  const cachedData = readCache(places);
+  const place = cachePlace(bundle, source.slice(2, 66));
+  const cachedData = readCache(place);
   const script = new Script(source, { filename: bundle, ...(cachedData ? { cachedData } : {}) });
   const run: unknown = script.runInThisContext();
   if (typeof run !== "function") throw new Error(`${bundle} is not a plugin bundle`);
@@ -33,7 +33,7 @@ export function runBundle(bundle: string, onMissingCache = whenCalm): object {
   };
   const module: { exports: object } = { exports: {} };
   run(module.exports, requireFrom, module, bundle, folder);
-  if (!cachedData || script.cachedDataRejected) onMissingCache(() => writeCache(places, script.createCachedData()));
+  if (!cachedData || script.cachedDataRejected) onMissingCache(() => writeCache(place, script.createCachedData()));
   return module.exports;
 }
 
