@@ -137,7 +137,9 @@ outputs:
     await stack.program(program("fail"));
     const up = await stack.up();
     expect(up.code, up.output).not.toBe(0);
-    expect(up.output).toContain("version 2 failed its verification; version 1 is back (as version 3)");
+    expect(up.output).toContain(
+      "acme/fail:1 (version 2) failed its verification; acme/echo:1 (version 1) keeps serving (as version 3)",
+    );
     await stack.program(program("echo"));
     const back = await stack.up();
     expect(back.code, back.output).toBe(0);

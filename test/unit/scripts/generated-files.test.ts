@@ -20,7 +20,7 @@ function repository(): string {
   for (const path of ["scripts", "publisher.json", ...manifests]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
-  for (const path of ["node_modules", "provider/dist", "service/dist"])
+  for (const path of ["node_modules", "api/dist", "provider/dist", "service/dist"])
     symlinkSync(join(root, path), join(folder, path));
   return folder;
 }

@@ -117,7 +117,7 @@ test("no other file names the publisher: those that npm run generate writes have
   const own = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
   /** Owners of what this repository uses; an address of any other owner is one that the publisher would have to own.
    * The last two are the tests' and the guides' own, and no one's. */
-  const others = ["actions", "atotto", "blang", "oven-sh", "pulumi", "tgummerer", "acme-gpu", "acme"];
+  const others = ["actions", "atotto", "blang", "nodejs", "oven-sh", "pulumi", "tgummerer", "acme-gpu", "acme"];
   const { repository } = readPublisher(root);
   const named = own.flatMap((path) => {
     const text = readFileSync(join(root, path)).toString("latin1");
