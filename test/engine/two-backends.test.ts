@@ -83,8 +83,8 @@ async function upKilled(stack: Stack, random: Random): Promise<void> {
 async function removeLeftEndpoints(): Promise<void> {
   const states = await Promise.all(backends.map(({ stack }) => stack.resources()));
   const known = new Set(states.flat().map(({ id }) => id));
-  for (const { id } of (await service.holdings()).endpoints)
-    if (!known.has(id)) await service.rest("DELETE", `/endpoints/${id}`);
+  const ids = (await service.holdings()).endpoints.map(({ id }) => id);
+  await service.remove(new Set(ids.filter((id) => !known.has(id))));
 }
 
 const random = randomFrom(seed);

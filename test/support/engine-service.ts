@@ -40,6 +40,8 @@ export interface EngineService {
   retiredRequests(): string[];
   /** What it holds; not counted by the proxy. */
   holdings(): Promise<Holdings>;
+  /** Deletes the objects with these ids past the provider, as a person does; endpoints first, because they hold volumes. */
+  remove(ids: ReadonlySet<string>): Promise<void>;
   /** A call of its REST API past the provider; the parsed answer, undefined when it has no body. */
   rest(method: string, path: string, body?: object): Promise<unknown>;
   /** Uses a template for a moment by an endpoint that is bound to it: the service does not release it at once. */
@@ -97,6 +99,24 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
   const graphql: EngineService["graphql"] = (query) => call("POST", service.graphqlUrl, { query });
   const rest: EngineService["rest"] = (method, path, body) => call(method, `${service.baseUrl}${path}`, body);
 
+  const holdings = async (): Promise<Holdings> => {
+    const query = "{ myself { secrets { id name description } podTemplates { id name } } }";
+    const { myself } = accountShape.parse(await graphql(query)).data;
+    return {
+      endpoints: z.array(named).parse(await rest("GET", "/endpoints")),
+      volumes: z.array(named).parse(await rest("GET", "/networkvolumes")),
+      templates: z.array(named).parse(await rest("GET", "/templates")),
+      secrets: myself.secrets,
+    };
+  };
+
+  const remove = async (ids: ReadonlySet<string>): Promise<void> => {
+    const { endpoints, templates, volumes, secrets } = await holdings();
+    for (const [path, objects] of Object.entries({ endpoints, templates, networkvolumes: volumes }))
+      for (const { id } of objects) if (ids.has(id)) await rest("DELETE", `/${path}/${id}`);
+    for (const { id } of secrets) if (ids.has(id)) await graphql(`mutation { secretDelete(id: "${id}") }`);
+  };
+
   const retiredRequests = (): string[] =>
     proxy.requests
       .filter(({ path }) => /^\/(v1|graphql)(\/|$)/.test(path))
@@ -113,16 +133,8 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
       SERVERLESS_COMPUTE_GRAPHQL_URL: service.graphqlUrl.replace(service.serverlessUrl, proxy.origin),
       SERVERLESS_COMPUTE_SERVERLESS_URL: proxy.origin,
     },
-    holdings: async () => {
-      const query = "{ myself { secrets { id name description } podTemplates { id name } } }";
-      const { myself } = accountShape.parse(await graphql(query)).data;
-      return {
-        endpoints: z.array(named).parse(await rest("GET", "/endpoints")),
-        volumes: z.array(named).parse(await rest("GET", "/networkvolumes")),
-        templates: z.array(named).parse(await rest("GET", "/templates")),
-        secrets: myself.secrets,
-      };
-    },
+    holdings,
+    remove,
     rest,
     lastUse: async (templateId) => {
       const body = { name: "for-a-moment", templateId, workersMax: 0 };

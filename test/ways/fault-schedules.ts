@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { randomFrom } from "../faults/support/random";
 import { fingerprinted } from "../support/default-names";
 import { dialect, restPaths } from "../support/dialect";
-import { type EngineService, image, useEngineService } from "../support/engine-service";
+import { type EngineService, type Held, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import type { Fault, Match } from "../support/recording-proxy";
 import { isProvider, stackProcesses } from "../support/stack-processes";
@@ -145,19 +145,9 @@ export function faultSchedulesThrough(way: Way): void {
   /** Deletes the objects that a killed create left, as the user does with the list of "recover". Returns their ids. */
   async function removeLeftovers(): Promise<string[]> {
     const inState = (await stack.resources()).map(({ id }) => id);
-    const { endpoints, volumes, templates, secrets } = await service.holdings();
-    const isLeft = ({ id }: { id: string }): boolean => !inState.includes(id);
-    const rest = { endpoints, templates, networkvolumes: volumes };
-    const removed: string[] = [];
-    for (const [path, all] of Object.entries(rest))
-      for (const { id } of all.filter(isLeft)) {
-        await service.rest("DELETE", `/${path}/${id}`);
-        removed.push(id);
-      }
-    for (const { id } of secrets.filter(isLeft)) {
-      await service.graphql(`mutation { secretDelete(id: "${id}") }`);
-      removed.push(id);
-    }
+    const held = Object.values(await service.holdings()).flatMap((objects: Held[]) => objects.map(({ id }) => id));
+    const removed = held.filter((id) => !inState.includes(id));
+    await service.remove(new Set(removed));
     return removed;
   }
 

@@ -92,14 +92,6 @@ export function killSchedulesThrough(way: Way): void {
     if ((await readFile(checkpoint, "utf8")) === "") await copyFile(`${checkpoint}.bak`, checkpoint);
   }
 
-  /** Deletes the objects as a person does who follows the list of `recover`. */
-  async function remove(ids: readonly string[]): Promise<void> {
-    const { endpoints, templates, volumes, secrets } = await service.holdings();
-    for (const [path, objects] of Object.entries({ endpoints, templates, networkvolumes: volumes }))
-      for (const { id } of objects) if (ids.includes(id)) await service.rest("DELETE", `/${path}/${id}`);
-    for (const { id } of secrets) if (ids.includes(id)) await service.graphql(`mutation { secretDelete(id: "${id}") }`);
-  }
-
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++)
     it(`seed ${seed}: recover lists what a killed engine left, and the next deployment succeeds`, async () => {
       const random = randomFrom(seed);
@@ -125,7 +117,7 @@ export function killSchedulesThrough(way: Way): void {
       expect(await stack.resources(), schedule).toHaveLength(4);
       // Without `recover` the objects stay until a person deletes them.
       expect(await left(), schedule).toEqual(recovers ? [] : leftovers);
-      if (!recovers) await remove(leftovers);
+      if (!recovers) await service.remove(new Set(leftovers));
 
       const destroy = await stack.destroy();
       expect(destroy.code, `${schedule}\n${destroy.output}`).toBe(0);
