@@ -6,7 +6,7 @@ import { readPages } from "../scripts/docs/pages.mjs";
 
 const pages = readPages(fileURLToPath(new URL("..", import.meta.url)));
 
-/** Frequent first questions and the headings of the answers. */
+/** Frequent first questions and the headings under which readers find them. */
 const questions: [question: string, page: string, heading: string][] = [
   ["how do I smoke-test", "docs/guides/smoke-tests.md", "smoke-test-an-endpoint-after-each-deployment"],
   ["what happens when I destroy a used template", "docs/guides/templates-in-use.md", "delete"],

@@ -18,7 +18,7 @@ const modules = {
   vitest: join(root, "node_modules", "vitest"),
 };
 
-/** What a part of a program may use without saying where it is from, as the page's words do. */
+/** Names that a partial program in a page may use without declaring them. */
 const known: Record<string, string> = {
   config: "declare const config: pulumi.Config;",
   token: "declare const token: compute.Secret;",

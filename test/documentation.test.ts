@@ -15,7 +15,7 @@ const blocks = pages.flatMap((page) => page.blocks);
 const schema = JSON.parse(readFileSync(join(root, "schema.json"), "utf8"));
 const at = ({ page, line }: Block): string => `${page}:${line}`;
 
-/** What is wrong with a block that says which test runs it: there has to be one, which reads the page or has its lines. */
+/** Faults of a block's "run by" mark: the test must exist, and read the page or contain the block's lines. */
 function runFaults(block: Block): string[] {
   if (block.mark === undefined || block.mark.kind === "not run") return [];
   const { by } = block.mark;
@@ -27,7 +27,7 @@ function runFaults(block: Block): string[] {
   return lost.map((line) => `${at(block)}: ${by} neither reads the page nor has the line: ${line}`);
 }
 
-/** What is wrong with a block of data, a program in YAML, or JavaScript, by its language. */
+/** Syntax and schema faults of a block, by its language. */
 function textFaults(block: Block): string[] {
   const { language, text } = block;
   try {

@@ -43,7 +43,7 @@ const kindOf = (type: string): string => type.slice(type.lastIndexOf(":") + 1);
 const idOf = (kind: string): string => resources.find(({ type }) => kindOf(type) === kind)?.id ?? "";
 const revision = resources.find(({ type }) => kindOf(type) === "Template")?.outputs["revision"];
 
-/** What the program of the time wrote, names left out. */
+/** Inputs of the 0.1.0 program, without names. */
 const written: Record<string, object> = {
   Secret: { value: "fake-value", description: "Reads models" },
   ContainerRegistryAuth: { username: "robot", password: "fake-password" },

@@ -9,7 +9,7 @@ const target = await useTarget();
 const account = useAccount(target);
 const receiver = await useWebhookReceiver();
 
-/** The job API of an endpoint and a webhook address that answers `statuses` in turn. */
+/** The job API of an endpoint, and a webhook receiver that returns `statuses` in turn. */
 async function setUp(handler: HandlerName, context: TestContext, ...statuses: number[]) {
   needsReachableReceiver(target, context);
   const name = randomBytes(6).toString("hex");

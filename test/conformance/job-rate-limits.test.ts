@@ -15,7 +15,7 @@ const rates: [string, string, string, number, number][] = [
   ["/requests", "GET", "/requests", 10, 1],
 ];
 
-/** Sends `count` requests, at most `abreast` at a time, and answers their statuses in order of sending. */
+/** Sends `count` requests, at most `abreast` concurrently. Returns their statuses in the order of sending. */
 async function burst(count: number, abreast: number, ask: () => Promise<Answer>): Promise<number[]> {
   const statuses: number[] = [];
   while (statuses.length < count) {
@@ -119,7 +119,7 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
 });
 
 describe("Rate limits (per endpoint and operation): concurrent", () => {
-  /** Holds `count` requests open at once and answers how many of them were refused. */
+  /** Opens `count` concurrent requests. Returns the number of rejected ones. */
   async function refusedOf(count: number, hold: (signal: AbortSignal) => Promise<Answer>): Promise<number> {
     const end = new AbortController();
     let refused = 0;

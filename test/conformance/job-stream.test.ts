@@ -9,7 +9,7 @@ const account = useAccount(target);
 const elements = (answer: Answer): unknown[] => (Array.isArray(answer.json) ? answer.json : []);
 const outputs = (answer: Answer): unknown[] => elements(answer).map((element) => at(element, "output"));
 
-/** Calls /stream until the chunks are all there; answers the outputs of each call. */
+/** Calls /stream until all chunks have arrived. Returns the outputs of each call. */
 async function readAll(jobs: JobApi, id: string, count: number): Promise<unknown[]> {
   const read: unknown[] = [];
   for (let calls = 0; read.length < count && calls < 50; calls += 1) {

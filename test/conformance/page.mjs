@@ -18,7 +18,7 @@ const words = new Map([
 /** @param {string} text */
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 
-/** The readings that a row rests on, each a link to the table that says why.
+/** Links to the interpretations on which a row depends.
  * @param {Result} result */
 const readingsOf = ({ tags = [] }) =>
   tags
@@ -26,7 +26,7 @@ const readingsOf = ({ tags = [] }) =>
     .map((tag) => `[${tag.slice(tagPrefix.length)}](service.md#readings)`)
     .join(", ");
 
-/** The page: one table for each part of the interface, in the order of the files' names. `asked` says which service it was,
+/** The page: one table for each part of the interface, in the order of the file names. `asked` names the tested service,
  * `contract` is the section about the contract.
  * @param {Report} report
  * @param {string} asked

@@ -11,8 +11,7 @@ import type { JobApi } from "./support/job-api";
 import { joinAsWorker } from "./support/raw-worker";
 import { comesAfter, expectPassed } from "./support/real-time";
 
-// All at once: each test mostly waits. What belongs to a test comes from its context, since the runner does not know which
-// one of them asks.
+// Concurrent, because each test mostly waits. Concurrent tests must take hooks and assertions from their own context.
 vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
 /** Waits for workers that a test plays. */
@@ -24,7 +23,7 @@ const mute = { takeSilence: 400, startLimit: 700, secondLook: 100, startBackoff:
 /** A wait before the next worker that only its limit makes short. */
 const capped = { startBackoff: 100_000, startBackoffMax: 300 };
 
-/** A program that never asks for a job. */
+/** Image of a worker that never requests a job. */
 const deaf = "conformance/deaf:1";
 const deafProgram = fileURLToPath(new URL("programs/deaf.mjs", import.meta.url));
 const images = { [deaf]: `"${process.execPath}" "${deafProgram}"` };

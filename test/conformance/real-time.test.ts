@@ -7,8 +7,8 @@ import { useAccount } from "./support/account";
 import { comesAfter, expectPassed } from "./support/real-time";
 import { needsReachableReceiver } from "./support/webhook-receiver";
 
-// All at once: the shortest ttl that the interface allows is 10 s, and each test only waits. What belongs to a test comes
-// from its context, since the runner does not know which one of them asks.
+// Concurrent, because the shortest ttl of the interface is 10 s and each test only waits. Concurrent tests must take hooks
+// and assertions from their own context.
 vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
 const timings = {
@@ -25,7 +25,7 @@ const needsTimings = (context: TestContext): void =>
   target.localOnly(context, "the length of this wait is a setting of the local service");
 const isGone = ({ status }: { status: number }): boolean => status === 404;
 
-/** A receiver that notes when calls come and answers them with 500, or not at all; its address. */
+/** A webhook receiver that records the times of its calls; it returns 500 or never responds. */
 async function receive(context: TestContext, answers: boolean): Promise<{ url: string; times: number[] }> {
   needsReachableReceiver(target, context);
   const times: number[] = [];

@@ -7,8 +7,8 @@ import { contractSection } from "./contract-table.mjs";
 import { conformancePage } from "./page.mjs";
 
 /**
- * Runs the conformance tests and writes docs/conformance.md: each row of the interface, the file that holds it, the reading
- * that it rests on, the result. With --check it writes nothing and fails when the page is not what the run says.
+ * Runs the conformance tests and writes docs/conformance.md: each row of the interface with its test file, interpretation
+ * and result. With --check it only compares, and fails if the page is outdated.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -42,7 +42,7 @@ test("a restart of the service is survived: the page connects again, in the same
   expect(await page.locator(".log p").filter({ hasText: "said before" }).count(), "lines are not doubled").toBe(1);
 });
 
-/** What a page of others tries, with all that browsers allow: each attempt says how it went. */
+/** Attacks from a page of another origin. Returns the result of each attempt. */
 const attempts = (root: string, id: string): string => `(async () => {
   const root = ${JSON.stringify(root)};
   const run = root + "/console/v2/${id}/run";

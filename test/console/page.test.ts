@@ -14,7 +14,7 @@ import { type ConsoleRig, expectNoOverflow, resultIs, shows, submit, useConsole 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const found = z.array(z.object({ id: z.string(), impact: z.string(), nodes: z.array(z.string()) }));
 
-/** Problems of a page that keep somebody from using it, by axe-core's rules; each with its elements. */
+/** Serious accessibility problems of the page by axe-core's rules, each with its elements. */
 async function seriousProblems(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const problems = found.parse(
@@ -172,7 +172,7 @@ test("10,000 jobs stay fluid: painted within a second, in pages of 50, live whil
   await rig.restart(() => queueJobs(rig.dataFolder, id, 10_000));
   await shows(page, ".count", /^in queue10000$/);
   const { baseUrl, apiKey: key } = rig.service;
-  // What a busy machine takes for a page with nothing to do is no fault of this one.
+  // Frame gaps of an idle page are the baseline, so that a busy machine cannot fail the test.
   const atRest = median(await framesDuring(page, () => page.waitForTimeout(1000)));
   const gaps = await framesDuring(page, async () => {
     await send("PATCH", `${baseUrl}/endpoints/${id}`, { key, json: { workersMax: 1 } });

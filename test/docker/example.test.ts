@@ -38,7 +38,7 @@ async function useExample(context: TestContext) {
   onTestFinished(() => rm(folder, { recursive: true }));
   await cp(join(root, "examples/docker/handler.py"), join(folder, "handler.py"));
   await writeFile(join(folder, "Dockerfile"), await dockerfileOn(base));
-  // The engine may be that of this machine, where the names of the page may be somebody's.
+  // The container engine may be shared with the user, so image names of the page are not used as they are.
   const imageOf = (tag: string): string => `serverless-compute-test/${process.pid}-${tag}`;
   async function build(tag: string): Promise<void> {
     const words = ["--host", host, "build", "-t", imageOf(tag), "."];

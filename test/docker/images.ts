@@ -16,7 +16,7 @@ found = {"executable": os.path.realpath(sys.executable), "stdlib": paths["stdlib
 print(json.dumps({**found, "version": version}))
 `;
 
-/** What a base of images has to have beside Node (service/Dockerfile). */
+/** Tools that a base image requires in addition to Node (service/Dockerfile). */
 const tools = ["/bin/sh", "/usr/bin/grep", "/usr/bin/sleep", "/usr/bin/rm"];
 
 /** Makes an image of this Node, the few commands of a small system, and the programs of this folder. */

@@ -15,7 +15,7 @@ interface Broken {
   input?: object;
   /** How its job ends, and the error of the job's record, where the job fails. */
   status: "FAILED" | "CANCELLED";
-  /** What all who ask are shown, on one line. */
+  /** Explanation in /health, in the log and in the command line's status, on one line. */
   why: RegExp;
 }
 

@@ -15,7 +15,7 @@ import { discardServiceFolder } from "../support/service-artefacts";
 const containerShape = z.looseObject({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()) });
 export type ListedContainer = z.output<typeof containerShape>;
 
-/** What an endpoint of a test is made of. */
+/** Options of a test endpoint. */
 export interface EndpointOptions {
   image?: string;
   dockerArgs?: string;

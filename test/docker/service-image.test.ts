@@ -55,7 +55,7 @@ async function buildImage(host: string, base: string, client: EngineClient): Pro
   return image;
 }
 
-/** What the compose file says of the service, with this machine's paths. */
+/** The service's entry in the compose file, with paths of this machine. */
 async function composed() {
   const { services } = composeShape.parse(parse(await readFile(composeFile, "utf8")));
   const { command, init, volumes } = services["serverless-compute"];

@@ -24,7 +24,7 @@ export type RecordedMove = z.output<typeof moveRow>;
 export type RecordedJob = z.output<typeof jobRow>;
 export type RecordedCounters = z.output<typeof counterRow>;
 
-/** What a data folder holds about jobs, with the moves that its tables saw. */
+/** Job records of a data folder, with every recorded transition. */
 export interface JobRecordBook {
   jobs: RecordedJob[];
   moves: RecordedMove[];

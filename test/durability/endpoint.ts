@@ -1,13 +1,13 @@
 import { type Answer, at, expectAnswer, send, stringAt } from "../support/raw-http";
 
-/** Where a service is reached and with which key. */
+/** Address and API key of a service. */
 export interface ServiceAccess {
   baseUrl: string;
   serverlessUrl: string;
   apiKey: string;
 }
 
-/** Makes an endpoint whose workers run the handler of test/durability/handlers/work.mjs; answers its id. */
+/** Creates an endpoint whose workers run the handler of test/durability/handlers/work.mjs. Returns its id. */
 export async function makeEndpoint(service: ServiceAccess, name: string, workersMax: number): Promise<string> {
   const post = async (path: string, json: object): Promise<string> => {
     const answer = await send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
@@ -32,7 +32,7 @@ export async function countCompleted(service: ServiceAccess, endpointIds: string
   return answers.reduce((sum, { json }) => sum + Number(at(json, "jobs", "completed")), 0);
 }
 
-/** Waits until the endpoints have no job that waits or runs; answers what is left after `limit` ms, "" for nothing. */
+/** Waits up to `limit` ms until no job is queued or running. Returns the remaining jobs as text, or "". */
 export async function drained(service: ServiceAccess, endpointIds: string[], limit: number): Promise<string> {
   const end = Date.now() + limit;
   for (;;) {

@@ -1,7 +1,7 @@
 import { type Answer, askUntil, at, send, stringAt } from "../support/raw-http";
 import type { Chance } from "./chance";
 
-/** What a job of the load is asked to do; see handlers/work.mjs. */
+/** Input of a job of the load (handlers/work.mjs). */
 export interface WorkInput {
   n: number;
   ms: number;
@@ -16,26 +16,25 @@ export interface AcceptedJob {
   round: number;
 }
 
-/** The final state that a client was told of a job. */
+/** A job's final state as reported to a client. */
 export interface ToldEnd {
   status: string;
   /** JSON text. */
   output: string;
 }
 
-/** What all clients together know; the truth that the service is held to. */
+/** Combined observations of all clients, against which the service's records are checked. */
 export interface Knowledge {
   accepted: Map<string, AcceptedJob>;
   told: Map<string, ToldEnd>;
-  /** Answers that no client should ever get, in words. */
+  /** Responses that no client should ever receive, as text. */
   wrong: string[];
-  /** /run answers refused by the rate limit. */
+  /** Number of /run requests rejected by the rate limit. */
   throttled: number;
 }
 
 export const newKnowledge = (): Knowledge => ({ accepted: new Map(), told: new Map(), wrong: [], throttled: 0 });
 
-/** Where jobs are sent. */
 export interface LoadTarget {
   serverlessUrl: string;
   apiKey: string;
@@ -57,7 +56,7 @@ export interface LoadPlan {
 
 const finals = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];
 
-/** Notes what an answer tells about a job; a final state never changes. */
+/** Records the state in a response; a final state must never change. */
 function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: Answer, asked: string): void {
   if (status === 429 || status === 503) return;
   const told = { status: String(at(json, "status")), output: JSON.stringify(at(json, "output") ?? null) };
@@ -68,7 +67,7 @@ function note(knowledge: Knowledge, job: AcceptedJob, { status, json, text }: An
   else if (finals.includes(told.status)) knowledge.told.set(job.id, told);
 }
 
-/** One client: submits jobs one after the other, asks for some and cancels some, until the load ends. */
+/** One client: submits jobs one after the other, polls some and cancels some, until the load ends. */
 async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan): Promise<void> {
   const { serverlessUrl, apiKey: key, endpointIds } = target;
   const mine: AcceptedJob[] = [];

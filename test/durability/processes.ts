@@ -17,7 +17,7 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Waits until no process names `text`; answers those that are left after `limit` ms. */
+/** Waits up to `limit` ms until no command line contains `text`. Returns the remaining process ids. */
 export async function processesLeft(text: string, limit: number): Promise<number[]> {
   const end = Date.now() + limit;
   for (;;) {

@@ -20,7 +20,7 @@ const perRound = 30_000;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const accessOf = ({ addresses, apiKey }: StartedService): ServiceAccess => ({ ...addresses, apiKey });
 
-/** When to kill, drawn before the round: at once, after some answers, or while jobs run. */
+/** Random moment of the kill: immediately, after a number of responses, or while jobs run. */
 function drawMoment(chance: Chance) {
   return {
     accepted: chance.whole(0, 60),

@@ -12,7 +12,7 @@ function groupMoves(moves: RecordedMove[]): Map<string, RecordedMove[]> {
 
 const history = (moves: RecordedMove[]): string => moves.map(({ after }) => after ?? "removed").join(" → ");
 
-/** What is wrong with the end of a job that did `input`; `crashes` tells whether workers were killed. */
+/** Returns the fault in the end of a job with `input`; `crashes` is the number of its worker crashes. */
 function wrongEnd({ status, output, error, crashes }: RecordedJob, input: WorkInput): string | undefined {
   const got = `ended ${status} with output ${output} and error ${error?.split("\n")[0]}`;
   if (status === "CANCELLED") return undefined;
@@ -21,7 +21,7 @@ function wrongEnd({ status, output, error, crashes }: RecordedJob, input: WorkIn
   return status === "COMPLETED" && output === JSON.stringify({ square: input.n ** 2 }) ? undefined : got;
 }
 
-/** What is wrong with a job that a client holds a promise of. */
+/** Returns the fault in a job that the service has acknowledged. */
 function wrongPromise(job: AcceptedJob, found: RecordedJob | undefined, { told }: Knowledge): string | undefined {
   if (!found) return "was lost";
   if (found.input !== JSON.stringify(job.input)) return `has the input ${found.input}`;
@@ -54,7 +54,7 @@ export function findBreaches(book: JobRecordBook, knowledge: Knowledge): string[
   return [...breaches, ...wrongCounters(book)];
 }
 
-/** Where an endpoint's counters say something else than its jobs. */
+/** Differences between an endpoint's counters and its jobs. */
 function wrongCounters({ jobs, counters }: JobRecordBook): string[] {
   return counters.flatMap(({ endpointId, ...counted }) => {
     const own = jobs.filter((job) => job.endpointId === endpointId);

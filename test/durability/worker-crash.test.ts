@@ -27,7 +27,7 @@ async function workerLogs(data: string): Promise<string> {
   return texts.map((text) => text.slice(-2000)).join("\n");
 }
 
-/** What /health says of jobs that were queued again and of jobs that ended, compared with the records. */
+/** Differences between the records and the counts of retried and finished jobs in /health. */
 function wrongHealth(endpointId: string, health: unknown, { jobs }: JobRecordBook): string[] {
   const own = jobs.filter((job) => job.endpointId === endpointId);
   const real = {

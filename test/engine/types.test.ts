@@ -6,7 +6,7 @@ import { run } from "../../scripts/child.mjs";
 
 const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
-/** What the compiler says of a program that uses the packages as they are published. */
+/** Compiles a program against the packed packages. Returns the compiler's output. */
 async function compile(name: string, program: string): Promise<string> {
   const folder = join(inject("packed"), name);
   await mkdir(folder);

@@ -23,7 +23,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
       .map(propertiesIn)
       .filter((one) => one["name"] === name)
       .map(({ id }) => id);
-  /** Made long ago by somebody else. */
+  /** Creates an unmanaged object. */
   const byHand = async (name: string, more: Properties = {}): Promise<string> =>
     (await lifecycle.create(inputsOf(name, more), bench.context())).id;
 

@@ -9,7 +9,7 @@ const bench = await useLifecycleBench();
 const { Template } = kinds;
 
 let count = 0;
-/** A template as the resource of the name "chat<n>-dev" has it, and an endpoint of somebody else that uses it. */
+/** A template named like the resource "chat<n>-dev", used by an unmanaged endpoint. */
 async function templateInUse(dialect: Dialect) {
   const name = `chat${count++}-dev`;
   const inputs = Template.check({}, { imageName: `a:${count}` }, naming(name), [], dialect).inputs;

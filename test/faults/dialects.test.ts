@@ -11,7 +11,7 @@ const bench = await useLifecycleBench({ templateRelease: 0 });
 interface Deployed {
   kind: keyof typeof kinds;
   id: string;
-  /** What the program says. */
+  /** Inputs in the program, without defaults. */
   program: Properties;
   /** That with its defaults. */
   wanted: Properties;
@@ -46,7 +46,7 @@ async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "
   };
 }
 
-/** What a refresh in a dialect finds that differs from what is wanted. */
+/** Differences that a refresh in a dialect finds. */
 async function drift(stack: Record<string, Deployed>, dialect: Dialect): Promise<string[]> {
   const context = bench.context({}, dialect);
   const found: string[] = [];
@@ -81,7 +81,7 @@ async function change(template: Deployed, inputs: Properties, dialect: Dialect):
   );
 }
 
-/** What the workers of an endpoint run, as the service itself says. */
+/** Image of an endpoint's workers, as the service reports it. */
 async function imageOf({ id }: Deployed): Promise<unknown> {
   const { templateId } = propertiesIn((await bench.rest("GET", `/endpoints/${id}`)).json);
   return propertiesIn((await bench.rest("GET", `/templates/${String(templateId)}`)).json)["imageName"];

@@ -18,7 +18,7 @@ const paths: Partial<Record<ObjectKind, string>> = {
   NetworkVolume: "/networkvolumes",
 };
 
-/** What the service tells and lets others change; what is missing here cannot drift: it cannot be changed or is not told. */
+/** Properties that can drift: the service returns them and other clients can change them. */
 const readable = cases.filter(
   ({ kind, input, written, change }) =>
     change !== "nothing" &&
@@ -32,7 +32,7 @@ const readable = cases.filter(
 );
 
 const pools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))];
-/** What only REST v2 can change, as the body of a PATCH to it. */
+/** PATCH bodies for properties that only REST v2 can change. */
 const v2Bodies: Readonly<Record<string, (value: Value) => object>> = {
   isPublic: (isPublic) => ({ public: isPublic }),
   category: (category) => ({ category }),
@@ -98,7 +98,7 @@ describe("a property that was changed behind our back is found by a refresh and 
       const fixed = await lifecycle.update(id, reading?.outputs ?? {}, wanted, bench.context());
       expect(lifecycle.diff(fixed, wanted)).toEqual([]);
     }
-    // REST v2 shows volumes and GPU types in one way only, and some of a template only to who asks for it.
+    // Without known inputs, REST v2 returns volumes and GPU types in one form only and omits part of a template.
     const known = dialect === "v2" && kind !== "Secret" ? wanted : {};
     const after = await lifecycle.read(current, known, bench.context());
     expect(lifecycle.diff(after?.outputs ?? {}, { ...wanted, ...(kind === "Secret" ? { value: "" } : {}) })).toEqual(

@@ -88,7 +88,7 @@ describe("what the preview says is what happens", () => {
     const absent = keeps && kept !== undefined ? form(kept) : one.absent;
     const wanted = is[input] === undefined ? absent : form(is[input]);
     if (!one.written && one.change !== "nothing") expect(held[as]).toEqual(wanted);
-    // And then nothing is left to do, neither by the state nor by what the service tells.
+    // Neither a preview nor a refresh finds another change.
     expect(lifecycle.diff(made.outputs, news)).toEqual([]);
     const reading = await lifecycle.read(made.id, made.outputs, bench.context());
     expect(lifecycle.diff(reading?.outputs ?? {}, news)).toEqual([]);

@@ -28,7 +28,7 @@ interface Row {
   /** Fields of a record that show a value; the property itself if absent, null if the dialect does not show it. */
   v1?: ((value: Value) => object) | null;
   v2?: ((value: Value) => object) | null;
-  /** Whether only records of CPU workers show it. */
+  /** True if only records of CPU workers contain it. */
   onCpu?: true;
 }
 

@@ -18,7 +18,7 @@ import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 600_000 });
 
-/** A service that answers lists and fails everything else as the test says. */
+/** A service that returns lists and rejects every other request with `answer`. */
 let answer = json({}, 500);
 const lists = dialect === "v1" ? [] : { networkVolumes: [] };
 const moody = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : answer));
@@ -34,7 +34,7 @@ const template = { imageName: "acme/chat:1" };
 
 const create = (kind: ObjectKind, news: Properties, context: Context = bench.context()): Promise<unknown> =>
   kinds[kind].create(checked(kind, news), context);
-/** A create of a volume at a service that answers so. */
+/** Creates a volume at a service that rejects the request with this status and message. */
 const refused = (status: number, message: string) => async (): Promise<unknown> => {
   answer = problem(message, status);
   return create("NetworkVolume", volume, contextAt(bench, moody.origin));
@@ -76,28 +76,28 @@ const job =
     return kinds.JobInvoke.create(inputs, api.context);
   };
 
-/** What goes wrong, and how; messages.md shows all that a person gets to read. */
+/** Faults and how to cause them; messages.md contains the complete messages. */
 const golden: [fault: string, work: () => unknown][] = [
   ["a wrong key", () => create("NetworkVolume", volume, contextAt(bench, bench.proxy.origin, { apiKey: "wrong" }))],
   ["a key without a permission", refused(403, "access denied")],
   ["REST v1 after its retirement", async () => create("NetworkVolume", volume, await contextAtRetired(bench))],
   ["GraphQL after its retirement", async () => kinds.Template.delete("t1", {}, await contextAtRetired(bench))],
   ["a missing key", () => resolveSettings(() => undefined, {})],
-  ["a key with a line break in it", () => contextAt(bench, bench.proxy.origin, { apiKey: "a\nb" })],
-  ["an address that is none", () => contextAt(bench, "localhost")],
-  ["an address of another protocol", () => contextAt(bench, "ftp://localhost:21")],
+  ["a key with a line break", () => contextAt(bench, bench.proxy.origin, { apiKey: "a\nb" })],
+  ["an invalid address", () => contextAt(bench, "localhost")],
+  ["an address with an unsupported protocol", () => contextAt(bench, "ftp://localhost:21")],
   [
-    "a setting that is no number",
+    "a setting that is not a number",
     () =>
       resolveSettings(() => undefined, {
         SERVERLESS_COMPUTE_API_KEY: "k",
         SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT: "soon",
       }),
   ],
-  ["a service that is down", async () => create("NetworkVolume", volume, await contextAtNobody(bench))],
+  ["an unreachable service", async () => create("NetworkVolume", volume, await contextAtNobody(bench))],
   ["an unknown host", () => create("NetworkVolume", volume, contextAt(bench, "http://nowhere.invalid:7337"))],
   [
-    "a server that speaks something else",
+    "a server that does not speak HTTP",
     async () =>
       create(
         "NetworkVolume",
@@ -106,7 +106,7 @@ const golden: [fault: string, work: () => unknown][] = [
       ),
   ],
   [
-    "TLS where there is none",
+    "TLS at a server without TLS",
     async () =>
       create(
         "NetworkVolume",
@@ -114,10 +114,7 @@ const golden: [fault: string, work: () => unknown][] = [
         contextAt(bench, `https://127.0.0.1:${await chatterPort("HTTP/1.1 400 Bad Request\r\n\r\n")}`),
       ),
   ],
-  [
-    "a path that the service does not have",
-    () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`)),
-  ],
+  ["an unknown path", () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`))],
   [
     "a duplicate name",
     async () => {
@@ -126,7 +123,7 @@ const golden: [fault: string, work: () => unknown][] = [
     },
   ],
   [
-    "a name that several objects to adopt have",
+    "several objects with the name to adopt",
     async () => {
       for (const _ of [1, 2]) await made("/networkvolumes", { name: "chat-dev", ...volume });
       return create("NetworkVolume", { ...volume, adoptExisting: true });
@@ -157,21 +154,21 @@ const golden: [fault: string, work: () => unknown][] = [
       return kinds.NetworkVolume.delete(id, { name: "used" }, bench.context());
     },
   ],
-  ["a number out of bounds", failures("ServerlessEndpoint", { templateId: "t", idleTimeout: 5000 })],
+  ["a number out of range", failures("ServerlessEndpoint", { templateId: "t", idleTimeout: 5000 })],
   ["a typo in a property", failures("Template", { imageNme: "a", imageName: "a" })],
   ["a property of the wrong type", failures("Template", { imageName: "a", env: { A: 1 } })],
   ["a required property that is missing", failures("JobInvoke", { input: {} })],
-  ["a volume that is to shrink", failures("NetworkVolume", volume, { ...volume, size: 50 })],
+  ["a smaller volume size", failures("NetworkVolume", volume, { ...volume, size: 50 })],
   [
-    "a default name that is not allowed",
+    "an invalid default name",
     () => {
       const [failure] = kinds.Secret.check({}, { value: "v" }, naming("hub token-dev")).failures;
       throw new Error(failure?.reason);
     },
   ],
-  ["a template that does not exist", () => create("ServerlessEndpoint", { templateId: "nosuchtemp" })],
+  ["a missing template", () => create("ServerlessEndpoint", { templateId: "nosuchtemp" })],
   [
-    "a volume that does not exist",
+    "a missing volume",
     async () =>
       create("ServerlessEndpoint", {
         templateId: await made("/templates", { name: "there", imageName: "a:1", isServerless: true }),
@@ -187,7 +184,7 @@ const golden: [fault: string, work: () => unknown][] = [
       ),
   ],
   [
-    "an object that is gone at an update",
+    "an update of a deleted object",
     () =>
       kinds.NetworkVolume.update(
         "aaaaaaaaa1",
@@ -196,7 +193,7 @@ const golden: [fault: string, work: () => unknown][] = [
         bench.context(),
       ),
   ],
-  ["a look-up of what does not exist", () => getTemplate({ name: "nobody" }, bench.context())],
+  ["a lookup of a missing object", () => getTemplate({ name: "missing" }, bench.context())],
   ["a quota", refused(400, "volume quota exceeded: limit reached")],
   ["too many requests", refused(429, "slow down")],
   ["a service in maintenance", refused(503, "maintenance until 12:00")],
@@ -209,26 +206,26 @@ const golden: [fault: string, work: () => unknown][] = [
     },
   ],
   [
-    "an address that leads elsewhere",
+    "an address of another service",
     async () => {
       answer = { does: "answer", status: 302, headers: { location: "https://login.example/" } };
       return create("NetworkVolume", volume, contextAt(bench, moody.origin));
     },
   ],
   [
-    "no answer in time",
+    "a response timeout",
     async () => {
       answer = { does: "hang" };
       return create("NetworkVolume", volume, contextAt(bench, moody.origin, { attemptTimeout: 1000 }));
     },
   ],
-  ["a typo that is near no property", failures("Secret", { value: "v", zzzzzz: 1 })],
-  ["two properties that do not go together", failures("ServerlessEndpoint", { templateId: "t", workersMin: 5 })],
+  ["a typo that resembles no property", failures("Secret", { value: "v", zzzzzz: 1 })],
+  ["two properties that exclude each other", failures("ServerlessEndpoint", { templateId: "t", workersMin: 5 })],
   ["a secret that is not a string", failures("Secret", { value: 4711 })],
-  ["a misspelt setting of a provider", provider({ apiKye: "k" })],
-  ["a setting of a provider that is not a string", provider({ baseUrl: 4711 })],
+  ["a misspelt provider setting", provider({ apiKye: "k" })],
+  ["a provider setting that is not a string", provider({ baseUrl: 4711 })],
   [
-    "an object to adopt that cannot become what is asked for",
+    "an adopted object that requires a replacement",
     async () => {
       await made("/networkvolumes", { name: "moved", ...volume });
       return create("NetworkVolume", { name: "moved", size: 10, dataCenterId: "US-KS-2", adoptExisting: true });
@@ -246,9 +243,9 @@ const golden: [fault: string, work: () => unknown][] = [
     },
   ],
   ["a job that fails", job(() => json({ id: "j1", status: "FAILED", error: "ValueError: boom" }))],
-  ["a job that no worker takes in time", job(() => json({ id: "j1", status: "IN_QUEUE" }), { timeout: 60 })],
+  ["a job without a worker before its timeout", job(() => json({ id: "j1", status: "IN_QUEUE" }), { timeout: 60 })],
   [
-    "a job whose output is not what was expected",
+    "a job with unexpected output",
     job(() => json({ id: "j1", status: "COMPLETED", output: { text: "ping" } }), {
       expect: { output: { text: "pong" } },
     }),
@@ -260,7 +257,7 @@ const golden: [fault: string, work: () => unknown][] = [
       return create("ServerlessEndpoint", { templateId, workersMax: 0, verify: { input: {} } });
     },
   ],
-  ["a job that the service has forgotten", job(() => json({ error: "job not found" }, 404))],
+  ["a job that the service no longer stores", job(() => json({ error: "job not found" }, 404))],
 ];
 
 /** The message that `work` fails with: origins are HERE, ids are ID. */
@@ -275,7 +272,7 @@ async function messageOf(work: () => unknown): Promise<string> {
   if (failure instanceof PartialFailure) ids.add(failure.id);
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
-  // REST v2, also the default where no dialect is set, has other paths, and its service another beginning of what it says of an absent object.
+  // REST v2 has other paths and prefixes its messages about missing objects.
   return known
     .replaceAll(restPaths.volumes, "/v1/networkvolumes")
     .replaceAll("/v2", "/v1")

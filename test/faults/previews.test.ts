@@ -46,7 +46,7 @@ async function update(kind: string, id: string, olds: Properties, news: Properti
   return arrived((await calls().update(request)).properties).properties;
 }
 
-/** What the plugin calls stable of the old properties while it compares. */
+/** Old properties that the plugin's Diff reports as stable. */
 async function stables(kind: string, id: string, olds: Properties, news: Properties): Promise<string[]> {
   const response = await calls().diff({ id, urn: urnOf(kind), olds: sent(olds), news: sent(news) });
   return response.stables ?? [];
@@ -64,7 +64,7 @@ function expectPreviewed(previewed: Properties, real: Properties, unknown: strin
   expect(part(previewed)).toEqual(part(real));
 }
 
-/** What only the service can tell. */
+/** Properties that only the service can determine. */
 const told: Record<ObjectKind, { create: string[]; update: string[] }> = {
   Template: { create: [], update: [] },
   ServerlessEndpoint: { create: ["url", "version"], update: ["version"] },

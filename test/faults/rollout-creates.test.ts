@@ -7,7 +7,7 @@ import { processOf } from "./support/sabotage";
 const bench = await useRolloutBench();
 const run = (): Run => processOf(bench.context(), bench.proxy);
 
-/** A verified endpoint and its template, whose workers fail as this says. */
+/** A verified endpoint and its template, whose workers fail in the way that `breaks` names. */
 const programOf = (breaks: string): Declared[] => [
   {
     ...{ name: "Template-app", kind: "Template", level: 1 },

@@ -26,7 +26,7 @@ const programOf = (version: number, workersMax: number): Declared[] => [
   ),
 ];
 
-/** What was asked of the service since the last `clear`, by what it was for. */
+/** Requests since the last `clear`, counted by purpose. */
 function asked(): { updates: number; jobs: number; looks: number; polls: number; others: string[] } {
   const counts = { updates: 0, jobs: 0, looks: 0, polls: 0, others: [] as string[] };
   for (const { method, path } of bench.proxy.requests) {

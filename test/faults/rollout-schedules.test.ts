@@ -16,7 +16,7 @@ const isFull = Boolean(process.env["FULL"]);
 const count = dialect === "v1" ? (isFull ? 200 : 6) : isFull ? 40 : 3;
 const seeds = replayed ? [Number(replayed)] : Array.from({ length: count }, (_, index) => index + 1);
 
-/** What a version of the image does wrong; nothing for one that works. */
+/** Faults of an image's version; "" is a working version. */
 const breakages = ["", "", "", "start", "answer", "hang", "crash"] as const;
 interface Version {
   number: number;
@@ -46,7 +46,7 @@ const note = (what: string): void => {
 };
 afterAll(() => console.info(`rollout schedules ${seeds.at(0)} to ${seeds.at(-1)}: ${JSON.stringify(outcomes)}`));
 
-/** What the endpoint answers a job with now: the version that ran it. */
+/** Output of a job on the endpoint: the version that ran it. */
 async function answeredBy(endpointId: string): Promise<unknown> {
   const { json } = await bench.job("POST", endpointId, "/runsync", { input: {} });
   return at(json, "output");
@@ -101,7 +101,7 @@ async function schedule(seed: number): Promise<void> {
       if (killed) note("services killed");
       bench.proxy.clear();
       await removeLeftovers(bench, [deployment], undisturbed);
-      // What was cut off or failed may be taken back instead, as far as the state knows of it.
+      // The next deployment may roll back an interrupted or failed one if the state records it as unfinished.
       if (deployment.state.resources.get("ServerlessEndpoint-api")?.unfinished && random.chance(0.4)) {
         const back = await bring(good);
         story.push(`taken back: ${back}`);

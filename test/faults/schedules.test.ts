@@ -24,7 +24,7 @@ type Operation = "up" | "refresh" | "destroy";
 const act = (deployment: Deployment, operation: Operation, program: Declared[], run: Run): Promise<void> =>
   operation === "up" ? deployment.up(program, run) : deployment[operation](run);
 
-/** What state and service tell differently: objects that only one of them has, and properties that differ. */
+/** Differences between state and service: objects that exist in only one of them, and unequal properties. */
 async function disagreements({ state }: Deployment): Promise<string[]> {
   const held = new Set((await heldObjects(bench)).map(({ id }) => id));
   const ids = [...state.resources.values(), ...state.replaced].map(({ id }) => id);
@@ -61,7 +61,7 @@ async function schedule(seed: number): Promise<void> {
       bench.proxy.clear();
       const left = await removeLeftovers(bench, [deployment], () => startProcess());
       if (end === "went well") expect(left, "leftovers of a deployment that succeeded").toEqual([]);
-      // After one more undisturbed run, the service has what the program says.
+      // After another undisturbed run, the service matches the program.
       await act(deployment, operation, programs.current(), startProcess());
       expect(await disagreements(deployment)).toEqual([]);
     }

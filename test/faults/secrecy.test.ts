@@ -65,7 +65,7 @@ const faults: Fault[] = [
   { kind: "status", status: 429, retryAfter: "1" },
 ];
 
-/** Runs a verb; what it tells on the way and what it fails with is seen, and what it answers but for secret properties. */
+/** Runs a verb. Notes its progress and errors; returns its result. */
 async function run<Answer>(what: string, context: BenchContext, verb: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await verb;
@@ -77,7 +77,7 @@ async function run<Answer>(what: string, context: BenchContext, verb: Promise<An
   }
 }
 
-/** What would land in state in plain: everything but the properties that are marked secret. */
+/** Outputs that state stores as plain text: all except those marked secret. */
 function plainState(kind: "Secret" | "ContainerRegistryAuth" | "Template", outputs: Properties): Properties {
   const { traits } = kinds[kind];
   return Object.fromEntries(Object.entries(outputs).filter(([key]) => !traits[key]?.secret));
@@ -154,7 +154,7 @@ test("no secret is in what verbs tell, fail with or keep in plain, nor in the se
   expect(placesOf(planted)).toEqual(expect.arrayContaining(["plain state", "the secret store"]));
   expect(placesOf(secrets.value)).toEqual(["the secret store"]);
   expect(placesOf(secrets.password)).toEqual(["the secret store"]);
-  // A template's environment is no secret of its own: it is where the service keeps templates, and nowhere else.
+  // The service stores environment variables as plain text in its templates, and only there.
   expect(placesOf(secrets.later).filter((place) => place !== "table templates")).toEqual(["the secret store"]);
   expect(placesOf(bench.addresses.apiKey)).toEqual([]);
   expect(seen.get("error of Secret astray")).toMatch(/the service rejected the request: .*\[secret\]/);

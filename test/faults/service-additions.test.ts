@@ -11,7 +11,7 @@ import type { ObjectKind } from "./support/kinds";
 const bench = await useLifecycleBench();
 
 describe("what the service adds is no drift", () => {
-  /** Reads an object from answers that a test makes up, with the state that a deployment of `news` left. */
+  /** Reads an object from a made-up response with the state of a deployment of `news`. Returns the differences. */
   async function changesOf(kind: ObjectKind, news: Properties, answer: object): Promise<string[]> {
     const id = String(propertiesIn(answer)["id"]);
     const server = await startFaultyServer(({ url, body }) => {

@@ -25,7 +25,7 @@ describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create }) =>
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more }, naming(name)).inputs;
 
-  /** Runs a verb that fails; answers its message, and how long it took by the service's clock, ms. */
+  /** Runs a verb that fails. Returns its message and its duration on the service's clock, in ms. */
   async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
     // How long requests take is the machine's affair.
     const resume = bench.clock.hold();

@@ -18,7 +18,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
   const idsOf = async (name: string): Promise<unknown[]> =>
     (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
 
-  /** From now on the lists show the objects of these ids with a name that is no text. */
+  /** Makes lists return these objects with a name of the wrong type. */
   const spoil = (...ids: string[]): void =>
     bench.proxy.alter(listMatch(held), (answer) =>
       withLists(answer, (list) => list.map((one) => (ids.includes(String(one["id"])) ? { ...one, name: 7 } : one))),

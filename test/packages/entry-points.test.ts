@@ -14,7 +14,7 @@ const lint = (command: string[], ...args: string[]): Promise<Finished> => {
 describe.each(["api", "provider", "service"] as const)("the packed %s", (part) => {
   const tarball = () => inject("tarballs")[["api", "provider", "service"].indexOf(part)] ?? "";
 
-  // Resolution as it was before Node 12 knows no `exports`, so there only the main entry has types.
+  // Module resolution before Node 12 ignores `exports`, so only the main entry has types there.
   it("has types that programs in CommonJS, in ES modules and bundlers find, for every entry", async () => {
     const attw = await lint(
       ["@arethetypeswrong/cli", "dist", "index.js"],

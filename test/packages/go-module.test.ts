@@ -54,7 +54,7 @@ if (missing === undefined) {
       join(program, "main.go"),
       `package main\n\nimport sc "${module}"\n\nfunc main() { println(sc.Version) }\n`,
     );
-    // Go asks git, and git asks the repository here where it would ask the code host.
+    // Git reads the local repository in place of the code host.
     const env = {
       ...{
         GOPROXY: "direct",

@@ -16,7 +16,7 @@ const publicationShape = z.looseObject({
 });
 type Publication = z.output<typeof publicationShape>;
 
-/** What npm sent to the registry of this file, in order; the registry has nothing else. */
+/** Requests of `npm publish` to this file's registry, in order; the registry is otherwise empty. */
 const published: Publication[] = [];
 const server = createServer((request, response) => {
   const respond = (status: number, body: object) =>

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
 import { repository } from "../plugin/support/sdk";
 
-/** What the site is built from: the pages, and the scripts that its settings use. */
+/** Sources of the site: pages, and scripts that its configuration imports. */
 const sources = ["docs", "scripts", "publisher.json"];
 
 /** The file of the site that an address without its anchor leads to, as a server of files finds it. */

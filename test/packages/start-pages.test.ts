@@ -19,7 +19,7 @@ const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; onlyFull?: boo
   { page: "docs/start/go.md", host: "go", sdk: "go", onlyFull: true },
 ];
 
-/** What a machine lacks for a page is no failure: the page's test is not there, and the reason is printed. */
+/** Omits a page, and prints the reason, if the machine lacks a tool that it requires. */
 async function prepare({ page, sdk, host, onlyFull }: (typeof pages)[number]) {
   if (onlyFull && !process.env["FULL"]) return [];
   const found = host ? await findHost(host, inject("cli")) : undefined;
@@ -34,7 +34,7 @@ async function prepare({ page, sdk, host, onlyFull }: (typeof pages)[number]) {
 const followed = (await Promise.all(pages.map(prepare))).flat();
 
 describe("a reader who follows a page of Start in an empty folder", () => {
-  /** What a release attaches for the page, as scripts/release/assets.mjs makes it. */
+  /** Writes the release assets that the page requires, as scripts/release/assets.mjs does. */
   const fillRelease = async (room: CleanRoom, sdk: SdkLanguage | undefined): Promise<void> => {
     const release = join(room.folder, "release");
     await mkdir(release);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   plugin.end = () => void child.kill("SIGKILL");
   const [port] = await once(child.stdout.setEncoding("utf8"), "data");
   const debugged = `serverless-compute:${String(port).trim()}`;
-  // Nothing else says where the plugin is: what is deployed went through the process above.
+  // Only this variable locates the plugin, so the deployment uses the process above.
   stack = await createStack({ ...service.environment, PULUMI_DEBUG_PROVIDERS: debugged });
 });
 afterAll(async () => {

@@ -27,7 +27,7 @@ describe("the examples of the schema fit the generated SDKs", () => {
     return undefined;
   };
 
-  /** Writes the examples of a language, each into a folder of its own, and answers their paths. */
+  /** Writes each example of a language to its own folder and returns their paths. */
   const written = async (language: string, name: string): Promise<string[]> => {
     const schema = JSON.parse(await readFile(schemaPath, "utf8"));
     const texts = exampleTexts(schema).filter((one) => one.language === language);

@@ -46,7 +46,7 @@ describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML 
     if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
   });
 
-  /** What the examples look up. */
+  /** Creates the objects that the examples look up. */
   const makeObjects = async (): Promise<void> => {
     const template = { name: "chat-prod", imageName: "ghcr.io/acme/chat:1.4.2", isServerless: true };
     const made = await service.rest("POST", "/templates", template);

@@ -50,9 +50,9 @@ interface Guide {
   /** Followed only with FULL=1: programs in TypeScript, deployed several times. */
   onlyFull?: true;
   program?: string;
-  /** What the reader has done before, in bash. */
+  /** Preparation by the reader, in bash. */
   before?: string;
-  /** What somebody has made by hand before. */
+  /** Creates unmanaged objects that the guide presupposes. */
   objects?(service: EngineService): Promise<void>;
   env?: Record<string, string>;
   after?(service: EngineService, room: CleanRoom, again: (commands: string) => Promise<string>): Promise<void>;

@@ -7,7 +7,7 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import { pluginWay } from "./support/way";
 
-/** The values that nobody may see when an object that has them is imported. */
+/** Secret values of the imported objects, which must never be shown. */
 const secrets = { value: "sesame-1f0a", password: "whisper-22cb" };
 
 let service: EngineService;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the CLI says when it has the schema of a plugin, and the language's host is too old to make an SDK of it. */
+/** CLI error if it has a plugin's schema and the language's host is too old to generate an SDK. */
 const hostIsTooOld = /failed to generate SDK: .*GeneratePackage not implemented/;
 
 it("`pulumi package add` takes the plugin's schema, and the SDK that it makes has every resource", async () => {

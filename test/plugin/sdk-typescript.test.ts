@@ -10,7 +10,7 @@ const sdk = await sdkFor("nodejs");
 describe.skipIf("reason" in sdk)("a program in TypeScript with the generated SDK", () => {
   let program: string;
 
-  /** What `npm install` does with the SDK that the example's package.json names: a link, and the SDK's own script. */
+  /** Installs the SDK named in the example's package.json as `npm install` does: a link, and the SDK's install script. */
   const install = async (folder: string): Promise<void> => {
     program = folder;
     const copy = join(folder, "sdks", "nodejs");

@@ -29,7 +29,7 @@ describe("settings of the stack's config", () => {
     await stack.program(program());
     await stack.command(["config", "set", "serverless-compute:maxInFlight", "1"]);
     await stack.command(["config", "set", "serverless-compute:callLimit", "60.5"]);
-    // Slow answers, so that more than the setting allows would be under way at once.
+    // Slow responses expose any concurrency above the limit.
     service.proxy.inject({ method: "POST" }, { kind: "delay", ms: 50 }, volumes);
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);

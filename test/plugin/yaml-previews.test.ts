@@ -54,7 +54,7 @@ ${(parts.api ?? []).map((line) => `      ${line}\n`).join("")}
         fn::toJSON:
 ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join("")}`;
 
-  /** What a preview says it will do, by resource name, and the text that the watcher will have. */
+  /** Planned steps of a preview by resource name, and the expected text of the watcher. */
   async function plan(): Promise<{ steps: Record<string, string>; args: unknown }> {
     const { code, output } = await stack.command(["preview", "--json", "--show-sames"]);
     expect(code, output).toBe(0);

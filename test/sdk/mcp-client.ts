@@ -6,7 +6,7 @@ import type { SdkRig } from "./rig";
 
 /** The MCP server as a client of it sees it: tools by their names. */
 export interface McpServer {
-  /** What a tool returns, parsed; a tool that reports an error rejects with its text. */
+  /** Returns a tool's result, parsed. Rejects with the tool's error text. */
   call(tool: string, input?: object): Promise<unknown>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface PythonRig {
 
 const wait = 60_000;
 
-/** What a worker of the Python SDK does, wherever it runs. */
+/** Tests of a worker built with the Python SDK, for any environment. */
 export function pythonWorkerAs(title: string, useRig: (context: TestContext) => Promise<PythonRig>): void {
   describe(title, () => {
     it("runs a plain handler", async (context) => {

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { clientsPage } from "./page.mjs";
 
 /**
- * Runs the tests of the published clients and writes docs/clients.md: client, version, operation, result. With --check it writes
- * nothing and fails when the page is not what the run says.
+ * Runs the tests of the published clients and writes docs/clients.md: client, version, operation, result. With --check it
+ * only compares, and fails if the page is outdated.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

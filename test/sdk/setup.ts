@@ -25,7 +25,7 @@ const sdk = `runpod==${versions.pythonSdk}`;
 const cache = new URL("../../.serverless-compute/", import.meta.url);
 const folder = fileURLToPath(new URL(`python-${sdk.replace("==", "-")}`, cache));
 
-/** Makes the Python with the public SDK, or says why there is none: the tests that need it tell that, the others still run. */
+/** Prepares Python with the public SDK. If that fails, it returns the reason, and only tests that need Python fail. */
 export async function findPython(): Promise<SdkPython> {
   try {
     return { path: await pythonWith([sdk], folder) };

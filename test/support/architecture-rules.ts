@@ -14,7 +14,7 @@ const pulumi = /^@pulumi\//;
 const within = (source: Source, ...folders: string[]): boolean =>
   folders.some((folder) => source.path === folder || source.path.startsWith(`${folder}/`));
 
-/** Where an import of a file leads: a path of the repository when it is relative, else the package's name. */
+/** Target of an import: a repository path for a relative specifier, otherwise the package name. */
 function goal(source: Source, specifier: string): string {
   return specifier.startsWith(".") ? posix.join(posix.dirname(source.path), specifier) : specifier;
 }

@@ -7,11 +7,11 @@ import { ManualClock } from "./manual-clock";
 /** A key that cannot be mistaken for anything else in an error. */
 export const apiKey = "sck_TOPSECRET+/key&42";
 
-/** Clients in front of a server that does what the test says, on a clock that stands still. */
+/** Clients of a scripted server, on a manual clock. */
 export interface Rig extends FaultyServer {
   clients: Clients;
   clock: ManualClock;
-  /** Lets waits between tries pass until the call is over; answers what it answered. */
+  /** Advances the clock through retry delays until the call ends. Returns its result. */
   result<Answer>(call: Promise<Answer>): Promise<Answer>;
   /** Likewise for a call that has to fail. */
   failure(call: Promise<unknown>): Promise<ApiError>;

@@ -6,7 +6,7 @@ import { listenOnLoopback, shut } from "./loopback";
 export interface ConnectProxy {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
-  /** Where it was asked to lead, as `host:port`, with what it was told of its user. */
+  /** Requested targets as `host:port`, with the credentials sent to the proxy. */
   readonly asked: { target: string; authorization: string | undefined }[];
   close(): Promise<void>;
 }

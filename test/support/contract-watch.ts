@@ -59,7 +59,7 @@ function note(what: string, violations: Violation[]): void {
   }
 }
 
-/** A body that is no JSON stays text, which fits no schema of the contract. */
+/** A body that is not JSON stays a string, which matches no schema of the contract. */
 function parsed(body: string): unknown {
   if (body === "") return undefined;
   try {

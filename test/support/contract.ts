@@ -145,7 +145,7 @@ export function responseSchema(method: string, path: string, status: number) {
   return given ? { of, schema: given } : undefined;
 }
 
-/** A query parameter as its schema has it: lists are separated by commas; text that is no number stays text. */
+/** Converts a query parameter to its schema's type: commas separate list items. Text that is not a number stays text. */
 function queryValue(of: Contract, value: string, given: Schema | undefined): unknown {
   const type = given && resolvedSchema(given, of)["type"];
   if (type === "array") return value.split(",");

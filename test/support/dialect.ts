@@ -12,7 +12,7 @@ export const dialect: Dialect = process.env["TEST_DIALECT"] === "v2" ? "v2" : "v
  */
 export const strippedResponses = process.env["TEST_RESPONSES"] === "stripped";
 
-/** Where the dialect has its objects, below the root of the service. */
+/** Paths of the dialect's collections. */
 export const restPaths = {
   v1: { root: "/v1", endpoints: "/v1/endpoints", volumes: "/v1/networkvolumes" },
   v2: { root: "/v2", endpoints: "/v2/serverless", volumes: "/v2/network-volumes" },

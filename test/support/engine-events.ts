@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the engine reports while it runs, as far as tests read it. */
+/** Engine events, as far as tests read them. */
 const eventShape = z.looseObject({
   diagnosticEvent: z
     .looseObject({
@@ -24,7 +24,7 @@ export interface Diagnostic {
   ephemeral: boolean;
 }
 
-/** What happened in one run of the engine. */
+/** Events of one engine run. */
 export interface Events {
   /** Kind and name → what was done, in order; `same` for what did not change. The stack itself is left out. */
   operations: Record<string, string[]>;

@@ -20,7 +20,7 @@ const accountShape = z.looseObject({
 });
 export type Held = z.output<typeof named>;
 
-/** What the service holds, asked for by raw HTTP. */
+/** Objects of the service, read by raw HTTP. */
 export interface Holdings {
   endpoints: Held[];
   volumes: Held[];
@@ -38,7 +38,7 @@ export interface EngineService {
   environment: Record<string, string>;
   /** Requests through the proxy to REST v1 or GraphQL, which retire. In dialect v2 there must be none. */
   retiredRequests(): string[];
-  /** What it holds; not counted by the proxy. */
+  /** Reads its objects; the proxy does not record these requests. */
   holdings(): Promise<Holdings>;
   /** Deletes the objects with these ids past the provider, as a person does; endpoints first, because they hold volumes. */
   remove(ids: ReadonlySet<string>): Promise<void>;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { answerHalf, hangUp, readBody, reset, type WholeAnswer } from "./broken-answers";
 import { listenOnLoopback, shut } from "./loopback";
 
-/** What the server does with one request. */
+/** Reaction of the server to one request. */
 export type Behaviour =
   | ({ does: "answer" } & WholeAnswer)
   /** Ends the connection without reading the body. */
@@ -13,7 +13,7 @@ export type Behaviour =
   | { does: "reset" }
   /** Sends half of an answer, then ends the connection. */
   | ({ does: "answer half"; chunked?: boolean } & WholeAnswer)
-  /** Reads the whole request and never answers. */
+  /** Reads the whole request and never responds. */
   | { does: "hang" };
 
 /** A request as it reached the server. */
@@ -25,7 +25,7 @@ export interface SeenRequest {
   body: string;
 }
 
-/** A server that does what a test tells it. */
+/** A server with scripted responses. */
 export interface FaultyServer {
   /** `http://127.0.0.1:port` */
   readonly origin: string;
@@ -44,7 +44,7 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
   body: JSON.stringify(body),
 });
 
-/** Starts it on a free port. `plan` says what to do with each request, or lists what to do in turn, the last for ever. */
+/** Starts it on a free port. `plan` returns the reaction to a request, or lists reactions in order; the last one repeats. */
 export async function startFaultyServer(
   plan: Behaviour[] | ((request: SeenRequest, count: number) => Behaviour),
 ): Promise<FaultyServer> {

@@ -14,7 +14,7 @@ declare module "vitest" {
     packed: string;
     /** The Pulumi CLI that the tests run. */
     cli: Cli;
-    /** What `npm pack` makes of api, provider and service, in this order. */
+    /** Tarballs of api, provider and service from `npm pack`, in this order. */
     tarballs: string[];
   }
 }

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Context } from "../../provider/lifecycle/contract";
 import { type Behaviour, json, type SeenRequest, startFaultyServer } from "./faulty-server";
 
-/** Time that passes only while somebody sleeps, and then at once. */
+/** A clock on which `sleep` advances the time and returns immediately. */
 function sleepersTime(): Clock {
   let now = 0;
   return {
@@ -19,7 +19,7 @@ function sleepersTime(): Clock {
 
 type Operation = "run" | "runsync" | "status" | "cancel" | "health";
 
-/** A job API that answers each operation as the test says; `call` counts the calls of that operation, from 1. */
+/** A job API with scripted responses; `call` is the number of the operation's call, from 1. */
 export async function startJobApi(answers: Partial<Record<Operation, (call: number) => Behaviour>>) {
   const calls: string[] = [];
   const bodies: unknown[] = [];

@@ -15,7 +15,7 @@ import { discardServiceFolder } from "./service-artefacts";
 
 /** A local service behind a recording proxy, for the lifecycles under test; its data is looked at by raw HTTP. */
 export interface LifecycleBench {
-  /** What the lifecycles talk to. */
+  /** Proxy between the lifecycles and the service. */
   proxy: RecordingProxy;
   /** Another way to the service, with a record and faults of its own. */
   startProxy(): Promise<RecordingProxy>;
@@ -23,21 +23,21 @@ export interface LifecycleBench {
   clock: LeapingClock;
   /** Folder of the service's database and logs. */
   dataFolder: string;
-  /** Where a client finds the proxy. */
+  /** Addresses of the proxy for a client. */
   addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "dialect" | "graphqlUrl" | "serverlessUrl">;
   /** A verb's context over clients of its own; its waits make the service's time leap instead of taking time. */
   context(overrides?: Partial<Context>, spoken?: Dialect): BenchContext;
-  /** Asks the service itself by REST, past the proxy. */
+  /** Sends a REST request directly to the service. */
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
-  /** Asks the service itself by GraphQL; answers what lies under `data`. */
+  /** Sends a GraphQL request directly to the service. Returns `data`. */
   graphql(query: string, variables?: object): Promise<unknown>;
-  /** What the service holds: secrets by GraphQL, all else by REST. */
+  /** Objects of the service: secrets by GraphQL, all others by REST. */
   held(kind: HeldKind): Promise<unknown[]>;
-  /** What was asked through the proxy since the last call of this, as `METHOD path`. */
+  /** Requests through the proxy since the last call, as `METHOD path`. */
   asked(): string[];
 }
 
-/** Where the service lists what it holds. */
+/** Lists of the service's objects. */
 export type HeldKind = "endpoints" | "networkvolumes" | "templates" | "secrets" | "containerregistryauth";
 
 export interface BenchContext extends Context {

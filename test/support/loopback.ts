@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { createServer } from "node:net";
 
-/** Lets a server listen on a free port of this machine only; answers its origin, `http://127.0.0.1:port`. */
+/** Starts a server on a free loopback port. Returns its origin, `http://127.0.0.1:port`. */
 export async function listenOnLoopback(server: Server): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -12,10 +12,7 @@ export async function listenOnLoopback(server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/**
- * A port that is free now, and that nobody else is given meanwhile: it is below those that systems hand out by themselves,
- * to servers and to either end of a connection.
- */
+/** Returns a free port below the range from which systems assign ports, so that no other process is assigned it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);
@@ -27,7 +24,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** An origin where nobody listens. */
+/** An origin without a server. */
 export const deadOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 /** Stops a server at once, also with requests in flight. */

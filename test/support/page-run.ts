@@ -15,7 +15,7 @@ export interface Ran {
   seconds: number;
 }
 
-/** Where a page is followed: a folder, and what commands see. */
+/** Folder and environment in which a page is followed. */
 export interface PageRoom {
   folder: string;
   env: NodeJS.ProcessEnv;
@@ -35,8 +35,8 @@ const asksNothing = /--preview-only|drift\.sh/;
 const ownPort = "7337";
 
 /**
- * Returns true if what a command printed is what the page says: each line of the page in this order, `…` for anything.
- * The result is the first line that is missing.
+ * Compares a command's output with the page: each line of the page must occur in this order; `…` matches anything.
+ * Returns the first missing line.
  */
 export function missingLine(expected: string, printed: string): string | undefined {
   let rest = printed;
@@ -86,7 +86,7 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
         // A variable of one block is there in the next, as in one terminal.
         "set -aeo pipefail",
         `[ ! -f ${shell}/env ] || { . ${shell}/env; cd "$(cat ${shell}/cwd)"; }`,
-        // What a person answers to "Do you want to perform this update?". What only looks asks nothing, and refuses an answer.
+        // Commands that only read do not ask for confirmation and reject the option to skip it.
         asksNothing.test(block.text) ? "unset PULUMI_SKIP_CONFIRMATIONS" : "export PULUMI_SKIP_CONFIRMATIONS=true",
         commands,
         `export -p >${shell}/env; pwd >${shell}/cwd`,

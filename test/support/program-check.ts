@@ -2,7 +2,7 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import type { PackageSchema } from "../../provider/schema/package-schema";
 
-/** What a Pulumi program in YAML, or a part of one, is made of, as far as it is checked. */
+/** Checked parts of a Pulumi program in YAML. */
 const programShape = z.looseObject({
   config: z.record(z.string(), z.unknown()).optional(),
   configuration: z.record(z.string(), z.unknown()).optional(),
@@ -48,7 +48,7 @@ const invokesIn = (value: unknown): z.output<typeof invokeShape>[] => {
   return [...own, ...Object.values(value).flatMap(invokesIn)];
 };
 
-/** What is wrong with a program in YAML by the package schema: unknown and missing properties, references to nothing. */
+/** Faults of a YAML program by the package schema: unknown and missing properties, broken references. */
 export function programFaults(text: string, schema: PackageSchema): string[] {
   const document = parseDocument(text);
   if (document.errors.length > 0) return document.errors.map(({ message }) => message);

@@ -8,6 +8,6 @@ const envelope = message({ set: properties(1) });
 /** Properties as the plugin gets them from the engine. */
 export const sent = (values: object): PropertySet => received(toWire(values));
 
-/** What the plugin returned as the engine gets it. */
+/** The plugin's properties after encoding and decoding. */
 export const arrived = (set: PropertySet | undefined): PropertySet =>
   envelope.decode(envelope.encode(set ? { set } : {})).set;

@@ -8,7 +8,7 @@ import { withCliOnPath } from "../../scripts/cli/cli.mjs";
 import { type Events, readEvents } from "./engine-events";
 import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
 
-/** What one command of the CLI did. */
+/** Result of one CLI command. */
 export interface Run extends Events {
   code: number | null;
   /** Everything it printed. */
@@ -78,7 +78,7 @@ export const shown = (text: string): string =>
     .filter((line) => !line.includes('"severity":"debug"'))
     .join("\n");
 
-/** How a stack's project is set up, where it is no ordinary Node program with dynamic resources. */
+/** Settings of a stack's project; by default a Node program with dynamic resources. */
 export interface Project {
   /** Name of the project; "shop" when absent. */
   name?: string;
@@ -94,7 +94,7 @@ export const { version: pluginVersion } = manifestShape.parse(
   JSON.parse(readFileSync(new URL("../../provider/package.json", import.meta.url), "utf8")),
 );
 
-/** What names the plugin in Pulumi.yaml. With its version the engine keeps the schema and starts no process to ask for it. */
+/** Plugin lines of Pulumi.yaml. With a version, the engine caches the schema and starts no process to get it. */
 export const pluginLines = (folder: string, version = pluginVersion): string =>
   `plugins:\n  providers:\n    - name: serverless-compute\n      path: ${folder}\n      version: ${version}\n`;
 

@@ -18,7 +18,7 @@ async function checkPython(python: string): Promise<void> {
     throw isNotFound(error) ? missing(`\`${python}\` on PATH`) : error;
   });
   if (finished.code === 0) return;
-  // A launcher of versions says by 127 that none is chosen.
+  // Version managers exit with 127 if no version is selected.
   if (finished.code === 127) throw missing(`\`${python}\` on PATH`);
   const [, module] = /No module named '?(\w+)/.exec(finished.stderr) ?? [];
   if (module) throw missing(`module ${module} in \`${python}\` (on Debian and Ubuntu: apt install python3-venv)`);
@@ -47,7 +47,7 @@ export async function pythonWith(requirements: string[], folder: string, python 
       await succeed(python, ["-m", "venv", draft]);
       const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
       await succeed(join(draft, "bin", "python"), [...pip, ...requirements]);
-      // A virtual environment knows its own path only in scripts that nothing here uses.
+      // A virtual environment contains its own path only in scripts that tests do not run.
       await rename(draft, folder);
     } finally {
       step.done();

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
 import { expect } from "vitest";
 
-/** What came back, read whole. `request` says what was asked, without keys. */
+/** A complete response. `request` describes the request without keys. */
 export interface Answer {
   request: string;
   status: number;
@@ -13,7 +13,7 @@ export interface Answer {
   took: number;
 }
 
-/** What is sent beside method and address. */
+/** Parts of a request other than method and URL. */
 export interface Sending {
   /** API key, sent as `Authorization: Bearer`. */
   key?: string | undefined;
@@ -114,7 +114,7 @@ export function stringAt(answer: Answer, ...path: (string | number)[]): string {
   );
 }
 
-/** Asks again every 20 ms until `done` says so; fails with the last answer after `limit` ms. */
+/** Repeats a request every 20 ms until `done` returns true. Fails with the last response after `limit` ms. */
 export async function askUntil(
   ask: () => Promise<Answer>,
   done: (answer: Answer) => boolean,

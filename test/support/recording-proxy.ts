@@ -13,7 +13,7 @@ import { listenOnLoopback, shut } from "./loopback";
 import { noteSentSecrets } from "./secret-scan";
 import { strippedResponse } from "./stripped-responses";
 
-/** What goes wrong with one request. */
+/** Fault of one request. */
 export type Fault =
   /** The connection ends before the origin hears of it. */
   | { kind: "dropBeforeSend" }
@@ -35,7 +35,7 @@ export type Fault =
    */
   | { kind: "clientGone"; carriedOut?: boolean };
 
-/** Which requests a fault is for; what is left out fits any. */
+/** Selects requests; omitted fields match any request. */
 export interface Match {
   method?: string;
   /** Against the path without its query. */
@@ -51,7 +51,7 @@ export interface RecordedRequest {
   method: string;
   /** Without its query, which could hold a key. */
   path: string;
-  /** What was done to it, where anything was. */
+  /** Kind of the injected fault, if any. */
   fault: Fault["kind"] | undefined;
   /** True if the origin answered it. */
   carriedOut: boolean;
@@ -70,7 +70,7 @@ export interface RecordingProxy {
   readonly requests: RecordedRequest[];
   /** Does this to the next `times` requests that fit (default 1); faults that fit the same request are used up in order. */
   inject(match: Match, fault: Fault, times?: number): void;
-  /** Changes the JSON of the origin's answers to all requests that fit, until `clear`. */
+  /** Changes the origin's JSON responses to matching requests until `clear`. */
   alter(match: Match, change: (answer: unknown) => unknown): void;
   /** The most requests that were under way at one moment, since the start or the last `clear`. */
   mostAtOnce(): number;
@@ -129,9 +129,9 @@ const passable = (headers: IncomingHttpHeaders): Record<string, string> =>
   );
 
 /**
- * Starts it on a free port in front of `origin`, `http://host:port`. Answers are passed on whole, not as a stream. With
- * `now` (ms since the epoch) they carry that time as their date, for origins whose clock a test moves. With `strip` it
- * removes the fields that the contracts do not describe, once the response is checked and before it is altered.
+ * Starts it on a free port in front of `origin`, `http://host:port`. Responses are buffered, not streamed. `now`
+ * (ms since the epoch) sets their date, for origins with a simulated clock. `strip` removes the fields that the
+ * contracts do not describe, after the check and before `alter`.
  */
 export async function startRecordingProxy(
   origin: string,

@@ -1,4 +1,4 @@
-/** An endpoint as the service answers it. */
+/** An endpoint as the service returns it. */
 export const endpointAnswer = (more: Record<string, unknown> = {}) => ({
   id: "jpnw0v75y3qoql",
   name: "chat-dev",
@@ -9,7 +9,7 @@ export const endpointAnswer = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** A network volume as the service answers it. */
+/** A network volume as the service returns it. */
 export const volumeAnswer = (more: Record<string, unknown> = {}) => ({
   id: "agv6w2qcg7",
   name: "models-dev",
@@ -18,7 +18,7 @@ export const volumeAnswer = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** A template as GraphQL answers it. */
+/** A template as GraphQL returns it. */
 export const templateAnswer = (more: Record<string, unknown> = {}) => ({
   id: "30zmvf89kd",
   name: "chat-dev",
@@ -35,7 +35,7 @@ export const templateAnswer = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** What a new template is set to. */
+/** Settings of a new template. */
 export const templateInput = {
   name: "chat-dev",
   imageName: "ghcr.io/acme/chat:1.4.2",

@@ -8,7 +8,7 @@ import { type Artefact, leaksIn, secretsFolderVariable } from "./secret-scan";
 
 const noted = z.tuple([z.string(), z.string()]);
 
-/** What a failure says of itself: its text, its stack, its causes. */
+/** Text, stack and causes of a failure. */
 const told = (error: unknown): string => JSON.stringify(error) ?? "";
 
 /** Fails a run whose own output, tests' logs or failures among it, repeats a secret that a test made. */

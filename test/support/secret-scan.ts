@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where something may be read, and what is written there. */
+/** A place that may leak, and its content. */
 export type Artefact = readonly [place: string, text: string];
 
 /** Shorter values are in any text by chance. */
@@ -21,7 +21,7 @@ export function noteSecret(value: string, what: string): void {
   if (folder) appendFileSync(join(folder, String(process.pid)), `${JSON.stringify([value, what])}\n`, { mode: 0o600 });
 }
 
-/** Forgets a secret that a test gives away on purpose, such as by a handler that answers with what it knows. */
+/** Excludes a secret that a test reveals on purpose, for example through its handler's output. */
 export function giveAway(value: string): void {
   secrets.set(value, "");
 }
@@ -43,7 +43,7 @@ export function formsOf(value: string): string[] {
   return [...new Set(all)].filter((form) => form.length >= shortest);
 }
 
-/** Where secrets are that must not be there, as lines for a message that repeats none of them. */
+/** Places that contain secrets, as message lines without the secrets themselves. */
 export function leaksIn(artefacts: Iterable<Artefact>, known: ReadonlyMap<string, string> = secrets): string[] {
   const wanted = [...known].filter(([, what]) => what !== "").map(([value, what]) => ({ what, forms: formsOf(value) }));
   const leaks = new Set<string>();

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { lookIntoStore } from "../../service/store/database";
 import { type Artefact, expectNoSecretIn, noteSecret } from "./secret-scan";
 
-/** Where the service keeps secrets, and nowhere else: two tables of its store and its key file. */
+/** The only places where the service stores secrets: two tables and its key file. */
 const secretTables = { secrets: "value", registry_auths: "password" } as const;
 const keyFile = "api-key";
 
@@ -27,7 +27,7 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
 }
 
-/** What a service has written in its folder, but for its secret store: logs, other files, tables row by row. */
+/** Files of the service, except its secret store: logs, other files, and tables by row. */
 export async function serviceArtefacts(dataFolder: string): Promise<Artefact[]> {
   const entries = await readdir(dataFolder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import ts from "typescript";
 
-/** What another module is needed for. */
+/** An import of another module. */
 export interface Import {
   specifier: string;
   /** Gone after compilation: only types are taken. */

@@ -9,7 +9,7 @@ export interface StackProcess {
   command: string[];
 }
 
-/** Processes whose environment names a stack's folder. Only where there is /proc: elsewhere nothing tells. */
+/** Processes whose environment contains a stack's folder. Requires /proc. */
 export async function stackProcesses(folder: string): Promise<StackProcess[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const read = (id: string, name: string) => readFile(join("/proc", id, name), "utf8").catch(() => "");

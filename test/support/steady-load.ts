@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
 import { at } from "./raw-http";
 
-/** What became of one job of a load. */
+/** End of one job of a load. */
 export interface JobEnd {
-  /** The job's state, or what the request was answered with; "lost" where the service knows nothing of it any more. */
+  /** The job's state, or the status of a failed request; "lost" if the service has no record of it. */
   status: string;
   output: unknown;
   /** When it was submitted, ms since the epoch. */
@@ -15,11 +15,11 @@ export interface JobEnd {
 
 /** Jobs that come at a steady rate. */
 export interface SteadyLoad {
-  /** Those that are over so far. */
+  /** Jobs that have ended so far. */
   readonly ends: readonly JobEnd[];
   /** Waits until one of the jobs was answered by that version. */
   answeredBy(version: string): Promise<void>;
-  /** Submits no more, waits for all that were, and answers them. */
+  /** Stops submitting, waits for all submitted jobs and returns their ends. */
   stop(): Promise<readonly JobEnd[]>;
 }
 

@@ -7,7 +7,7 @@ import { afterAll, afterEach, type TestContext } from "vitest";
 import { LeapingClock } from "./leaping-clock";
 import { discardServiceFolder } from "./service-artefacts";
 
-/** Handlers that the conformance tests run jobs on; test/conformance/handlers says what each one does. */
+/** Handlers of the conformance tests (test/conformance/handlers). */
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
 export type HandlerName = (typeof handlers)[number];
 
@@ -17,7 +17,7 @@ export interface Target {
   readonly graphqlUrl: string;
   readonly serverlessUrl: string;
   readonly apiKey: string;
-  /** True if the service was started by somebody else. */
+  /** True if the tests did not start the service. */
   readonly outside: boolean;
   /** Image name that runs a handler; skips the test where an outside service was given none. */
   image(handler: HandlerName, context: TestContext): string;
@@ -40,7 +40,7 @@ function given(name: string): string {
   return value.replace(/\/$/, "");
 }
 
-/** Skips the test and says why, whatever the reporter shows of skipped tests. */
+/** Skips the test and prints the reason, even if the reporter hides it. */
 export function skip(context: TestContext, reason: string): never {
   console.warn(`skipped: ${context.task.name}: ${reason}`);
   return context.skip(reason);

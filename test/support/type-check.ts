@@ -6,8 +6,8 @@ import ts from "typescript";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * What the compiler finds wrong with files outside the repository, as strict as it is with the repository's own. Modules
- * come from the repository's packages, those in `modules` from where they are named to be.
+ * Type errors in files outside the repository, under the repository's compiler options. Modules resolve to the
+ * repository's packages or to the paths in `modules`.
  */
 export function typeFaults(files: string[], modules: Record<string, string>): string {
   const text = readFileSync(join(root, "tsconfig.base.json"), "utf8");

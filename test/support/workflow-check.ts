@@ -35,7 +35,7 @@ const gitlabJobShape = z.looseObject({
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What is wrong with a text in YAML that is a workflow of GitHub or GitLab; nothing where it is none. */
+/** Faults of a GitHub or GitLab workflow in YAML; empty for other text. */
 export function workflowFaults(text: string): string[] {
   if (/^jobs:$/m.test(text) && /^on:/m.test(text)) {
     const { success, data, error } = githubShape.safeParse(parse(text));

@@ -63,7 +63,7 @@ export function dialectsThrough(way: Way): void {
     expect(changed(refresh)).toEqual([]);
   }
 
-  /** What a job of each endpoint returns: the version that its worker runs. */
+  /** Output of a job on each endpoint: the version that ran it. */
   async function running(): Promise<unknown[]> {
     const { endpoints } = await service.holdings();
     return Promise.all(endpoints.map(({ id }) => service.job("POST", id, "/runsync", { input: {} })));

@@ -215,7 +215,7 @@ export function failuresThrough(way: Way): void {
     expect(await stack.resources()).toEqual([]);
     const { volumes: left, templates, endpoints: kept } = await service.holdings();
     expect([left.length, templates.length, kept.length]).toEqual([0, 3, 3]);
-    // A job is no object: its destroy sends nothing.
+    // The service does not manage jobs as objects, so destroying a job sends nothing.
     expect(service.proxy.requests.filter(({ path }) => /\/(run|runsync|cancel|status)\b/.test(path))).toEqual([]);
   });
 }

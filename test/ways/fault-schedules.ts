@@ -13,7 +13,7 @@ import type { Way } from "./way";
 /** Schedules that are drawn; FAULT_SEED=n begins with that one. */
 const rounds = 30;
 const firstSeed = Number(process.env["FAULT_SEED"] ?? 1);
-/** Where there is no /proc nothing tells which process is the provider. */
+/** The provider's process can be identified only through /proc. */
 const canKill = existsSync("/proc/self");
 
 /** An object of a list on the wire. */
@@ -56,7 +56,7 @@ const victims: Record<"making" | "changing", Match[]> = {
   ],
 };
 
-/** What goes wrong with that request; "kill" ends the process that runs our code, as the machine's end would. */
+/** Fault of that request; "kill" kills the process that runs the provider. */
 type Trouble = Fault | "kill";
 
 const troubles: Trouble[] = [
@@ -75,11 +75,11 @@ const troubles: Trouble[] = [
 interface Schedule {
   victim: Match;
   trouble: Trouble;
-  /** Whether everything is destroyed at its end. */
+  /** True if the schedule ends with a destroy. */
   destroys: boolean;
 }
 
-/** What every run sees, whatever is drawn: kills, and an answer that is lost, of what makes and of what changes. */
+/** Schedules of every run, in addition to the random ones. */
 const always: [title: string, Schedule][] = [
   [
     "a kill while a volume is made",
@@ -103,7 +103,7 @@ const always: [title: string, Schedule][] = [
   ],
 ];
 
-/** What goes wrong in a deployment leaves nothing behind that the next one does not put right. */
+/** Deployments with faults leave nothing behind that the next deployment does not repair. */
 export function faultSchedulesThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -131,7 +131,7 @@ export function faultSchedulesThrough(way: Way): void {
     const ended = stack.up().finally(() => {
       over = true;
     });
-    // The service has carried it out, and its answer finds nobody.
+    // The service has carried it out, but the response does not reach the provider.
     const carriedOut = () => service.proxy.requests.some((one) => one.fault === "answerLate" && one.carriedOut);
     while (!over && !carriedOut()) await delay(20);
     const providers = (await stackProcesses(stack.folder)).filter(isProvider);

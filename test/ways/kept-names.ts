@@ -15,7 +15,7 @@ export function keptNamesThrough(way: Way): void {
   afterAll(() => stack.remove());
 
   interface Parts {
-    /** What 0.1.0 called them by default, in the state that it left. */
+    /** Uses the default names of 0.1.0, as in its state. */
     named?: boolean;
     /** Name of the volume's resource, and the one that it had before. */
     volume?: [name: string, alias: string];

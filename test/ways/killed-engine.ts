@@ -4,7 +4,7 @@ import type { Stack } from "../support/pulumi";
 import { isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
 
-/** The engine is killed and says nothing to what it started. */
+/** The engine is killed without notifying the processes that it started. */
 export function killedEngineThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;

@@ -208,7 +208,7 @@ export function lifecycleThrough(way: Way): void {
       "ContainerRegistryAuth registry": replacement,
       // The program sets its name, which is unique, so the old one is deleted first.
       "Template pod": ["delete-replaced", "replace", "create-replacement"],
-      // A job is no object that could be replaced: it runs again, on the new endpoint.
+      // A job cannot be replaced; it runs again on the new endpoint.
       "JobInvoke smoke": ["update"],
       "Template quiet": ["update"],
     });

@@ -10,7 +10,7 @@ import type { Way } from "./way";
 
 const handler = fileURLToPath(new URL("../support/handlers/versioned.mjs", import.meta.url));
 
-/** What is wrong with a broken image: it exits at its start, answers wrongly, or hangs in its jobs. */
+/** Fault of a broken image: exits at start, returns wrong output, or hangs in its jobs. */
 type Breakage = "start" | "answer" | "hang";
 const breakages: Breakage[] = ["start", "answer", "hang"];
 

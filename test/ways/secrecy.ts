@@ -8,7 +8,7 @@ import { type Stack, shown } from "../support/pulumi";
 import { formsOf } from "../support/secret-scan";
 import type { Way } from "./way";
 
-/** Whether each verb runs in each form; otherwise once. */
+/** True if each verb runs in each form; otherwise each runs once. */
 const isFull = Boolean(process.env["FULL"]);
 
 const long = longSecrets();

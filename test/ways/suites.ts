@@ -23,7 +23,7 @@ import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
 
-/** Whether the system lists the processes that a command has left. */
+/** True if the system lists a command's remaining processes. */
 const hasProc = existsSync("/proc/self");
 
 /** Suites of `npm test`: what only an engine shows, in few deployments. */

@@ -32,7 +32,7 @@ export function templateReleaseThrough(way: Way): void {
     service.proxy.clear();
     const destroy = await stack.destroy();
     expect(destroy.code).not.toBe(0);
-    // Whoever waits for a release says so.
+    // A wait for the release would be reported.
     expect(destroy.output).not.toContain("waiting for the service to release");
     const failures = destroy.diagnostics.filter(
       ({ about, severity }) => about === "Template chat" && severity === "error",

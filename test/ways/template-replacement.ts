@@ -36,7 +36,7 @@ export function templateReplacementThrough(way: Way): void {
   new ServerlessEndpoint("api", { templateId: worker.id, workersMax: 0 });
 `;
 
-  /** What holds the template: by REST v2 the stack's own endpoint has a copy of it, and only one that REST v1 made is bound. */
+  /** The user of the template: in REST v2 the stack's endpoint has a copy, and only an endpoint of REST v1 uses it. */
   const holder =
     dialect === "v1"
       ? {

@@ -2,7 +2,7 @@ import type { Stack } from "../support/pulumi";
 
 /** A way in which programs reach the lifecycles; what holds for all of them is tested through each. */
 export interface Way {
-  /** What a program requires to get the resource classes; they have the same names each way. */
+  /** Module that a program requires for the resource classes, whose names are the same in both variants. */
   module: string;
   /** Makes a stack whose programs go this way; its project is called "shop" unless another name is given. */
   createStack(environment: Record<string, string>, project?: { name: string }): Promise<Stack>;

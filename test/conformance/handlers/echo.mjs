@@ -1,2 +1,2 @@
-/** Answers the input as it is. */
+/** Returns the input unchanged. */
 export default (job) => job.input;

@@ -1,4 +1,4 @@
-/** Fails: throws an Error with `input.message`, or answers `{error}` when `input.answer` is true. */
+/** Throws an Error with `input.message`, or returns `{error}` if `input.answer` is true. */
 export default (job) => {
   const message = job.input.message ?? "failed on purpose";
   if (job.input.answer) return { error: message };

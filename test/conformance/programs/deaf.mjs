@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 
-/** A program that never asks for a job and hears no SIGTERM; leaves its process id in the file that FILE names. */
+/** A worker that never requests a job and ignores SIGTERM. Writes its process id to the file in `FILE`. */
 process.on("SIGTERM", () => undefined);
 if (process.env.FILE) writeFileSync(process.env.FILE, String(process.pid));
 setInterval(() => undefined, 1000);

@@ -36,11 +36,11 @@ export interface Account {
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
   /** A GraphQL call in the interface's form: the key in the query parameter, `{query}` as the body. */
   graphql(query: string, variables?: Fields): Promise<Answer>;
-  /** Creates a template by saveTemplate and answers its id. */
+  /** Creates a template by saveTemplate and returns its id. */
   template(fields?: Fields): Promise<string>;
   /** Deletes a template with the account that a test made in another way. */
   discardTemplate(name: string): void;
-  /** Creates an endpoint by POST /endpoints and answers its id; makes a template when `templateId` is not given. */
+  /** Creates an endpoint by POST /endpoints and returns its id. Creates a template if `templateId` is missing. */
   endpoint(fields?: Fields): Promise<string>;
   volume(fields?: Fields): Promise<string>;
   secret(fields?: Fields): Promise<string>;

@@ -18,9 +18,9 @@ export interface JobApi {
   cancel(id: string): Promise<Answer>;
   retry(id: string): Promise<Answer>;
   health(): Promise<Answer>;
-  /** Submits by /run and answers the job's id. */
+  /** Submits a job by /run and returns its id. */
   submit(input: object, more?: object): Promise<string>;
-  /** Asks /status until the job is in one of the states; final ones when none is named. */
+  /** Polls /status until the job is in one of the states. Default: the final states. */
   reaches(id: string, ...states: string[]): Promise<Answer>;
 }
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-/** Sends the same POST several times from an event loop of its own, as a client elsewhere would; tells what came of each. */
+/** Sends the same POST several times from its own event loop, as a remote client would. Reports the results. */
 const { url, key, bytes, times } = workerData;
 const body = JSON.stringify({ input: { text: "x".repeat(bytes) } });
 const results = [];

@@ -18,7 +18,7 @@ export interface RawWorker {
   /** GET job-stop: the jobs to stop. */
   stop(): Promise<Answer>;
   ping(jobId?: string): Promise<Answer>;
-  /** What workers send as Authorization, and the addresses they are given, placeholders filled in. */
+  /** Authorization header and URLs of a worker, with placeholders replaced. */
   token: string;
   addresses: { take: string; done(jobId: string): string };
 }
@@ -33,7 +33,7 @@ const variables = [
   "RUNPOD_WEBHOOK_PING",
 ];
 
-/** Reads what a real worker is told, sends that worker home and takes its place. */
+/** Reads the environment of a real worker, stops that worker and impersonates it. */
 export async function joinAsWorker(target: Target, account: Account, context: TestContext): Promise<RawWorker> {
   target.localOnly(context, "workers of other services do not hand out their tokens");
   const jobs = await account.jobsOn("env", context);

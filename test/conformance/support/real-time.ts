@@ -11,8 +11,8 @@ export function expectPassed(since: number, ms: number, what: string): void {
 }
 
 /**
- * Asks until `done` says so, and asserts that this was at least `ms` after `since`. `since` is of before the request that
- * began the wait, so that a slow machine makes no difference; how late it may be is only bounded by patience.
+ * Polls until `done` returns true and asserts that this took at least `ms` from `since`. Take `since` before the request
+ * that starts the wait, so that a slow machine cannot fail the test. The only upper bound is the polling limit.
  */
 export async function comesAfter(
   since: number,

@@ -19,7 +19,7 @@ function holdToContract(method: string, path: string, body: unknown, answer: Ans
   const sent = body === undefined ? "" : JSON.stringify(body);
   watchResponse({ method, path, body: sent }, { status, headers, body: text });
   const broken = requestViolations({ method, path, body: sent === "" ? undefined : JSON.parse(sent) });
-  // A route that the contract does not have, and a body where it has none, are refused or ignored as the test says.
+  // The test itself checks unknown routes and unexpected bodies.
   const stated = broken.flatMap((violation) => violation.status ?? []);
   if (stated.length > 0) expect([...stated, 401, 404], `${request}: ${JSON.stringify(broken)}`).toContain(status);
 }

@@ -14,7 +14,7 @@ export interface Notification {
 export interface WebhookReceiver {
   /** Address for one job's `webhook`; `statuses` are answered in turn, the last one from then on. */
   address(name: string, ...statuses: number[]): string;
-  /** What came to an address so far. */
+  /** Calls to an address so far. */
   calls(name: string): Notification[];
   /** Waits for the nth call to an address. */
   call(name: string, nth?: number): Promise<Notification>;

@@ -8,7 +8,7 @@ async function* words(file) {
   yield "second";
 }
 
-/** Does what a test asks for: says something, fails, streams, takes its time. */
+/** Prints, fails, streams or waits, depending on the input. */
 export default async function handler({ input, signal }) {
   if (input.say) console.log(input.say);
   if (input.fail) throw new Error(input.fail);

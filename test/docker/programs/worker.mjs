@@ -1,9 +1,9 @@
-// A worker in plain Node: asks for jobs, runs them, hands in their results.
+// A worker in plain Node: requests jobs, runs them and sends their results.
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import greet from "./quickstart.mjs";
 
-// The first process of a container ends at a signal only where it says so.
+// The kernel does not deliver an unhandled SIGTERM to process 1 of a container.
 process.on("SIGTERM", () => process.exit(0));
 
 const { RUNPOD_POD_ID: id = "", RUNPOD_AI_API_KEY: authorization = "" } = process.env;

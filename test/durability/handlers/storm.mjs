@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 // Every second one is slow to go.
 if (process.pid % 2 === 0) process.on("SIGTERM", () => undefined);
 
-/** Does what a storm of changes needs: works, crashes, asks to be replaced, or does not stop when it is told to. */
+/** Works, crashes, requests its replacement, or ignores its cancellation. */
 export default async ({ input }) => {
   switch (input.do) {
     case "work":

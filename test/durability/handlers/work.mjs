@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Answers the square of `input.n` after `input.ms` milliseconds; fails instead when `input.fails` is true. */
+/** Returns the square of `input.n` after `input.ms` ms. Throws instead if `input.fails` is true. */
 export default async (job) => {
   const { n, ms, fails } = job.input;
   if (ms > 0) await delay(ms);

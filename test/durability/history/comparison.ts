@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { endpointLimits, type Model, type ModelJob } from "./model";
 import type { Player } from "./player";
 
-/** Holds everything that the job path knows against the model. */
+/** Compares the entire state of the job path with the model. */
 export function compare(player: Player): void {
   const { model, life, now } = player;
   expect(life.faults, "the supervisor had no faults").toEqual([]);

@@ -45,7 +45,7 @@ export const endpointLimits: Record<string, number | undefined> = { plain: undef
 /** Returns true if a worker goes on when the service ends: one of them is elsewhere. */
 export const outlives = (workerId: string): boolean => workerId === "worker-2";
 
-/** What the job path should be: the record of jobs, kept by plain rules. */
+/** Reference model of the job path: records of jobs under simple rules. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
   readonly counters = new Map<string, ModelCounters>();
@@ -115,7 +115,7 @@ export class Model {
     workers.pop();
   }
 
-  /** What follows from a turn. */
+  /** Applies the consequences of a turn. */
   endTurn(now: number): void {
     for (const endpointId of this.#unserved) this.serve(endpointId, now);
     this.#unserved = [];
@@ -230,7 +230,7 @@ export class Model {
     return present.length === 0 ? undefined : Math.min(...present.map((job) => this.#deadline(job).at));
   }
 
-  /** Does what time asks for by now. */
+  /** Applies everything that is due at `now`. */
   settle(now: number): void {
     for (const job of this.jobs.values()) {
       while (job.status !== "REMOVED" && this.#deadline(job).at <= now) {

@@ -37,7 +37,7 @@ export class Player {
   readonly #clock = new ManualClock();
   #model = new Model();
   #life: Life;
-  /** What waiting workers got, "<job> <worker>". */
+  /** Jobs delivered to waiting workers, as "<job> <worker>". */
   #given: string[] = [];
   #ids = 0;
 
@@ -83,7 +83,7 @@ export class Player {
     await quiet();
   }
 
-  /** Time goes on, in one leap when nobody looks, else from one thing that is due to the next. */
+  /** Advances the clock: in one step, or from one due event to the next if the history is punctual. */
   async #pass(ms: number): Promise<void> {
     const end = this.now + ms;
     for (;;) {
@@ -97,7 +97,7 @@ export class Player {
     await quiet();
   }
 
-  /** The service is killed in the turn in which the operations came in: nobody gets an answer, and nothing happened. */
+  /** Kills the service in the turn that received the operations: no call succeeds and no operation takes effect. */
   async #killedDuring(operations: Operation[]): Promise<void> {
     const forgotten = this.#model.copy();
     const calls = this.#startAll(operations, forgotten);

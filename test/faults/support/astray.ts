@@ -29,7 +29,7 @@ export function contextAt(bench: LifecycleBench, origin: string, settings: Parti
   return { ...context, clients };
 }
 
-/** A verb's context whose clients lead to an address where nobody listens. */
+/** A verb's context whose clients use an address without a server. */
 export const contextAtNobody = async (bench: LifecycleBench): Promise<Context> => contextAt(bench, await deadOrigin());
 
 /** A verb's context in dialect v1 whose clients lead to a service that has retired REST v1 and GraphQL. */
@@ -46,7 +46,7 @@ async function portOf(server: Server): Promise<number> {
   return address.port;
 }
 
-/** The port of a server that answers every connection with a text and hangs up; stopped after the test. */
+/** Starts a server that sends a text to each connection and closes it; returns its port. Stopped after the test. */
 export async function chatterPort(text: string): Promise<number> {
   const server = createServer((socket) => void socket.on("error", () => undefined).end(text));
   onTestFinished(() => void server.close());

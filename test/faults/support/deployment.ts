@@ -22,17 +22,17 @@ export interface Deployed {
   unfinished?: boolean;
 }
 
-/** What a deployment keeps between two runs. */
+/** State that a deployment keeps between two runs. */
 export interface State {
   resources: Map<string, Deployed>;
   /** Replaced objects that are still to be deleted. */
   replaced: Deployed[];
 }
 
-/** What one run of the engine is given: a process of its own, which may be gone at any moment. */
+/** One run of the engine in its own process, which may be killed at any moment. */
 export interface Run {
   context: Context;
-  /** Whether the process was killed: nothing it learns from then on reaches the state. */
+  /** True if the process was killed; none of its later results reach the state. */
   killed(): boolean;
 }
 

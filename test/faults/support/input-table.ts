@@ -7,20 +7,20 @@ import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
 import type { ObjectKind } from "./kinds";
 
-/** One input of a kind: two values for it, and what the service tells by raw HTTP. */
+/** One input of a kind, with two values and its form in raw HTTP responses. */
 export interface InputCase {
   kind: ObjectKind;
   input: string;
   values: [Value, Value];
-  /** What a change of it is. */
+  /** Effect of a changed value. */
   change: "update" | "replace" | "nothing";
   /** Removing it from the program leaves the object as it is. */
   kept?: true;
   /** Required inputs can be changed, not added or removed. */
   required?: true;
-  /** What the service tells once the input is taken away: its default, of a name the one it has; undefined for nothing. */
+  /** Value in responses after the input is removed: its default, or the current one for a name. `undefined` means no field. */
   absent?: Value | undefined;
-  /** Where and in which form the service tells it; by default under the same name, the same value. */
+  /** Name and form in responses; by default the same as in the program. */
   told?: { as: string; form(value: Value): Value | undefined };
   /** Values that mean the same as absence. */
   same?: Value[];

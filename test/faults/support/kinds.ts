@@ -8,7 +8,7 @@ import type { Match } from "../../support/recording-proxy";
 /** A kind that makes an object in the service. */
 export type ObjectKind = Exclude<Kind, "JobInvoke">;
 
-/** What tests need to know of a kind to make and find its objects. */
+/** Data that tests need to create and find objects of a kind. */
 export interface ObjectCase {
   kind: ObjectKind;
   /** Inputs without a name. */

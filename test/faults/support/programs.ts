@@ -3,7 +3,7 @@ import { dialect } from "../../support/dialect";
 import type { Declared } from "./deployment";
 import type { Random } from "./random";
 
-/** What a program can be changed by between two runs. */
+/** Aspects of a program that may change between two runs. */
 interface Choices {
   token: string;
   description: string;
@@ -33,7 +33,7 @@ const first: Choices = {
   second: true,
 };
 
-/** What REST v2 has no place for (the readme), and no change of: another password is another object under another name. */
+/** Changes that REST v2 does not support: the readme and an updated password. */
 const changesInV1: readonly ((number: number) => Partial<Choices>)[] =
   dialect === "v1"
     ? [(number) => ({ password: `password-${number}` }), (number) => ({ readme: `readme ${number}` })]

@@ -24,7 +24,7 @@ const v1Endpoint = {
   ...{ scalerType: "QUEUE_DELAY", scalerValue: 4, workersMin: 0, workersMax: 3, executionTimeoutMs: 600_000 },
 };
 
-/** What the service shows of an object whose program gives the required properties only. */
+/** Records of objects whose programs contain only the required properties. */
 export const records = {
   v1: {
     Template: v1Template,

@@ -9,10 +9,10 @@ import { repository } from "../../plugin/support/sdk";
 /** An empty folder outside the repository, and commands that find one version of Node and nothing of the repository. */
 export interface CleanRoom {
   folder: string;
-  /** What its commands see. */
+  /** Environment of its commands. */
   env: NodeJS.ProcessEnv;
   write(name: string, text: string): Promise<void>;
-  /** Runs a command in the folder; one that is no path is found as a shell would. */
+  /** Runs a command in the folder; a bare name is looked up on PATH. */
   run(command: string, args: string[], env?: Record<string, string>): Promise<Finished>;
   remove(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface CleanRoom {
 /** Makes one whose `node` is that executable; npm is the one that the tests run with, under that Node. */
 export async function createCleanRoom(node: string): Promise<CleanRoom> {
   const folder = await mkdtemp(join(tmpdir(), "clean-room-"));
-  // Of the environment only what finds the registry: not what `npm test` says about this repository.
+  // Keeps only variables that locate the registry, none that npm and the test runner set for this repository.
   const ofThisRun =
     /^(npm_(package|lifecycle|command|config_(local_)?prefix)|INIT_CWD|NODE_|VITEST|TEST|SERVERLESS_|PULUMI_)/;
   const outer = Object.entries(process.env).filter(([name]) => !ofThisRun.test(name));

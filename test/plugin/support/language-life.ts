@@ -6,13 +6,13 @@ import { z } from "zod";
 import { type EngineService, useEngineService } from "../../support/engine-service";
 import { createStack, type Stack, shown } from "../../support/pulumi";
 
-/** A language that programs of the plugin are written in, with an example that says the same in each of them. */
+/** A language for plugin programs, with its version of the example. */
 export interface ProgramLanguage {
   /** Name of the folder in examples/. */
   example: string;
   /** The example's file that is the program. */
   main: string;
-  /** What the example's README has people install besides the plugin, into the folder of its copy. */
+  /** Installs the dependencies listed in the example's README, other than the plugin, into the copied folder. */
   install?(folder: string): Promise<void>;
   /** Added to the environment of the engine's commands. */
   environment?: Record<string, string>;

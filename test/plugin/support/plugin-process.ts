@@ -8,9 +8,9 @@ import { Client, credentials } from "@grpc/grpc-js";
 export interface PluginProcess {
   child: ChildProcessByStdio<null, Readable, Readable>;
   pid: number;
-  /** What it has printed so far: the port. */
+  /** Standard output so far: the port. */
   printed(): string;
-  /** What it has written to its standard error so far. */
+  /** Standard error so far. */
   complained(): string;
   /** Makes a call of the provider's service with an empty request; the answer's bytes. */
   ask(call: string): Promise<Buffer>;

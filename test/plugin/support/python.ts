@@ -8,10 +8,10 @@ import { createProgress } from "../../../scripts/progress.mjs";
 import { pythonWith, succeed } from "../../support/python-environment";
 import { repository } from "./sdk";
 
-/** What a virtual environment for programs is made of: Pulumi's own SDK, what the generated one needs, and what builds it. */
+/** Packages of the virtual environment: Pulumi's SDK, and the generated SDK's runtime and build dependencies. */
 const requirements = ["pulumi==3.250.0", "parver==0.5", "setuptools==80.9.0", "wheel==0.45.1"];
 
-/** What runs programs in Python. */
+/** Requirements of programs in Python. */
 export interface Python {
   /** A virtual environment with the SDK. */
   venv: string;

@@ -3,7 +3,7 @@ import { inject } from "vitest";
 import { findHost } from "../../../scripts/cli/hosts.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
 
-/** What runs programs in YAML. */
+/** Requirements of programs in YAML. */
 export interface Yaml {
   /** PATH for the engine's commands. */
   path: string;

@@ -9,7 +9,10 @@ if (BREAKS === "start") {
 }
 if (BREAKS === "silence") await delay(3_600_000);
 
-/** Says which version ran the job, once the file `input.until` is there; BREAKS says what is wrong with it: start, silence, answer, hang, crash or nothing. */
+/**
+ * Returns the version that ran the job, once the file `input.until` exists. `BREAKS` selects a fault:
+ * start, silence, answer, hang, crash, or none.
+ */
 export default async function versioned({ input }) {
   if (BREAKS === "hang") await delay(3_600_000);
   if (BREAKS === "crash") process.exit(4);

@@ -24,7 +24,7 @@ test("among many calls and any faults, every call ends and no create is sent twi
       const { clients, result, seen } = await startRig(
         ({ method, body }, count) => {
           const behaviour = faults[count % 120] ?? json(method === "POST" ? volumeAnswer() : [volumeAnswer()]);
-          // Only a 429 says that nothing happened.
+          // Only a 429 guarantees that the request had no effect.
           const refused = behaviour.does === "answer" && behaviour.status === 429;
           if (method === "POST" && !refused) made.set(body, (made.get(body) ?? 0) + 1);
           return behaviour;

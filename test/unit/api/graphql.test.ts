@@ -8,7 +8,7 @@ const posted = z.object({ query: z.string(), operationName: z.string(), variable
 const data = (value: unknown) => json({ data: value });
 const refusal = (message: string) => json({ errors: [{ message }], data: null });
 
-/** What each operation answers when all is well. */
+/** Successful response of each operation. */
 const answers: Record<string, unknown> = {
   saveTemplate: { saveTemplate: templateAnswer() },
   podTemplate: { podTemplate: templateAnswer() },

@@ -8,7 +8,7 @@ const envelope = (status: string, ...outputs: unknown[]) => json({ status, strea
 const array = (...outputs: unknown[]) => json(outputs.map(chunk));
 const status = (value: string) => json({ id: "job", status: value });
 
-/** A server that answers /stream and /status from lists of their own, the last for ever. */
+/** A server with separate lists of responses for /stream and /status; the last one repeats. */
 function serving(streams: Behaviour[], statuses: Behaviour[] = []) {
   let streamed = 0;
   let asked = 0;

@@ -5,7 +5,7 @@ import { endpointAnswer, templateAnswer, templateInput, volumeAnswer } from "../
 
 const page = { does: "answer", status: 502, headers: { "content-type": "text/html" } } as const;
 
-/** After each of these nobody can tell whether the service did what it was asked. */
+/** Failures after which the request may have been applied. */
 const lost: [string, Behaviour, code: string][] = [
   ["the connection ends before the body is read", { does: "hang up unread" }, "connection_lost"],
   ["the connection ends after the body was read", { does: "hang up" }, "connection_lost"],

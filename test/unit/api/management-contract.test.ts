@@ -30,7 +30,6 @@ afterAll(async () => {
 
 const settings = { ...templateInput, isServerless: true, ports: "80/http,22/tcp", dockerArgs: "--fast --really" };
 
-/** What holds of the management operations, whatever dialect they go by. */
 describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
   const other: Dialect = dialect === "v1" ? "v2" : "v1";
 

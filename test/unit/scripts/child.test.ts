@@ -31,7 +31,7 @@ test("what a command writes is handed back with its exit code", async () => {
 });
 
 test("a process that ended counts as ended even while nobody has asked for its result", async () => {
-  // The shell is replaced by a program that never asks for the result of the child it has from the shell.
+  // The shell is replaced by a program that never reaps the child.
   const parent = spawn("sh", ["-c", "sh -c 'exit 0' & echo $!; exec sleep 60"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -9,7 +9,7 @@ import { temporaryFolder, writeExecutable } from "./fake-cli";
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 type Status = "passed" | "failed" | "skipped" | "todo";
 
-/** What a run is like: its test files with what became of their tests; the rest is as if all went well. */
+/** Test files of a run with the results of their tests; everything else passed. */
 interface Run {
   /** Tests by file; "broken" is a file that failed before its tests. */
   files: Record<string, Record<string, Status> | "broken">;

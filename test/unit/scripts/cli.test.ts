@@ -31,7 +31,7 @@ async function nothing() {
 
 const binOf = (options: { cacheFolder: string }) => join(options.cacheFolder, version, "bin");
 
-/** What the cache folder holds beside finished versions; nothing may be left. */
+/** Cache entries other than finished versions; must be empty. */
 const leftOvers = (options: { cacheFolder: string }) =>
   [...readdirSync(options.cacheFolder), ...readdirSync(join(options.cacheFolder, version))].filter(
     (name) => name !== version && name !== "bin",

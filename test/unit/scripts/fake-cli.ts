@@ -37,7 +37,7 @@ export function writeDynamicProvider(folder: string): string {
   return path;
 }
 
-/** A `go` that notes its arguments in `<path>.calls` and "builds" an executable that says the pinned version. */
+/** Writes a `go` that records its arguments in `<path>.calls` and "builds" an executable that prints the pinned version. */
 export function writeGo(path: string, { saying = "go1.26.0", takes = 0 } = {}): () => string[] {
   writeExecutable(
     path,

@@ -6,7 +6,7 @@ import { generateSdk } from "../../../scripts/generate/sdks.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
 interface Machine {
-  /** True if the CLI's language hosts can generate, else what the CLI says. */
+  /** True if the CLI's language hosts can generate SDKs; otherwise `complaint` contains the CLI's error. */
   hosts: boolean;
   complaint?: string;
   /** The `go` on it: none, one that is too old, one whose builds fail, one whose generator fails. */

@@ -38,7 +38,7 @@ describe.each(workflows)("$name", ({ text }) => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const names = commands.flatMap((one) => [...one.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name));
     expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
-    // What somebody else chooses, a branch's name say, is never part of a command's text.
+    // Input from outside the repository, for example a branch name, is never part of a shell command.
     expect(commands.filter((one) => /\$\{\{\s*(github\.(event|head_ref|ref_name)|inputs)/.test(one))).toEqual([]);
   });
 });

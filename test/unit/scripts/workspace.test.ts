@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { prepareWorkspace } from "../../../scripts/workspace.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
-/** A lockfile that asks for that version of a package, and of one that may be for another platform. */
+/** A lockfile with that version of one package and of an optional package. */
 const locked = (version: string) =>
   JSON.stringify({ packages: { "node_modules/a": { version }, "node_modules/b": { version, optional: true } } });
 

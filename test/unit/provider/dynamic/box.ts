@@ -6,10 +6,10 @@ import { Unknown } from "../../../../provider/lifecycle/contract";
 import { type Cancellation, createCancellation } from "../../../../provider/process/cancellation";
 import type { Host } from "../../../../provider/process/host";
 
-/** What the engine sends for a value that nobody knows yet. */
+/** The engine's marker for an unknown value. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** How the engine is told that a value is secret. */
+/** The engine's envelope for a secret value. */
 export const asSecret = (value: unknown) => ({
   "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
   value,
@@ -46,7 +46,7 @@ export function boxLifecycle(overrides: Partial<Lifecycle> = {}): Lifecycle {
   };
 }
 
-/** What a test sees of the process around a provider. */
+/** A provider and its observable process. */
 export interface Bench {
   provider: Required<dynamic.ResourceProvider>;
   cancellation: Cancellation;
@@ -82,7 +82,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
   return { provider: { check, diff, create, read, update, configure, delete: remove }, cancellation, shown };
 }
 
-/** What `work` throws; fails when it throws nothing. */
+/** Returns the error that `work` throws; fails if it does not throw. */
 export async function thrownBy(work: () => unknown): Promise<Error> {
   try {
     await work();

@@ -83,7 +83,7 @@ describe("a process that obeys the engine", () => {
     for (const child of children.splice(0)) child.kill("SIGKILL");
   });
 
-  /** A process with one verb running that takes `tidyUp` ms to end once it is told; none when that is left out. */
+  /** A process with one running verb that needs `tidyUp` ms to end after its cancellation; without `tidyUp`, no verb runs. */
   async function obeying(tidyUp?: number, limit = tidyUpLimit): Promise<ChildProcess> {
     const script = fileURLToPath(new URL("./obeying-process.ts", import.meta.url));
     const child = fork(script, [String(tidyUp ?? "none"), String(limit)], { execArgv: ["--import", "tsx"] });

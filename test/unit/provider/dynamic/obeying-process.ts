@@ -1,6 +1,6 @@
 import { createCancellation, obeyEngine } from "../../../../provider/process/cancellation";
 
-/** A process as the engine runs it: stays up, obeys, and says over IPC what its one verb goes through. */
+/** A long-lived provider process that obeys cancellations and reports the events of its verb over IPC. */
 const [tidyUp = "none", limit = ""] = process.argv.slice(2);
 const cancellation = createCancellation();
 obeyEngine(cancellation, undefined, { limit: Number(limit) });

@@ -22,7 +22,7 @@ function astray(origin: string): Context {
   return { ...context, clients };
 }
 
-/** Another server, which has nothing of ours and says so in JSON. */
+/** A server without our routes, which responds in JSON. */
 const elsewhere = await startFaultyServer(() => json({ message: "not found" }, 404));
 afterAll(() => elsewhere.close());
 

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } from "pulumi-serverless-compute";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-/** What reached the engine, by resource name. */
+/** Registrations sent to the engine, by resource name. */
 const registered = new Map<string, pulumi.runtime.MockResourceArgs>();
 
 class Group extends pulumi.ComponentResource {

@@ -79,7 +79,7 @@ test("an endpoint of CPU workers is told nothing of GPUs", async () => {
 describe("an update", () => {
   test("changes each property in place and leaves what differs from the state alone", async () => {
     const { id, outputs } = await make("patch-dev");
-    // Somebody changed what this update is not about.
+    // Drift in a property that this update does not change.
     await bench.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 77 });
     const { idleTimeout: _idle, ...changes } = everything();
     const news = inputsOf("renamed-dev", changes);

@@ -17,7 +17,7 @@ beforeEach(() => onTestFinished(bench.clock.hold()));
 const makeTemplate = (name: string, context: Context) =>
   Template.create(Template.check({}, { imageName: "acme/chat:1" }, naming(name)).inputs, context);
 
-/** An endpoint of somebody else, made past the lifecycles. */
+/** Creates an unmanaged endpoint. */
 async function foreignEndpoint(templateId: string, name: string): Promise<string> {
   return stringAt(await bench.rest("POST", "/endpoints", { name, templateId, workersMax: 0 }), "id");
 }

@@ -150,7 +150,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     );
     expect(failure.outputs).toMatchObject({ templateId: templates.get("echo") });
     expect(failure.outputs).not.toHaveProperty("unverified");
-    // Nobody knows for sure what arrived before a cancellation, so the change is sent again.
+    // The cancelled change may have been applied, so it is sent again.
     expect(sent()).toEqual({ jobs: 1, changes: 2 });
   });
 });

@@ -20,14 +20,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a file, and answers its path. */
 const write = (name: string, text: string): string => {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
 };
 
-/** Writes the examples of a language as files, and answers their paths. */
+/** Writes the examples of a language to files and returns their paths. */
 const programs = (language: string, extension: string): string[] => {
   const examples = inLanguage(language);
   expect(examples.length).toBeGreaterThan(10);
@@ -38,7 +37,7 @@ const programs = (language: string, extension: string): string[] => {
 const isThere = (command: string, ...args: string[]): boolean => {
   const { error, status, stderr } = spawnSync(command, args, { input: "", encoding: "utf8" });
   if (status === 0) return true;
-  // macOS has a `javac` that only says where to get Java.
+  // On macOS, `javac` without Java prints how to install it.
   const isMissing = error ? "code" in error && error.code === "ENOENT" : /Unable to locate a Java Runtime/.test(stderr);
   if (!isMissing) throw new Error(`${command} ${args.join(" ")} failed: ${error?.message ?? stderr}`);
   console.warn(`The syntax of examples is not checked by ${command}: it is not there.`);

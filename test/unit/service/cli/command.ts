@@ -96,7 +96,7 @@ export function program(file: string, args: string[]): Running {
   };
 }
 
-/** Starts a service on a free port and waits until it tells its addresses. */
+/** Starts a service on a free port and waits until it prints its addresses. */
 export async function startService(dataFolder: string, ...flags: string[]): Promise<StartedService> {
   const process = command(["start", "--port", "0", "--data", dataFolder, "--json", ...flags]);
   const addresses = addressLine.parse(JSON.parse(await process.firstLine()));

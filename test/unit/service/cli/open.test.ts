@@ -10,7 +10,7 @@ const folder = await useFolder();
 const limit = 60_000;
 const link = /^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/;
 
-/** What opens the console; it must be in no file that the test leaves. */
+/** The link that opens the console. No file that the test leaves may contain it. */
 function linkIn(text: string): string {
   expect(text).toMatch(link);
   noteSecret(new URL(text).searchParams.get("t") ?? "", "the token of a link");

@@ -76,7 +76,7 @@ test("status tells of a service without endpoints and workers", async () => {
   });
 });
 
-/** A server of somebody else on a free port; answers the port. */
+/** Starts another server on a free port and returns the port. */
 async function foreignServer(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());

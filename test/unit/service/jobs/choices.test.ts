@@ -3,7 +3,6 @@ import { ManualClock } from "../../../support/manual-clock";
 import { images, shortTimings } from "../workers/support/programs";
 import { useJobRig } from "./support/job-rig";
 
-/** What the service does where the interface is silent (docs/service.md: Choices and differences). */
 test("/cancel of a job that is over answers 200 with the state that it has", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool");

@@ -27,7 +27,7 @@ async function openStream(rig: JobRig, jobs: Jobs, body: object, signal?: AbortS
 const errorEvent = (text: string): unknown =>
   at(JSON.parse(/data: (\{"error".*)\n\n$/.exec(text)?.[1] ?? "{}"), "error");
 const job = z.looseObject({ id: z.string(), status: z.string() });
-/** The only job of the endpoint; nobody but /requests tells its id. */
+/** The endpoint's only job; only /requests lists its id. */
 async function onlyJob(jobs: Jobs): Promise<z.output<typeof job>> {
   const { json } = await jobs.call("GET", "/requests");
   return job.parse(at(json, "requests", 0));

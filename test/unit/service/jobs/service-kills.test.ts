@@ -18,7 +18,7 @@ const start = (): Promise<StartedService> =>
 const call = ({ addresses, apiKey }: StartedService, method: string, path: string, json?: unknown): Promise<Answer> =>
   send(method, `${addresses.serverlessUrl}${path}`, { key: apiKey, json });
 
-/** Submits jobs as fast as they are answered, until the service is gone; answers the ids of those that were acknowledged. */
+/** Submits jobs continuously until the service ends. Returns the ids of acknowledged jobs. */
 async function load(service: StartedService, root: string): Promise<string[]> {
   const acknowledged: string[] = [];
   const lane = async (): Promise<void> => {

@@ -13,7 +13,7 @@ function rigOf() {
   const { stream, waits } = rig;
   onTestFinished(() => waits.close());
   const find = (id: string) => () => rig.records.find("endpoint", id)?.job;
-  /** A reading of several readers; its answer arrives unless a test says that it is still on its way. */
+  /** One of several concurrent reads; it must complete unless `arrives` is false. */
   const read = async (id: string, signal = never, arrives = true) => {
     const reading = await stream.readInTurn(find(id), signal);
     if (arrives) await reading?.answered(true);

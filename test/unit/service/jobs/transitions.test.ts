@@ -2,7 +2,7 @@ import { type JobStatus, jobStatus } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import { type JobTrigger, removed, transitions } from "../../../../service/jobs/job";
 
-/** Where a trigger takes a job in this state; undefined when it cannot happen there. */
+/** State of a job after a trigger; undefined if the trigger cannot occur in the state. */
 function nextState(from: JobStatus, trigger: JobTrigger): JobStatus | typeof removed | undefined {
   const states: readonly JobStatus[] = transitions[trigger].from;
   return states.includes(from) ? transitions[trigger].to : undefined;

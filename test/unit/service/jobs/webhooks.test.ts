@@ -8,7 +8,7 @@ import { openJobsRig } from "./support/jobs-rig";
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A receiver that answers `statuses` in turn, the last one from then on; "hang" never answers. */
+/** A receiver that returns `statuses` in turn, repeating the last one; "hang" never responds. */
 async function receiver(...statuses: (number | "hang")[]) {
   const bodies: string[] = [];
   const keys: (string | undefined)[] = [];
@@ -124,7 +124,7 @@ test("what the service had not delivered when it ended is delivered after its ne
   await second.stop();
 });
 
-/** A receiver that answers nothing until `release`, and then everything; how many calls came and were open at once at most. */
+/** A receiver that responds only after `release`. Counts calls and the maximum of open connections. */
 async function gatedReceiver() {
   const seen = { calls: 0, atOnce: 0 };
   const held = new Set<ServerResponse>();

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { longestLine, readLines } from "../../../../service/workers/lines";
 
-/** What is told of these chunks, each of them written on its own. */
+/** Lines reported for these separately written chunks. */
 async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
   const stream = new PassThrough();
   const lines: string[] = [];

@@ -47,7 +47,7 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   ),
 });
 
-/** What the scaler makes of a situation. A worker that has any job is busy, also where that job is not looked at. */
+/** The scaler's plan for a situation. A worker with any job is busy, even if `looksAt` excludes that job. */
 function planOf({ rules, workers, jobs }: Situation, looksAt: (job: SomeJob) => boolean): ScalingPlan {
   const registry = createWorkerRegistry();
   const pressing: { queuedAt: number }[] = [];

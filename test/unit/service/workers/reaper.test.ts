@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const scratchFolder = (): string => dirname(scratchFile());
 const notes = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith("reaper."));
 
-/** Runs a program that is killed at this moment of the start of a worker; answers the process id that it prints. */
+/** Runs killed-starter with this moment. Returns the process id that it prints. */
 function killedWhen(moment: string, folder: string, file: string, ...args: string[]): number {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
   const starter = ["--import", loader, program("killed-starter.ts"), moment, folder, file, ...args];

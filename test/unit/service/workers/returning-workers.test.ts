@@ -35,7 +35,7 @@ test("a worker elsewhere that works while the service restarts hands in its resu
   await rig.restart();
   expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ workerId: "far" });
   expect((await jobs.health()).jobs).toMatchObject({ inProgress: 1, inQueue: 0 });
-  // Nobody else gets it meanwhile.
+  // No other worker gets the job meanwhile.
   expect((await as("other").take()).status).toBe(204);
   expect((await as("far").stream(id, { output: "half" })).status).toBe(200);
   expect((await as("far").done(id, { output: "whole" })).status).toBe(200);

@@ -83,7 +83,7 @@ describe("one step of a rollout", () => {
   });
 });
 
-/** Plays a rollout of workers that need `lag` steps to start and to end; answers the most and the least that there were. */
+/** Simulates a rollout with workers that need `lag` steps to start and stop. Returns the maximum and minimum of workers. */
 function play(workersMax: number, workersMin: number, before: number, broken: boolean, lag: number) {
   const all = rules({ workersMax, workersMin });
   let workers = Array.from({ length: before }, () => old());

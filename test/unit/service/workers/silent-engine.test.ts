@@ -10,7 +10,7 @@ import { images, shortTimings } from "./support/programs";
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** A socket that takes connections and never says a word, in the place of the engine's. */
+/** A socket that accepts connections and never responds, in place of the container engine's. */
 async function useSilentEngine() {
   const folder = await mkdtemp(join(tmpdir(), "silent-engine-"));
   const path = join(folder, "docker.sock");
@@ -48,7 +48,7 @@ test("an engine that never responds is not asked for images that have a command,
   const container = await rig.endpoint("acme/container:1");
   const waiting = await container.run({});
   await expect.poll(asked, { timeout: 20_000 }).toBe(1);
-  // Nobody knows yet whether it will run: that is no fault.
+  // Whether it will run is unknown, so /health reports no problem.
   expect(await container.health()).not.toHaveProperty("message");
   expect(await mapped.reaches(await mapped.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
   await container.healthBecomes(({ message = "" }) => /no Docker Engine answers at .*in time/.test(message));

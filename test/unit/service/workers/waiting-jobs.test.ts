@@ -9,7 +9,7 @@ const useRig = (): Promise<JobRig> =>
   useJobRig({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });
 const low = { policy: { lowPriority: true } };
 
-/** What /health says of why no worker comes up. */
+/** The reason in /health for missing workers. */
 const messageOf = async (jobs: Jobs): Promise<unknown> => Object.entries(await jobs.health()).find(isMessage)?.[1];
 const isMessage = ([name]: [string, unknown]): boolean => name === "message";
 
@@ -26,7 +26,7 @@ test("a job whose image has no command waits, and /health and the log say why", 
   const id = await jobs.run({});
   await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
   expect(await messageOf(jobs)).toContain("start the service with --image acme/none:1=COMMAND");
-  // Each look for workers asks again: the log does not grow with it.
+  // Repeated attempts to start workers do not add log lines.
   for (let more = 0; more < 5; more++) await jobs.run({});
   await new Promise((resolve) => setTimeout(resolve, 200));
   const log = await rig.workerLog(jobs.id);

@@ -8,7 +8,7 @@ import { send, stringAt } from "../../../../support/raw-http";
 import { noteSecret } from "../../../../support/secret-scan";
 import { discardServiceFolder } from "../../../../support/service-artefacts";
 
-/** What a browser sends that was led here by the console's own page. */
+/** Headers of a browser request from the console's own page. */
 export const pageHeaders = (serverlessUrl: string, cookie: string): Record<string, string> => ({
   cookie,
   origin: serverlessUrl,

@@ -56,10 +56,10 @@ export interface Jobs {
   id: string;
   call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
   run(input: object, more?: object): Promise<string>;
-  /** Asks /status until the job is in one of the states, final ones by default. */
+  /** Polls /status until the job is in one of the states. Default: the final states. */
   reaches(id: string, ...states: string[]): Promise<Record<string, unknown>>;
   health(): Promise<Health>;
-  /** Asks /health until it fits. */
+  /** Polls /health until it matches. */
   healthBecomes(fits: (health: Health) => boolean): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Answers like a worker behind an OpenAI-compatible API: a list of words as a stream, anything else whole. */
+/** Behaves like a worker behind an OpenAI-compatible API: streams a list of words, returns other output at once. */
 async function* words({ words = [], raw = [], size = 0, count = 0, ends }, signal) {
   for (const word of words) yield { word };
   for (const text of raw) yield text;

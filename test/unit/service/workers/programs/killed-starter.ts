@@ -6,9 +6,9 @@ import { startProcess } from "../../../../../service/workers/process";
 import { createReaper } from "../../../../../service/workers/reaper";
 
 /**
- * Starts a worker (folder of the service, file, arguments) the way the service does, and dies by SIGKILL at the moment named by its first
- * argument: `spawned` when the worker runs and nobody was told, `told` once it was, `before` when there is none yet. Prints
- * the process id of the worker, or of the shell that was told of it.
+ * Starts a worker (arguments: data folder, file, its arguments) as the service does, and kills itself at the moment in
+ * the first argument: `before` the worker exists, once it is `spawned`, or once the reaper was `told` about it. Prints the
+ * process id of the worker or of the reaper's shell.
  */
 const [moment, folder = "", file = "", ...args] = process.argv.slice(2);
 const mark = `RUNPOD_POD_ID=${process.pid}-${Date.now()}`;

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 
-/** A worker that never asks for a job and ignores SIGTERM; leaves its process id in the file of its first argument. */
+/** A worker that never requests a job and ignores SIGTERM. Writes its process id to the file in its first argument. */
 process.on("SIGTERM", () => undefined);
 writeFileSync(process.argv[2], String(process.pid));
 setInterval(() => undefined, 1000);

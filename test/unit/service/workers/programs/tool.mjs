@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync, writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Does what `input.do` says; the tests' one handler. */
+/** The tests' only handler; `input.do` selects the action. */
 export default async function tool({ id, input, signal, ...rest }) {
   switch (input.do) {
     case "echo":

@@ -24,7 +24,7 @@ export function scratchFile(name = "file"): string {
   return join(folder, name);
 }
 
-/** Returns true if a process runs; one that is over and that nobody has asked for yet does not. */
+/** Returns true if a process runs; false for a zombie. */
 export function isAlive(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim() !== "" && !stdout.trim().startsWith("Z");
