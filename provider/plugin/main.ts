@@ -48,9 +48,21 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
     calls ??= rest().begin(listener, () => engineAddress);
     return calls;
   };
+  /**
+   * Loads the rest without a call that could report a failure. After a failure the process ends with the engine's
+   * connection: the engine presents an earlier exit as a bug in the provider, with the process's output.
+   */
+  const loadAhead = (): DeploymentCalls | undefined => {
+    try {
+      return load();
+    } catch {
+      if (listener.listening) listener.close(() => process.exit(1));
+      return undefined;
+    }
+  };
   const early: Record<string, Call> = {
     Handshake: () => {
-      setImmediate(load);
+      setImmediate(loadAhead);
       return handshakeResponse.encode({ acceptSecrets: true, supportsAutonaming: true });
     },
     GetPluginInfo: () => pluginInfo.encode({ version }),
@@ -64,13 +76,17 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
   const callAt = (path: string): Call | undefined => {
     if (!path.startsWith(service)) return undefined;
     const name = path.slice(service.length);
+    // The engine sends Cancel before it ends this process, even if nothing could be loaded.
+    if (name === "Cancel") return loadAhead()?.Cancel ?? (() => nothing);
     const known = deploymentCalls.find((one) => one === name);
     return known ? load()[known] : Object.hasOwn(early, name) ? early[name] : undefined;
   };
 
   const listener = createServer({ noDelay: true });
   listener.once("error", ({ message }) => {
-    process.stderr.write(`pulumi-resource-serverless-compute cannot listen on loopback: ${message}\n`);
+    process.stderr.write(
+      `pulumi-resource-serverless-compute: cannot listen on 127.0.0.1 (${message}); allow connections on loopback\n`,
+    );
     process.exit(1);
   });
   listener.listen(0, "127.0.0.1", () => {
@@ -80,6 +96,6 @@ export function main({ version, schema, rest, server, idleLimit }: Parts): void 
     writeSync(1, `${address.port}\n`);
     // In the same turn: a connection that comes meanwhile waits in the system's queue and finds the calls in place.
     server().serveCalls(listener, callAt);
-    setTimeout(load, idleLimit);
+    setTimeout(loadAhead, idleLimit);
   });
 }

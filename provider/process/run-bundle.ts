@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
+import { messageOf } from "../lifecycle/failures";
 import { cachePlace, readCache, writeCache } from "./code-cache";
 
 /** Saves unsaved caches; the later it is called, the more of the executed code is in the cache. */
@@ -37,9 +38,26 @@ export function runBundle(bundle: string, onMissingCache = whenCalm): object {
   return module.exports;
 }
 
-/** Loads an export of a bundled file by name; an unexpected type means a damaged installation. */
+/**
+ * Loads an export of a bundled file by name. Throws an error for the user if Node is older than the package's `engines`
+ * or the installation is damaged.
+ */
 export function loadPart<Part>(bundle: string, name: string, isPart: (value: unknown) => value is Part): Part {
-  const part: unknown = Reflect.get(runBundle(bundle), name);
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new Error(
+      `pulumi-serverless-compute: requires Node 20.19 or later, found ${process.versions.node}; install a newer Node`,
+    );
+  }
+  let part: unknown;
+  try {
+    part = Reflect.get(runBundle(bundle), name);
+  } catch (thrown) {
+    throw damaged(bundle, messageOf(thrown), thrown);
+  }
   if (isPart(part)) return part;
-  throw new Error(`${bundle} is not a part of pulumi-serverless-compute`);
+  throw damaged(bundle, `it has no ${name}`);
 }
+
+const damaged = (bundle: string, reason: string, cause?: unknown): Error =>
+  new Error(`pulumi-serverless-compute: ${bundle} cannot be loaded (${reason}); install the package again`, { cause });

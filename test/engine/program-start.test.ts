@@ -2,6 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { unsupportedNodeThrough } from "../ways/unsupported-node";
+import { dynamicWay } from "./way";
+
+unsupportedNodeThrough(dynamicWay);
 
 it("a program that declares resources loads the package, and neither shapes nor a client of the service", async () => {
   const file = join(inject("packed"), "program-start.cjs");

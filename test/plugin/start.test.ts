@@ -3,10 +3,14 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { status } from "@grpc/grpc-js";
+import { Client, credentials, status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { unsupportedNodeThrough } from "../ways/unsupported-node";
 import { type PluginProcess, startPlugin } from "./support/plugin-process";
+import { pluginWay } from "./support/way";
+
+unsupportedNodeThrough(pluginWay);
 
 /** A copy of the installed package, so that its caches are this file's own. */
 let folder: string;
@@ -105,17 +109,23 @@ it("loads nothing of the resources for a process that is only asked for the sche
   }
 });
 
-it("says what is wrong when the installation is damaged", async () => {
+it("reports a damaged installation in the response to every call, and ends with the connection", async () => {
   const path = join(folder, "dist", "deployment.js");
   const text = await readFile(path, "utf8");
   try {
     await writeFile(path, "throw new Error('half a file')");
-    const { child, printed, complained } = await start();
-    await once(child, "close");
-    expect(child.exitCode).toBe(1);
-    // The port comes before anything that could take time is loaded.
-    expect(printed()).toMatch(/^\d+\n$/);
-    expect(complained()).toContain("half a file");
+    const { child, ask, printed, complained } = await start();
+    // As the engine, which keeps its connection: every call shares it.
+    const engine = new Client(`127.0.0.1:${Number(printed())}`, credentials.createInsecure());
+    await new Promise((resolve) => engine.waitForReady(Date.now() + 60_000, resolve));
+    const message = `pulumi-serverless-compute: ${path} cannot be loaded (half a file); install the package again`;
+    for (const call of ["Configure", "Check"]) await expect(ask(call)).rejects.toMatchObject({ details: message });
+    // The engine regards a plugin that ends without a Cancel as crashed.
+    expect(await ask("Cancel")).toHaveLength(0);
+    const ended = once(child, "close");
+    engine.close();
+    await ended;
+    expect(complained()).toBe("");
   } finally {
     await writeFile(path, text);
   }

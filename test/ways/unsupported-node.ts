@@ -1,0 +1,26 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { Way } from "./way";
+
+/** A program whose provider is started by a Node that the package does not support. */
+export function unsupportedNodeThrough(way: Way): void {
+  it("reports an unsupported Node by one sentence, without stack frames, and not as a bug in the provider", async () => {
+    const stack = await way.createStack({});
+    try {
+      const old = join(stack.folder, "old-node.cjs");
+      await writeFile(old, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
+      await stack.program(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
+      const preview = await stack.preview({ env: { NODE_OPTIONS: `--require ${old}` } });
+      expect(preview.code).not.toBe(0);
+      const shown = preview.diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
+      expect(shown.join("\n")).toContain(
+        "pulumi-serverless-compute: requires Node 20.19 or later, found 18.20.4; install a newer Node",
+      );
+      expect(preview.output).not.toMatch(/^\s+at /m);
+      expect(preview.output).not.toMatch(/exited prematurely|bug in the provider/);
+    } finally {
+      await stack.remove();
+    }
+  });
+}
