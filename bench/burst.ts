@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { ended, type MeasuredService, onService } from "./service";
+import { ended } from "./processes";
+import { type MeasuredService, onService } from "./service";
 import { percentile } from "./statistics";
 
 /** Load of ten endpoints at once at the interface's limits: 200 connections and 1,000 requests each. */

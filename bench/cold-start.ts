@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { residentMemory } from "./processes";
-import { ended, startService } from "./service";
+import { ended, residentMemory } from "./processes";
+import { startService } from "./service";
 import { median } from "./statistics";
 
 /** Starting the service in an empty folder; medians. */

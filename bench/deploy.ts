@@ -8,7 +8,8 @@ import { createProgress } from "../scripts/progress.mjs";
 import { type Contestant, type Peer, viaDynamic, viaPeer, viaPlugin } from "./deploy-programs";
 import { type Counter, startCounter, type Usage, watchProvider } from "./deploy-usage";
 import { makeFloor } from "./floor";
-import { ended, startService } from "./service";
+import { ended } from "./processes";
+import { startService } from "./service";
 import { median } from "./statistics";
 
 const root = join(__dirname, "..");

@@ -5,8 +5,9 @@ import { z } from "zod";
 import { run } from "../scripts/child.mjs";
 import { engineAnswers, engineMissing, startEngine } from "../scripts/docker-engine.mjs";
 import { importNode, importPython } from "../test/docker/images";
+import { ended } from "./processes";
 import { sdkPython } from "./sdk-server";
-import { ended, startService } from "./service";
+import { startService } from "./service";
 import { median } from "./statistics";
 
 /** Duration of an endpoint's first job, including the start of its worker; medians, ms. */

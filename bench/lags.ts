@@ -7,7 +7,8 @@ import type { Context, Properties } from "../provider/lifecycle/contract";
 import { kinds } from "../provider/resources";
 import { naming } from "../test/support/naming";
 import { type Counter, startCounter } from "./deploy-usage";
-import { ended, startService } from "./service";
+import { ended } from "./processes";
+import { startService } from "./service";
 import { median } from "./statistics";
 
 /** Time between an event and the end of the verb that waits for it. */

@@ -1,3 +1,5 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 
 /** Length of a kernel clock tick on Linux, ms. */
@@ -29,4 +31,11 @@ export async function descendants(pid: number): Promise<number[]> {
   const below = (parent: number): number[] =>
     all.filter((one) => parents.get(one) === parent).flatMap((child) => [child, ...below(child)]);
   return below(pid);
+}
+
+/** Ends a process and waits for it. */
+export async function ended(child: ChildProcess): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  await exit;
 }

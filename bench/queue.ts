@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { runLoad } from "./load";
-import { residentMemory } from "./processes";
-import { ended, type MeasuredService, onService, serviceProgram, startService } from "./service";
+import { ended, residentMemory } from "./processes";
+import { type MeasuredService, onService, serviceProgram, startService } from "./service";
 import { median } from "./statistics";
 
 /** Cost of submitting and taking jobs with a queue of this length. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { findPython } from "../test/sdk/setup";
-import { ended } from "./service";
+import { ended } from "./processes";
 
 /** Prevents network access by the SDK, which otherwise calls a public address at start. */
 export const sdkEnvironment = {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
+import { ended } from "./processes";
 import { sdkEnvironment, sdkPython } from "./sdk-server";
 
 const root = join(__dirname, "..");
@@ -64,13 +65,6 @@ async function addresses(child: ChildProcess) {
   });
   const [text] = await Promise.race([line, ended]);
   return started.parse(JSON.parse(String(text)));
-}
-
-/** Ends a process and waits for it. */
-export async function ended(child: ChildProcess): Promise<void> {
-  const exit = once(child, "exit");
-  child.kill("SIGTERM");
-  await exit;
 }
 
 async function imageOf(workers: WorkerKind): Promise<string> {

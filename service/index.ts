@@ -10,7 +10,7 @@ import { StartError } from "./errors";
 import { rootOf } from "./listening";
 import { openLog } from "./log";
 import { createResources } from "./resources";
-import type { EndpointRow } from "./resources/endpoints";
+import type { EndpointRow } from "./resources/endpoint-table";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase, type StoreFaults } from "./store/database";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { LimitedOperation } from "serverless-compute-api/shapes";
 import { notFound, ServiceError } from "../errors";
-import type { EndpointRow } from "../resources/endpoints";
+import type { EndpointRow } from "../resources/endpoint-table";
 import type { Auth } from "./auth";
 import type { RateLimits } from "./rate-limits";
 

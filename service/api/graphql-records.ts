@@ -4,10 +4,10 @@ import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type AccountSettings, account } from "../resources/account";
 import { gpuTypesOf, pricePerHour, shownGpuIds, splitList } from "../resources/catalog";
-import { type EndpointRow, type EndpointValues, flashBootType } from "../resources/endpoints";
+import { type EndpointRow, type EndpointValues, flashBootType } from "../resources/endpoint-table";
 import type { SecretRow } from "../resources/secrets";
 import { withoutNulls } from "../resources/table";
-import type { TemplateChanges, TemplateRow } from "../resources/templates";
+import type { TemplateChanges, TemplateRow } from "../resources/template-table";
 import { parseInput } from "../validation";
 
 /** A list of variables, which are read as a map. */

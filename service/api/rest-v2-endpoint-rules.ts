@@ -2,8 +2,8 @@ import { v2EndpointCreate, v2EndpointPatch } from "serverless-compute-api/shapes
 import type { z } from "zod";
 import { notFound, ServiceError } from "../errors";
 import type { Resources } from "../resources";
-import type { EndpointRow } from "../resources/endpoints";
-import type { TemplateRow } from "../resources/templates";
+import type { EndpointRow } from "../resources/endpoint-table";
+import type { TemplateRow } from "../resources/template-table";
 import { parseInput } from "../validation";
 
 /** Rules of REST v2 over several fields of an endpoint's body, with the status that the hosted service has for each. */

@@ -3,9 +3,9 @@ import type { z } from "zod";
 import { ServiceError } from "../errors";
 import { gpuPools, gpuTypesOf, instanceId, instanceOf, shownGpuIds, splitList } from "../resources/catalog";
 import type { Container } from "../resources/endpoint-containers";
-import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoints";
+import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
-import type { TemplateRow } from "../resources/templates";
+import type { TemplateRow } from "../resources/template-table";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
 /** Mapping of endpoints between REST v2 and the fields of the resources. */

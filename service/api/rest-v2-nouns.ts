@@ -8,7 +8,7 @@ import {
 import type { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
-import type { EndpointRow } from "../resources/endpoints";
+import type { EndpointRow } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
 import type { VolumeRow } from "../resources/volumes";
 import { parseInput } from "../validation";

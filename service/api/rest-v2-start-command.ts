@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError } from "../errors";
-import { startCommandOf, type TemplateRow } from "../resources/templates";
+import { startCommandOf, type TemplateRow } from "../resources/template-table";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 
 /** The start command of a container: its entrypoint, empty for the image's own, and its arguments. */

@@ -2,7 +2,7 @@ import type { v2EndpointPatch, v2TemplatePatch } from "serverless-compute-api/sh
 import type { z } from "zod";
 import { splitList } from "../resources/catalog";
 import { containerOf } from "../resources/releases";
-import type { TemplateChanges, TemplateRow } from "../resources/templates";
+import type { TemplateChanges, TemplateRow } from "../resources/template-table";
 import { startChanges, startRecord } from "./rest-v2-start-command";
 
 /** Mapping of templates, and of endpoints' containers with the same fields, between REST v2 and the resources. */

@@ -1,7 +1,7 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
-import { lookUpEndpointNames } from "../resources/endpoints";
+import { lookUpEndpointNames } from "../resources/endpoint-table";
 import { readServiceAddress } from "../service-address";
 import { lookUpWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";

@@ -2,7 +2,7 @@ import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { delayTime, executionTime, type Job } from "../jobs/job";
 import type { JobView } from "../jobs/job-view";
 import type { Resources } from "../resources";
-import { volumesOf } from "../resources/endpoints";
+import { volumesOf } from "../resources/endpoint-table";
 
 /** Read access of the console to the job path. */
 export interface ConsoleView extends JobView {

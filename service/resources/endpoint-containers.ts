@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../store/database";
-import type { EndpointRow, Endpoints, EndpointValues } from "./endpoints";
-import type { TemplateChanges, TemplateRow, Templates } from "./templates";
+import type { EndpointRow, EndpointValues } from "./endpoint-table";
+import type { Endpoints } from "./endpoints";
+import type { TemplateChanges, TemplateRow } from "./template-table";
+import type { Templates } from "./templates";
 
 /** Fields of a template that describe a container. */
 const containerFields = [

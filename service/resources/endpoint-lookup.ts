@@ -1,10 +1,10 @@
 import { notFound, ServiceError } from "../errors";
 import { instanceOf } from "./catalog";
-import type { EndpointRow, EndpointTable } from "./endpoints";
+import type { EndpointRow, EndpointTable } from "./endpoint-table";
 import type { RegistryAuths, RegistryCredentials } from "./registry-auths";
 import type { Releases } from "./releases";
 import type { Secrets } from "./secrets";
-import { commandLineOf, startCommandOf, type TemplateTable } from "./templates";
+import { commandLineOf, startCommandOf, type TemplateTable } from "./template-table";
 import type { Volumes } from "./volumes";
 
 /** Start parameters of a worker. */

@@ -4,11 +4,13 @@ import { openAccountSettings } from "./account";
 import { createDelegations } from "./delegations";
 import { createEndpointContainers } from "./endpoint-containers";
 import { createEndpointLookup } from "./endpoint-lookup";
-import { createEndpoints, openEndpointTable } from "./endpoints";
+import { openEndpointTable } from "./endpoint-table";
+import { createEndpoints } from "./endpoints";
 import { createRegistryAuths } from "./registry-auths";
 import { openReleases } from "./releases";
 import { createSecrets } from "./secrets";
-import { createTemplates, openTemplateTable } from "./templates";
+import { openTemplateTable } from "./template-table";
+import { createTemplates } from "./templates";
 import { createVolumes } from "./volumes";
 
 /** The resources that users manage; REST and GraphQL share them. */

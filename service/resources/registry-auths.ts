@@ -5,7 +5,7 @@ import { ServiceError } from "../errors";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import { openTable } from "./table";
-import type { TemplateTable } from "./templates";
+import type { TemplateTable } from "./template-table";
 
 const row = z.object({ id: z.string(), name: z.string() });
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Database } from "../store/database";
 import { json } from "./table";
-import type { TemplateRow } from "./templates";
+import type { TemplateRow } from "./template-table";
 
 /** Worker content of one version of an endpoint. */
 const container = z.object({

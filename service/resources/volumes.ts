@@ -5,7 +5,7 @@ import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Database } from "../store/database";
 import { requireListed } from "./catalog";
-import type { EndpointTable } from "./endpoints";
+import type { EndpointTable } from "./endpoint-table";
 import { openTable } from "./table";
 
 const row = z.object({

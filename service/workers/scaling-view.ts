@@ -1,5 +1,5 @@
 import type { JobTimings } from "../jobs/timings";
-import type { EndpointRow } from "../resources/endpoints";
+import type { EndpointRow } from "../resources/endpoint-table";
 import { phaseOf, type Worker } from "./registry";
 import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
 
