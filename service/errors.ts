@@ -24,6 +24,8 @@ const errorKinds = {
   methodNotAllowed: { status: 405, type: "invalid_request_error", word: "method_not_allowed" },
   /** The name of another object, in REST v2. */
   taken: { status: 409, type: "invalid_request_error", word: "conflict" },
+  /** A request whose head or body did not arrive in time. */
+  requestTimedOut: { status: 408, type: "invalid_request_error", word: "request_timeout" },
   /** The job of a call of /openai was cancelled, so there is no output. */
   jobCancelled: { status: 410, type: "invalid_request_error", word: "job_cancelled" },
   /** An API that the option `retire` turns off. */
@@ -39,6 +41,7 @@ const errorKinds = {
     detail: "Request validation failed.",
   },
   tooManyRequests: { status: 429, type: "rate_limit_error", word: "rate_limit_exceeded" },
+  headersTooLarge: { status: 431, type: "invalid_request_error", word: "request_too_large" },
   jobFailed: { status: 500, type: "server_error", word: "job_failed" },
   internal: { status: 500, type: "server_error", word: "internal_error" },
   /** An ability of the hosted service that this one lacks. */
@@ -90,6 +93,10 @@ export const notFound = (what: string, id: string): ServiceError =>
 /** The error for a delete of an absent object: 400 in REST v1 (interface: Errors). */
 export const notFoundOnDelete = (what: string, id: string): ServiceError =>
   new ServiceError("missingOnDelete", `invalid ${what} id: ${what} "${id}" not found`);
+
+/** The error for an unexpected failure, whose details are in the service's log only. */
+export const internalError = (): ServiceError =>
+  new ServiceError("internal", "internal server error: the service's log says more");
 
 /** A failure of a command that the user can correct: one line, no stack. */
 export class StartError extends Error {

@@ -15,12 +15,13 @@ import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { gpuPools } from "../resources/catalog";
-import type { EndpointRow } from "../resources/endpoints";
+import type { EndpointRow } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
-import type { TemplateRow } from "../resources/templates";
+import type { TemplateRow } from "../resources/template-table";
 import { volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
 import { checkDocument, graphqlBounds } from "./graphql-bounds";
+import { publicError } from "./graphql-errors";
 import {
   accountRecord,
   cpuFlavorRecord,
@@ -52,22 +53,24 @@ function readDocument(query: string, maxTokens: number): DocumentNode {
   return document;
 }
 
-interface GraphqlDeps {
-  resources: Resources;
-  /** True if an endpoint that still allows workers cannot be deleted. */
-  deleteNeedsScaleDown: boolean;
-  log: Pick<Logger, "error">;
-}
-
 /**
  * Executes a request of the GraphQL API (interface: GraphQL API). As on the hosted service, the status is 400 for a request
  * that cannot be executed and 200 for every other, failed fields included.
  */
 export async function executeGraphql(
   body: unknown,
-  { resources, log, deleteNeedsScaleDown }: GraphqlDeps,
+  {
+    resources,
+    log,
+    deleteNeedsScaleDown,
+  }: {
+    resources: Resources;
+    log: Pick<Logger, "error">;
+    /** True if an endpoint that still allows workers cannot be deleted. */
+    deleteNeedsScaleDown: boolean;
+  },
 ): Promise<{ status: 200 | 400; body: object }> {
-  const report = (fault: unknown): void => log.error({ err: fault }, "graphql");
+  const report = (fault: unknown): void => log.error({ err: fault }, "graphql: field failed");
   const { data, errors } = await run(rootOf(resources, deleteNeedsScaleDown), body);
   if (!errors?.length) return { status: 200, body: { data } };
   // Clients of the hosted service expect `data` to be null wherever there are errors.
@@ -215,40 +218,3 @@ function given<Value>(name: string, value: Value | null | undefined, kind = "an 
 /** Absent objects are null in GraphQL. */
 const orNull = <Row, Record>(row: Row | undefined, record: (row: Row) => Record): Record | null =>
   row === undefined ? null : record(row);
-
-/**
- * The error that a client gets: our own as they are, the library's without the values that it quotes (one may be a
- * secret), and for anything else an internal error without details, which go to `report`.
- */
-function publicError(error: unknown, report: (error: unknown) => void): GraphQLError {
-  const located = error instanceof GraphQLError ? error : undefined;
-  const cause: unknown = located ? located.originalError : error;
-  const withCode = (message: string, code: string): GraphQLError =>
-    new GraphQLError(message, {
-      nodes: located?.nodes ?? null,
-      source: located?.source ?? null,
-      positions: located?.positions ?? null,
-      path: located?.path ?? null,
-      extensions: { code },
-    });
-  if (cause instanceof ServiceError) return withCode(cause.message, cause.code);
-  // The library's own errors have no cause, or one of their own kind.
-  if (located && !cause) return withCode(withoutValues(located.message, undefined), "invalid");
-  if (located && cause instanceof GraphQLError)
-    return withCode(withoutValues(located.message, cause.message), "invalid");
-  // Only parse and validate recurse without a resolver around them.
-  if (!located && cause instanceof RangeError) return withCode("query: is nested too deep", "invalid");
-  report(cause);
-  return withCode("internal server error: the service's log says more", "internal");
-}
-
-const wrongVariable = /^(Variable "\$\w+" got) invalid value [\s\S]*?(?: at "([\w.[\]]+)")?; (?=[A-Z])/;
-
-/** Takes the quoted values out of a message: `Variable "$input" got invalid value "…" at "input.value"; …`. */
-function withoutValues(message: string, tail: string | undefined): string {
-  const found = wrongVariable.exec(message);
-  const text = found ? `${found[1]} an invalid value${found[2] ? ` at "${found[2]}"` : ""}; ${tail ?? ""}` : message;
-  return text
-    .replace(/(cannot represent [\w -]+): [\s\S]*$/, "$1")
-    .replace(/\b(found|Unexpected) ((?:Block)?String )?"[\s\S]*"/, "$1 a text");
-}

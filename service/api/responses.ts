@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { errorKindOf, ServiceError } from "../errors";
+import { errorKindOf, internalError, ServiceError } from "../errors";
 
 /** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
@@ -55,9 +55,6 @@ export function answerError(
   sendError(reply.headers(told.headers), request.url, told);
 }
 
-const faultOfOurs = (): ServiceError =>
-  new ServiceError("internal", "internal server error: the service's log says more");
-
 /** Characters of an id in a path at most. */
 export const longestId = 500;
 
@@ -77,7 +74,7 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
     return new ServiceError("invalid", `address: must have ids of up to ${longestId} characters`);
   }
   if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
-  return faultOfOurs();
+  return internalError();
 }
 
 /** Sends the response for an unknown path or method. Its message omits the query, which may contain a key. */
@@ -86,18 +83,21 @@ export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply)
   sendError(reply, path, new ServiceError("missing", `route ${request.method} ${path} not found`));
 }
 
-/** Errors of malformed requests, whose API is unknown. */
-const broken: Record<string, { status: string; message: string }> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: "408 Request Timeout", message: "request: did not come in whole in time" },
-  HPE_HEADER_OVERFLOW: { status: "431 Request Header Fields Too Large", message: "headers: are too large" },
-};
+/** The error of a request that Node's parser rejects. */
+function errorOfBroken(code: string | undefined): ServiceError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new ServiceError("requestTimedOut", "request: did not arrive in time");
+  if (code === "HPE_HEADER_OVERFLOW") return new ServiceError("headersTooLarge", "headers: are too large");
+  return new ServiceError("invalid", "request: must be valid HTTP");
+}
 
-/** Sends the error for an incomplete or malformed request, in the forms of all APIs at once, and closes the connection. */
+/** Sends the error of an incomplete or malformed request in the forms of all APIs, because its API is unknown, and closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || socket.destroyed) return;
-  const { status, message } = broken[error.code ?? ""] ?? { status: "400 Bad Request", message: "request: is no HTTP" };
+  const { status, message } = errorOfBroken(error.code);
   const body = JSON.stringify({ message, error: message, data: null, errors: [{ message }] });
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  const length = `Content-Length: ${Buffer.byteLength(body)}`;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${length}`;
   if (socket.writable) socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
   else socket.destroy();
 }

@@ -9,7 +9,7 @@ import type { Auth } from "./auth";
 import { readAway } from "./request-body";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
-import { type RestV2Deps, registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
+import { registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
 /** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
 const keepAliveTimeout = 72_000;
@@ -30,7 +30,7 @@ export function createServer(deps: {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;
-  restV2: Omit<RestV2Deps, "auth" | "resources">;
+  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources">;
   /** The routes of the job API and of the worker channel; they check keys themselves. `ofUsers` goes onto those of users. */
   jobs: {
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
@@ -50,7 +50,9 @@ export function createServer(deps: {
   let requests = 0;
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
-    answerError(error, request, reply, (fault) => log.error({ err: fault, route: request.routeOptions.url }, "failed"));
+    answerError(error, request, reply, (fault) =>
+      log.error({ err: fault, route: request.routeOptions.url }, "request failed"),
+    );
   const newServer = (): FastifyInstance =>
     fastify({
       // Its own logging creates a logger for each request; errors and responses are logged below.
@@ -204,7 +206,7 @@ function acceptEmptyJson(app: FastifyInstance): void {
 /** Paths are logged as routes: an address may hold a key. */
 function logAnswers(app: FastifyInstance, log: Logger): void {
   app.addHook("onResponse", ({ method, routeOptions }, { statusCode, elapsedTime }, done) => {
-    log.debug({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, "answered");
+    log.debug({ method, route: routeOptions.url, status: statusCode, ms: Math.round(elapsedTime) }, "response sent");
     done();
   });
 }

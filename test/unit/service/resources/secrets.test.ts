@@ -90,7 +90,7 @@ test("nothing in the data folder but the store holds a secret's value or the API
     return files.filter((_file, index) => contents[index]?.includes(text));
   };
   // The scan finds what is there: the value in the store, and words of the log in the log.
-  expect(await holders("answered")).toContain("service.log");
+  expect(await holders("response sent")).toContain("service.log");
   const store = await holders(loud);
   expect(store.length).toBeGreaterThan(0);
   for (const file of store) expect(file).toMatch(/^service\.db/);
