@@ -14,7 +14,7 @@ import { StartError } from "./errors";
 import { createJobQueue } from "./jobs";
 import { setAsideOrphans } from "./orphans";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
-import type { EndpointEvents } from "./resources/endpoints";
+import type { EndpointEvents } from "./resources/endpoint-table";
 import type { ServiceSettings } from "./settings";
 import type { Database } from "./store/database";
 import { createContainers } from "./workers/containers/containers";
@@ -25,6 +25,7 @@ import type { LocalWorker } from "./workers/local-worker";
 import { createWorkerLogs, workerLogFolder } from "./workers/logs";
 import { servePipe } from "./workers/pipe";
 import { createWorkerPool } from "./workers/pool";
+import { createWorkerPresence } from "./workers/presence";
 import { createReaper } from "./workers/reaper";
 import { createWorkerRegistry, isLocalId, phaseOf } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
@@ -69,10 +70,12 @@ export function createJobEngine({
   const reaper = createReaper(settings.dataFolder);
   const registry = createWorkerRegistry();
   const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
+  const changed = (endpointId: string): void => pool.review(endpointId);
+  const presence = createWorkerPresence({
+    ...{ registry, clock: steady, timings, log, joined: tokens.joinedElsewhere, changed },
+  });
   const dispatcher = createDispatcher({
-    ...{ jobs, queue: live.queue, events, registry, clock: steady, timings, log },
-    joined: tokens.joinedElsewhere,
-    changed: (endpointId) => pool.review(endpointId),
+    ...{ jobs, queue: live.queue, events, registry, presence, clock: steady, timings, log, changed },
   });
   const containers = createContainers({
     ...{ dataFolder: settings.dataFolder, gpuMode: settings.gpus, clock, log },
@@ -139,7 +142,7 @@ export function createJobEngine({
   /** Registers the workers' routes alone. */
   function workerRoutes(app: FastifyInstance): void {
     const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
-    registerChannelRoutes(app, { dispatcher, jobs, stream: queue.stream, token, operationOf });
+    registerChannelRoutes(app, { dispatcher, presence, jobs, stream: queue.stream, token, operationOf });
   }
 
   const ofJobs = { queue, health, clock };
@@ -166,7 +169,7 @@ export function createJobEngine({
     async start(): Promise<void> {
       // Local workers end with their service; workers elsewhere may still run their jobs.
       const { kept, endpointIds } = queue.recover((workerId) => !isLocalId(workerId));
-      for (const job of kept) dispatcher.awaitReturn(job);
+      for (const job of kept) presence.awaitReturn(job);
       // A kill may have interrupted the removal of an endpoint.
       const left = new Set([...endpointIds, ...tokens.endpoints()]);
       const volumeIds = endpoints.volumeIds();

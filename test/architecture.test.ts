@@ -88,8 +88,8 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["examples/b/index.ts", 'import { x } from "../../provider";'],
     ["examples/c/index.ts", 'import { x } from "serverless-compute-api";'],
   ],
-  "only service/store/database.ts names libsql": [
-    ["service/store/jobs.ts", 'import Database from "libsql";'],
+  "only service/store names libsql": [
+    ["service/jobs/store.ts", 'import Database from "libsql";'],
     ["test/unit/a.test.ts", 'import { createClient } from "@libsql/client";'],
   ],
   "only the settings files read the environment": [

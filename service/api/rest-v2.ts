@@ -12,24 +12,31 @@ import { createPager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 import type { UserRateLimit } from "./user-rate-limit";
 
-/** Dependencies of REST v2. */
-export interface RestV2Deps {
-  auth: Pick<Auth, "checkRestV2">;
-  resources: Resources;
-  /** Undefined where requests are not limited. */
-  rateLimit: UserRateLimit | undefined;
-  view: WorkerView;
-  clock: Clock;
-  /** Elements of a page where a request has no limit. */
-  pageSize: number;
-  /** Root of the job API without a slash at its end; asked once the server listens. */
-  serverlessUrl(): string;
-}
-
 /** REST v2, to be registered under the root of the job API. */
-export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): void {
-  const { auth, resources, rateLimit } = deps;
-  const pager = createPager(deps.pageSize);
+export function registerRestV2Routes(
+  app: FastifyInstance,
+  {
+    auth,
+    resources,
+    rateLimit,
+    view,
+    clock,
+    pageSize,
+    serverlessUrl,
+  }: {
+    auth: Pick<Auth, "checkRestV2">;
+    resources: Resources;
+    /** Undefined where requests are not limited. */
+    rateLimit: UserRateLimit | undefined;
+    view: WorkerView;
+    clock: Clock;
+    /** Elements of a page where a request has no limit. */
+    pageSize: number;
+    /** Root of the job API without a slash at its end; asked once the server listens. */
+    serverlessUrl(): string;
+  },
+): void {
+  const pager = createPager(pageSize);
   const methods = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
     for (const one of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), one]));
@@ -39,7 +46,7 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
     rateLimit?.admit(reply);
   });
   type Id = { Params: { id: string } };
-  const nouns = Object.entries(nounsOf({ ...deps, pager }));
+  const nouns = Object.entries(nounsOf({ resources, pager, serverlessUrl }));
   for (const [path, { list, get, create, update, remove, bodyLimit }] of nouns) {
     const options = bodyLimit === undefined ? {} : { bodyLimit };
     app.get(path, async ({ query }) => list(query));
@@ -53,7 +60,7 @@ export function registerRestV2Routes(app: FastifyInstance, deps: RestV2Deps): vo
     });
     if (update) app.patch<Id>(`${path}/:id`, options, async ({ params, body }) => update(params.id, body));
   }
-  registerWorkerRoutes(app, { ...deps, pager });
+  registerWorkerRoutes(app, { resources, view, clock, pager });
   registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);
   // The fields of both limits are not documented.

@@ -7,6 +7,7 @@ import type { Jobs } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import { readMembers } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
+import type { WorkerPresence } from "../workers/presence";
 import { jobText, readResult, refusedResult, resultLimit } from "../workers/results";
 import { disconnectSignal, onAbort } from "./client-disconnect";
 import { bodyText, keepBodyText } from "./request-body";
@@ -31,12 +32,14 @@ export function registerChannelRoutes(
   app: FastifyInstance,
   {
     dispatcher,
+    presence,
     jobs,
     stream,
     token,
     operationOf,
   }: {
     dispatcher: Dispatcher;
+    presence: WorkerPresence;
     jobs: Pick<Jobs, "progress">;
     stream: Pick<JobStream, "append">;
     /** The token of the endpoint's workers; undefined when there is no such endpoint. */
@@ -53,7 +56,7 @@ export function registerChannelRoutes(
     throw error;
   });
   const workerOf = ({ params: { endpointId, workerId, jobId } }: FastifyRequest<OfWorker>) => ({
-    worker: dispatcher.greet(endpointId, workerId),
+    worker: presence.greet(endpointId, workerId),
     jobId,
   });
 
@@ -104,7 +107,7 @@ export function registerChannelRoutes(
   app.get<OfWorker>("/:endpointId/ping/:workerId", options, async (request) => {
     const { worker } = workerOf(request);
     const { job_id: ids, status, reason } = pingQuery.parse(request.query);
-    dispatcher.ping(worker, ids ? ids.split(",") : [], status === "unhealthy" ? (reason ?? "no reason") : undefined);
+    presence.ping(worker, ids ? ids.split(",") : [], status === "unhealthy" ? (reason ?? "no reason") : undefined);
     return { status: "ok" };
   });
 }

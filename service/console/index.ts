@@ -9,7 +9,20 @@ import type { ConsoleView } from "./overview";
 import { linkTo, registerConsoleRoutes } from "./routes";
 import { createConsoleSessions } from "./sessions";
 
-interface ConsoleDeps {
+/** How often queues are looked at for the charts, ms. */
+const sampleInterval = 1000;
+
+/** The web page of the service. At the start of the service it only counts; what it shows with is loaded with the first page. */
+export function createConsole({
+  apiKey,
+  auth,
+  clock,
+  resources,
+  view,
+  logFile,
+  jobRoutes,
+  serverlessUrl,
+}: {
   apiKey: string;
   auth: Pick<Auth, "checkRest">;
   clock: Clock;
@@ -19,14 +32,7 @@ interface ConsoleDeps {
   /** Registers the job API for callers that were checked before. */
   jobRoutes(app: FastifyInstance): void;
   serverlessUrl(): string;
-}
-
-/** How often queues are looked at for the charts, ms. */
-const sampleInterval = 1000;
-
-/** The web page of the service. At the start of the service it only counts; what it shows with is loaded with the first page. */
-export function createConsole({ apiKey, clock, resources, view, logFile, ...deps }: ConsoleDeps) {
-  const { serverlessUrl } = deps;
+}) {
   const sessions = createConsoleSessions(apiKey, clock);
   const metrics = createJobMetrics(view.events, view.waiting, clock);
   const sampling = setInterval(metrics.sample, sampleInterval).unref();
@@ -39,7 +45,8 @@ export function createConsole({ apiKey, clock, resources, view, logFile, ...deps
   };
   const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
   return {
-    routes: (app: FastifyInstance): void => registerConsoleRoutes(app, { ...deps, sessions, content, exists }),
+    routes: (app: FastifyInstance): void =>
+      registerConsoleRoutes(app, { sessions, auth, content, exists, jobRoutes, serverlessUrl }),
     /** A link that opens the console once, within an hour. */
     newLink: (): string => linkTo(serverlessUrl(), sessions.newLink()),
     /** Stops counting. */

@@ -9,17 +9,6 @@ import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";
 import type { ConsoleSessions } from "./sessions";
 
-/** Dependencies of the console's routes. `content` is loaded at the first request that uses it. */
-interface ConsoleRouteDeps {
-  sessions: ConsoleSessions;
-  auth: Pick<Auth, "checkRest">;
-  serverlessUrl(): string;
-  content(): Promise<ConsoleContent>;
-  exists(endpointId: string): boolean;
-  /** Registers the job API without its own authentication. */
-  jobRoutes(app: FastifyInstance): void;
-}
-
 /** Address of a link that opens the console once. */
 export const linkTo = (serverlessUrl: string, token: string): string => `${serverlessUrl}/?t=${token}`;
 
@@ -35,8 +24,26 @@ interface OfJob {
 }
 
 /** Registers the console: the empty page without authentication, its data and actions for sessions only. */
-export function registerConsoleRoutes(app: FastifyInstance, deps: ConsoleRouteDeps): void {
-  const { sessions, auth, serverlessUrl, content, exists } = deps;
+export function registerConsoleRoutes(
+  app: FastifyInstance,
+  {
+    sessions,
+    auth,
+    content,
+    exists,
+    jobRoutes,
+    serverlessUrl,
+  }: {
+    sessions: ConsoleSessions;
+    auth: Pick<Auth, "checkRest">;
+    /** Loaded at the first request that uses it. */
+    content(): Promise<ConsoleContent>;
+    exists(endpointId: string): boolean;
+    /** Registers the job API without its own authentication. */
+    jobRoutes(app: FastifyInstance): void;
+    serverlessUrl(): string;
+  },
+): void {
   const guard = createConsoleGuard(sessions, serverlessUrl);
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(securityHeaders);
@@ -85,6 +92,6 @@ export function registerConsoleRoutes(app: FastifyInstance, deps: ConsoleRouteDe
       if (input === undefined) throw notFound("job", params.jobId);
       return reply.type("application/json").send(input);
     });
-    scope.register(async (jobs) => deps.jobRoutes(jobs), { prefix: "/console/v2" });
+    scope.register(async (jobs) => jobRoutes(jobs), { prefix: "/console/v2" });
   });
 }

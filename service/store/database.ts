@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import Libsql from "libsql";
-import { z } from "zod";
-import { StartError } from "../errors";
 import { prepareDataFolder, storeFile } from "./data-folder";
-import { diskFault, sqliteCode, unreadable } from "./faults";
+import { diskFault, unreadable } from "./faults";
+import { lockFolder, versionOf } from "./folder-lock";
 import { createTables } from "./schema";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
@@ -101,43 +99,6 @@ export function openDatabase(dataFolder: string, faults = ignored): Database {
   } catch (error) {
     unlock();
     throw unreadable(dataFolder, error);
-  }
-}
-
-/**
- * The lock is an open write transaction on a separate file. The operating system releases it when the process ends, so there are no
- * stale locks. The process id is committed before that, for the message of a second service.
- */
-function lockFolder(dataFolder: string): () => void {
-  const lock = new Libsql(join(dataFolder, "lock"), { timeout: 0 });
-  try {
-    lock.exec("BEGIN IMMEDIATE");
-    lock.exec(`PRAGMA user_version = ${process.pid}`);
-    lock.exec("COMMIT");
-    lock.exec("BEGIN IMMEDIATE");
-  } catch (error) {
-    const owner = ownerOf(lock);
-    lock.close();
-    if (sqliteCode(error) !== "SQLITE_BUSY") throw error;
-    throw new StartError(
-      `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that one or choose another folder with --data`,
-    );
-  }
-  return () => {
-    lock.exec("ROLLBACK");
-    lock.close();
-  };
-}
-
-const versionRow = z.object({ user_version: z.number() });
-const versionOf = (connection: Libsql.Database): number =>
-  versionRow.parse(connection.prepare("PRAGMA user_version").get()).user_version;
-
-function ownerOf(lock: Libsql.Database): string {
-  try {
-    return String(versionOf(lock));
-  } catch {
-    return "unknown";
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import { ServiceError } from "../errors";
 import type { JobEvents } from "../jobs/events";
-import type { RunningJob, TakenJob } from "../jobs/job";
+import type { TakenJob } from "../jobs/job";
 import type { JobOutcome, Jobs } from "../jobs/jobs";
 import type { Taker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
-import { isBusy, isLocalId, type Worker, type WorkerRegistry } from "./registry";
+import type { WorkerPresence } from "./presence";
+import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 
 /** A worker's end of a pipe. */
 interface WorkerPipe {
@@ -25,21 +25,29 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
  * Gives jobs to workers and takes their results. Workers reach it over HTTP (api/worker-channel.ts), where each call for a job
  * and each call for jobs to stop is a long poll, or over a pipe (workers/pipe.ts).
  */
-export function createDispatcher(deps: {
+export function createDispatcher({
+  jobs,
+  queue,
+  events,
+  registry,
+  presence,
+  clock,
+  timings,
+  log,
+  changed,
+}: {
   jobs: Pick<Jobs, "take" | "await" | "finish" | "giveBack">;
   /** An endpoint's waiting jobs and workers. */
   queue(endpointId: string): { readonly size: number; leave(taker: Taker): boolean };
   events: JobEvents;
   registry: WorkerRegistry;
+  presence: Pick<WorkerPresence, "asked">;
   clock: Clock;
   timings: JobTimings;
-  log: Pick<Logger, "debug" | "info" | "warn">;
-  /** A worker elsewhere joined the endpoint. */
-  joined(endpointId: string): void;
-  /** Something about the endpoint's workers changed. */
+  log: Pick<Logger, "debug" | "warn">;
+  /** Called after a change of the endpoint's workers. */
   changed(endpointId: string): void;
 }) {
-  const { jobs, queue, events, registry, clock, timings, log, joined, changed } = deps;
   let closed = false;
   const longPolls = createLongPolls(clock);
   const { held, wake, wakeAll } = longPolls;
@@ -109,11 +117,12 @@ export function createDispatcher(deps: {
     freed(worker);
   }
 
-  /** Waits at the queue; `give` gets the job, or nothing when the worker ended meanwhile. */
-  function wait(worker: Worker, give: (taken: TakenJob | undefined) => void): void {
+  /** Waits at the queue; `give` receives the job, or undefined if the worker has ended. */
+  function wait(worker: Worker, give: (taken: TakenJob | undefined) => void, endsWithService = false): void {
     const taker: Taker = {
       workerId: worker.id,
       last: worker.stale,
+      endsWithService,
       give(taken) {
         if (takers.get(worker) === taker) takers.delete(worker);
         // The worker ended in the transaction that assigned the job, so the requeue of its jobs missed this one.
@@ -134,23 +143,16 @@ export function createDispatcher(deps: {
     queue(worker.endpointId).leave(taker);
   }
 
-  /** The next job of a worker with a pipe, which begins with it at once. */
+  /** Sends the next job to a worker with a pipe. */
   function sendNext(worker: Worker, pipe: WorkerPipe): void {
     if (closed || worker.retiring) return;
     worker.asking = 1;
     worker.lastAskAt = clock.now();
-    const taker: Taker = {
-      workerId: worker.id,
-      last: worker.stale,
-      endsWithService: true,
-      give(taken) {
-        takers.delete(worker);
-        worker.asking = 0;
-        pipe.send(taken);
-      },
+    const give = (taken: TakenJob | undefined): void => {
+      worker.asking = 0;
+      if (taken) pipe.send(taken);
     };
-    takers.set(worker, taker);
-    jobs.await(worker.endpointId, taker);
+    wait(worker, give, true);
   }
 
   /** The first job that comes while the poll is open, and others that wait then. */
@@ -181,53 +183,13 @@ export function createDispatcher(deps: {
     return [first, ...(await more)];
   }
 
-  function noteAsk(worker: Worker): void {
-    worker.lastAskAt = clock.now();
-    worker.unwell = undefined;
-    if (worker.firstAskAt !== undefined) return;
-    worker.firstAskAt = clock.now();
-    worker.idleSince = clock.now();
-    changed(worker.endpointId);
-  }
-
   return {
-    /** The worker behind a call, noted as heard of; one elsewhere joins with its first call. */
-    greet(endpointId: string, workerId: string): Worker {
-      const known = registry.find(endpointId, workerId);
-      if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
-      // Before the worker is added: if the store fails, the next call joins.
-      if (!known) joined(endpointId);
-      const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });
-      if (!known) log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
-      worker.lastSeenAt = clock.now();
-      if (worker.awaitedUntil !== undefined) {
-        worker.awaitedUntil = undefined;
-        worker.suspectSince = undefined;
-        worker.lastAskAt = clock.now();
-        log.info({ endpoint: endpointId, worker: workerId }, "worker: returned to its jobs");
-        changed(endpointId);
-      }
-      return worker;
-    },
-
-    /** Reserves a job that a worker elsewhere had when the service started, until the worker returns or `returnGrace` is over. */
-    awaitReturn({ id, endpointId, workerId, lowPriority }: RunningJob): void {
-      const now = clock.now();
-      let worker = registry.find(endpointId, workerId);
-      if (!worker) {
-        worker = registry.add({ id: workerId, endpointId, local: false, now });
-        worker.firstAskAt = now;
-        worker.awaitedUntil = now + timings.returnGrace;
-      }
-      worker.jobs.set(id, { since: now, lowPriority, recovered: true });
-    },
-
     /**
      * Returns up to `max` jobs; waits for the first one. Returns none after the timeout, if the worker is retiring or the signal
      * aborts. `busy` is the worker's own report: false means that it has no job.
      */
     async take(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<TakenJob[]> {
-      noteAsk(worker);
+      presence.asked(worker);
       if (busy === false) await reconcile(worker);
       if (closed || worker.retiring) {
         await held(worker, dismissedHold, signal, aborted);
@@ -247,7 +209,7 @@ export function createDispatcher(deps: {
     /** Connects a worker's pipe, which then receives one job after the other, and requests to stop jobs. */
     connect(worker: Worker, pipe: WorkerPipe): void {
       pipes.set(worker, pipe);
-      noteAsk(worker);
+      presence.asked(worker);
       sendNext(worker, pipe);
     },
 
@@ -270,16 +232,6 @@ export function createDispatcher(deps: {
 
     /** Jobs that the worker has to stop; waits for the first one. */
     stops: stops.poll,
-
-    ping(worker: Worker, jobIds: string[], unwell: string | undefined): void {
-      // From the first ping on its silence is watched.
-      if (!worker.pinged || worker.unwell !== unwell) changed(worker.endpointId);
-      worker.pinged = true;
-      worker.unwell = unwell;
-      // Only a worker that names its jobs reports that another one is over.
-      if (jobIds.length === 0) return;
-      for (const jobId of [...worker.stopping.keys()]) if (!jobIds.includes(jobId)) worker.stopping.delete(jobId);
-    },
 
     /** Gives a worker no more jobs and ends its waits. */
     dismiss(worker: Worker): void {

@@ -1,29 +1,49 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, extname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
-import { CommandLineError, splitCommandLine } from "./command-line";
+import { splitCommandLine } from "./command-line";
 import type { Containers } from "./containers/containers";
-import { commandOf, handlerIn, typed } from "./handler-files";
+import { commandOf } from "./handler-files";
+import { resolveCommand, type WorkerCommand } from "./image-command";
 import type { LogFile } from "./logs";
 import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
 
-/** A started worker, the reason why none can be started, or the time at which its runtime is known. */
-type StartOutcome =
-  | { id: string; process: WorkerProcess; image: string; redact: Redact }
-  | { error: string }
-  | { until: Promise<void> };
+/** A worker that was started. */
+export interface StartedWorker {
+  id: string;
+  process: WorkerProcess;
+  image: string;
+  redact: Redact;
+}
+
+/** A started worker, the reason why none can be started, or a promise that resolves when its runtime is known. */
+type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> };
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
-interface StarterDeps {
+/**
+ * Starts the workers of endpoints: each with the template's image and environment, the endpoint's token and a log. An image
+ * with a command on this machine runs as a process with a home folder, any other one in a container.
+ */
+export function createWorkerStarter({
+  endpoints,
+  images,
+  runtime,
+  containers,
+  homes,
+  serverlessUrl,
+  token: tokenOf,
+  log: logOf,
+  reaper,
+  clock,
+  timings,
+}: {
   endpoints: EndpointLookup;
   /** Image name → command line or handler file. */
   images: Record<string, string>;
@@ -38,15 +58,7 @@ interface StarterDeps {
   reaper: Reaper;
   clock: Clock;
   timings: JobTimings;
-}
-
-/**
- * Starts the workers of endpoints: each with the template's image and environment, the endpoint's token and a log. An image
- * with a command on this machine runs as a process with a home folder, any other one in a container.
- */
-export function createWorkerStarter(deps: StarterDeps) {
-  const { endpoints, images, runtime, containers, homes, reaper, clock, timings } = deps;
-
+}) {
   function start(endpointId: string): StartOutcome {
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
@@ -59,9 +71,9 @@ export function createWorkerStarter(deps: StarterDeps) {
     const command = inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, noContainer);
     if (command && "error" in command) return command;
     const id = newLocalId();
-    const token = deps.token(endpointId);
+    const token = tokenOf(endpointId);
     const redact = createRedaction([...found.secretValues, token]);
-    const log = deps.log(endpointId);
+    const log = logOf(endpointId);
     const onLine = (line: string): void => log.write(`${new Date(clock.now()).toISOString()} ${id} ${redact(line)}`);
     const connection = (serverlessUrl: string): Record<string, string> => ({
       ...readableOutput,
@@ -76,7 +88,7 @@ export function createWorkerStarter(deps: StarterDeps) {
     function startCommand(known: WorkerCommand): WorkerProcess {
       const home = join(homes, endpointId);
       mkdirSync(home, { recursive: true, mode: 0o700 });
-      const env = { ...machineEnvironment(home), ...connection(deps.serverlessUrl()) };
+      const env = { ...machineEnvironment(home), ...connection(serverlessUrl()) };
       return startProcess({ ...known, env, mark: workerMark(id), reaper, clock, onLine });
     }
 
@@ -92,7 +104,7 @@ export function createWorkerStarter(deps: StarterDeps) {
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
     const error = "error" in outcome ? outcome.error : undefined;
     if (error !== undefined && error !== lastErrors.get(endpointId))
-      deps.log(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
+      logOf(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
     if (error === undefined) lastErrors.delete(endpointId);
     else lastErrors.set(endpointId, error);
     return outcome;
@@ -162,86 +174,4 @@ function connectionOf(identity: WorkerIdentity): Record<string, string> {
     RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true",
     RUNPOD_SKIP_GPU_CHECK: "true",
   };
-}
-
-interface WorkerCommand {
-  file: string;
-  args: string[];
-  /** True if the program talks to the service over its file descriptor 3, as the Node worker does. */
-  channel: boolean;
-}
-
-/**
- * Finds the command of an image. A command line runs as it is; a handler file alone is run by the Node worker. `dockerArgs`
- * are appended as arguments. `noContainer` is why the image does not run in a container either.
- */
-export function resolveCommand(
-  images: Record<string, string>,
-  image: string,
-  dockerArgs: string,
-  noContainer?: string,
-): WorkerCommand | { error: string } {
-  const line = commandOf(images, image);
-  if (line === undefined) {
-    const known = Object.keys(images);
-    const have = known.length > 0 ? `images that have one: ${known.join(", ")}` : "no image has one";
-    const container = noContainer === undefined ? "" : `, or let a Docker Engine run the image itself (${noContainer})`;
-    return {
-      error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file${container}`,
-    };
-  }
-  try {
-    const words = splitCommandLine(line);
-    const args = splitCommandLine(dockerArgs);
-    const [file, ...rest] = words;
-    if (file === undefined)
-      return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
-    const handler = handlerIn(words);
-    if (handler !== undefined) return handlerCommand(image, handler, args);
-    return { file, args: [...rest, ...args], channel: false };
-  } catch (error) {
-    if (error instanceof CommandLineError)
-      return { error: `the command of the image "${image}" cannot be read: ${error.message}` };
-    throw error;
-  }
-}
-
-function handlerCommand(image: string, handler: string, args: string[]): WorkerCommand | { error: string } {
-  if (!existsSync(handler)) {
-    return {
-      error: `the handler file ${handler} of the image "${image}" does not exist; name another one with --image ${image}=FILE`,
-    };
-  }
-  const host = hostProgram();
-  const loader = [host, handler].some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
-  if (loader === undefined) {
-    return {
-      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run by itself; run npm install tsx in its folder, or use Node 22.18 or later`,
-    };
-  }
-  // Without this flag, the version of Node is the last line of every crash.
-  const node = ["--no-extra-info-on-fatal-exception", ...loader];
-  return { file: process.execPath, args: [...node, host, handler, ...args], channel: true };
-}
-
-/** The Node worker. Next to the sources, the compiled one is preferred while it is up to date: it starts three times as fast. */
-function hostProgram(): string {
-  const beside = join(__dirname, "node-host.js");
-  if (existsSync(beside)) return beside;
-  const source = join(__dirname, "node-host.ts");
-  const compiled = join(__dirname, "..", "dist", "workers", "node-host.js");
-  return existsSync(compiled) && statSync(compiled).mtimeMs >= statSync(source).mtimeMs ? compiled : source;
-}
-
-/**
- * The flags with which Node runs TypeScript; undefined if it cannot. tsx is preferred where the handler's project has it,
- * because Node's own type stripping lacks things such as enums and imports without an extension.
- */
-function typescriptLoader(handler: string): string[] | undefined {
-  try {
-    const tsx = createRequire(__filename).resolve("tsx", { paths: [dirname(handler), __dirname] });
-    return ["--import", pathToFileURL(tsx).href];
-  } catch {
-    return "typescript" in process.features && process.features.typescript ? [] : undefined;
-  }
 }

@@ -4,13 +4,12 @@ import { createAlarm } from "../jobs/alarm";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
 import type { GiveBackReason, Jobs } from "../jobs/jobs";
-import { type JobTimings, startFailureLimit } from "../jobs/timings";
+import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
-import type { EndpointRow } from "../resources/endpoints";
+import type { EndpointRow } from "../resources/endpoint-table";
 import { ShortLivedMap } from "../short-lived-map";
-import { createStartBackoff } from "./backoff";
 import type { Dispatcher } from "./dispatcher";
-import type { WorkerStarter } from "./launch";
+import type { StartedWorker, WorkerStarter } from "./launch";
 import { kill, type LocalWorker, localWorkerOf } from "./local-worker";
 import { createWorkerProblems } from "./problems";
 import type { ProcessEnd } from "./process";
@@ -18,6 +17,7 @@ import { isBusy, type Worker, type WorkerRegistry } from "./registry";
 import { createRollouts } from "./rollout";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
+import { createWorkerStarts } from "./starts";
 import { judge, type Verdict } from "./watch";
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
@@ -25,7 +25,20 @@ export type WorkerPool = ReturnType<typeof createWorkerPool>;
 const unfit = "no longer fits the endpoint";
 
 /** Keeps every endpoint at the workers it should have: starts, retires and replaces them. */
-export function createWorkerPool(deps: {
+export function createWorkerPool({
+  registry,
+  dispatcher,
+  jobs,
+  events,
+  pressing,
+  serve,
+  endpoints,
+  joinedElsewhere,
+  starter,
+  clock,
+  timings,
+  log,
+}: {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss">;
   jobs: Pick<Jobs, "refuse" | "giveBack">;
@@ -42,29 +55,18 @@ export function createWorkerPool(deps: {
   timings: JobTimings;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
-  const { registry, dispatcher, jobs, events, pressing, endpoints, starter, clock, timings, log } = deps;
   const processes = new Map<Worker, LocalWorker>();
-  const backoff = createStartBackoff(clock, timings);
   const rollouts = createRollouts();
-  const throttled = new Map<string, number>();
   const problems = createWorkerProblems(clock, timings);
-  /** Endpoints whose workers can be started once their runtime is known. */
-  const awaiting = new Set<string>();
+  const starts = createWorkerStarts({
+    ...{ starter, problems, registry, jobs, events, pressing, clock, timings, log, review, add },
+    // In a rollout, jobs wait for the old workers or for the next version.
+    mayRefuse: (endpointId) => !joinedElsewhere(endpointId) && !rollouts.has(endpointId),
+  });
   const ends = new Set<Promise<void>>();
   const reviews = new ShortLivedMap<string, true>();
   let started = false;
   let stopping = false;
-  events.on("ended", (job, before) => {
-    // A handler's failure is the worker's work too; a crash is not.
-    const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
-    if (!byWorker || before.status !== "IN_PROGRESS") return;
-    const worker = registry.find(job.endpointId, before.workerId);
-    if (worker && job.status === "COMPLETED") worker.worked = true;
-    // The behaviour of an outdated worker proves nothing about newly started ones.
-    if (worker?.stale) return;
-    backoff.forget(job.endpointId);
-    problems.worked(job.endpointId);
-  });
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "pool: pass failed; retrying"));
 
   /** Scales one endpoint by its rules; returns the time of the next pass. */
@@ -79,54 +81,18 @@ export function createWorkerPool(deps: {
     for (const worker of alive) {
       if (plan.retire.includes(worker.id)) retire(worker, worker.stale ? unfit : "is not needed any more");
     }
-    return Math.min(plan.lookAt, startWorkers(endpoint, plan.start));
+    return Math.min(plan.lookAt, starts.start(endpoint, plan.start));
   }
 
-  function startWorkers({ id: endpointId, version }: EndpointRow, wanted: number): number {
-    throttled.delete(endpointId);
-    for (let left = wanted; left > 0; left--) {
-      const notBefore = backoff.notBefore(endpointId);
-      if (notBefore > clock.now()) {
-        throttled.set(endpointId, left);
-        return notBefore;
-      }
-      if (awaiting.has(endpointId)) return Number.POSITIVE_INFINITY;
-      const outcome = starter.start(endpointId);
-      if ("until" in outcome) {
-        awaiting.add(endpointId);
-        void outcome.until.then(() => {
-          awaiting.delete(endpointId);
-          review(endpointId);
-        });
-        return Number.POSITIVE_INFINITY;
-      }
-      if ("error" in outcome) {
-        if (problems.of(endpointId, []) !== outcome.error) log.warn({ endpoint: endpointId }, outcome.error);
-        problems.cannotStart(endpointId, outcome.error);
-        throttled.set(endpointId, left);
-        backoff.failed(endpointId, false);
-        return backoff.notBefore(endpointId);
-      }
-      const worker = registry.add({ id: outcome.id, endpointId, local: true, version, now: clock.now() });
-      const local = localWorkerOf(worker, outcome, clock, () => review(endpointId));
-      processes.set(worker, local);
-      deps.serve(local);
-      log.info({ endpoint: endpointId, worker: worker.id, version }, "worker: starting");
-      const end = outcome.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
-      ends.add(end);
-    }
-    return Number.POSITIVE_INFINITY;
-  }
-
-  /**
-   * Fails the jobs that wait for workers which do not come up. Jobs of low priority wait for any worker. If a worker elsewhere
-   * ever joined, the jobs wait for its return. In a rollout jobs wait for the old workers, or for the next version.
-   */
-  function refuseWaiting(endpointId: string, error: string): void {
-    if (deps.joinedElsewhere(endpointId) || rollouts.has(endpointId)) return;
-    for (const { id } of [...pressing(endpointId)]) {
-      jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
-    }
+  /** Adds a worker that was just started. */
+  function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): void {
+    const worker = registry.add({ id: started.id, endpointId, local: true, version, now: clock.now() });
+    const local = localWorkerOf(worker, started, clock, () => review(endpointId));
+    processes.set(worker, local);
+    serve(local);
+    log.info({ endpoint: endpointId, worker: worker.id, version }, "worker: starting");
+    const end = started.process.ended.then((how) => ended(local, how)).finally(() => ends.delete(end));
+    ends.add(end);
   }
 
   function retire(worker: Worker, reason: string): void {
@@ -156,13 +122,7 @@ export function createWorkerPool(deps: {
     const crashed = local.reason === undefined || local.lost;
     const jobIds = [...worker.jobs.keys()];
     const starting = worker.firstAskAt === undefined;
-    if (crashed && (starting || jobIds.length > 0 || !end.clean)) {
-      const failedStarts = backoff.failed(endpointId, starting);
-      if (starting) {
-        const why = problems.startFailed(endpointId, local, end);
-        if (failedStarts >= startFailureLimit) refuseWaiting(endpointId, why);
-      }
-    }
+    if (crashed && (starting || jobIds.length > 0 || !end.clean)) starts.failed(local, end, starting);
     for (const jobId of jobIds) {
       const error = problems.jobLost(endpointId, local, end, crashed);
       await takeBack(jobId, worker, crashed ? "crashed" : "interrupted", error);
@@ -227,16 +187,10 @@ export function createWorkerPool(deps: {
     });
   }
 
-  function forgetFailures(endpointId: string): void {
-    backoff.forget(endpointId);
-    problems.forget(endpointId);
-  }
-
   /** Ends the endpoint's workers at once; resolves when they are gone. */
   async function drop(endpointId: string): Promise<void> {
-    forgetFailures(endpointId);
+    starts.forget(endpointId);
     rollouts.forget(endpointId);
-    throttled.delete(endpointId);
     const gone: Promise<unknown>[] = [];
     for (const worker of registry.of(endpointId)) {
       const local = processes.get(worker);
@@ -258,7 +212,7 @@ export function createWorkerPool(deps: {
      * before it completed a job may hang: they end immediately, and their jobs are requeued.
      */
     replaceAll(endpointId: string): void {
-      forgetFailures(endpointId);
+      starts.forget(endpointId);
       const workers = registry.of(endpointId).filter(({ local }) => local);
       const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId));
       for (const worker of useless) retire(worker, unfit);
@@ -271,7 +225,7 @@ export function createWorkerPool(deps: {
     },
     drop,
     /** Workers that wait for the end of a back-off before they are started. */
-    throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
+    throttled: starts.throttled,
     /** Why no worker of the endpoint comes up, or why the last one crashed; undefined when all is well. */
     problem: (endpointId: string): string | undefined =>
       problems.of(

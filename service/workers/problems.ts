@@ -4,6 +4,8 @@ import type { LocalWorker } from "./local-worker";
 import type { ProcessEnd } from "./process";
 import { phaseOf } from "./registry";
 
+export type WorkerProblems = ReturnType<typeof createWorkerProblems>;
+
 /** Why the workers of endpoints do no work, for `/health`, `status` and the console. */
 export function createWorkerProblems(clock: Clock, timings: JobTimings) {
   const starts = new Map<string, string>();

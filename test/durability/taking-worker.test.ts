@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { defaultTimings } from "../../service/jobs/timings";
 import { openDatabase } from "../../service/store/database";
 import { createDispatcher } from "../../service/workers/dispatcher";
+import { createWorkerPresence } from "../../service/workers/presence";
 import { createWorkerRegistry } from "../../service/workers/registry";
 import { ManualClock } from "../support/manual-clock";
 import { startLife } from "./history/parts";
@@ -26,15 +27,9 @@ async function openDispatcher() {
   const registry = createWorkerRegistry();
   const { jobs, events, live } = life;
   const log = pino({ level: "silent" });
-  const around = {
-    queue: live.queue,
-    clock,
-    timings: defaultTimings,
-    log,
-    joined: () => undefined,
-    changed: () => undefined,
-  };
-  const dispatcher = createDispatcher({ jobs, events, registry, ...around });
+  const around = { registry, clock, timings: defaultTimings, log, joined: () => undefined, changed: () => undefined };
+  const presence = createWorkerPresence(around);
+  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, ...around });
   const worker = registry.add({ id: "worker", endpointId, local: true, now: clock.now() });
   const times = { createdAt: clock.now(), expiresAt: clock.now() + 60_000 };
   const fields = { operation: "run", lowPriority: false, executionTimeout: undefined, webhook: undefined } as const;

@@ -208,9 +208,9 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "only service/store/database.ts names libsql",
+    sentence: "only service/store names libsql",
     breaches: badImports(
-      (source) => source.path !== "service/store/database.ts",
+      (source) => !within(source, "service/store"),
       (to) => /^(@libsql\/|libsql(\/|$))/.test(to),
     ),
   },

@@ -31,17 +31,6 @@ interface WorkerStart {
   onLine(line: string): void;
 }
 
-interface ContainersDeps {
-  /** Address of the engine; throws an Error with the reason if it is unknown. */
-  address(): EngineAddress;
-  dataFolder: string;
-  gpuMode: GpuMode;
-  /** Listens on an address of this machine for workers' calls only; resolves with the port. */
-  listen(address: string): Promise<number>;
-  clock: Clock;
-  log: Pick<Logger, "info" | "warn">;
-}
-
 /** Facts about an engine that responds. */
 interface Engine {
   client: EngineClient;
@@ -73,8 +62,23 @@ const refusesDiskLimit = /storage-?\s?opt|support.*quota|quota.*support/i;
 const volumeFolder = (dataFolder: string, volumeId: string): string => join(dataFolder, "volumes", volumeId);
 
 /** Runs workers as containers of a Docker Engine. */
-export function createContainers(deps: ContainersDeps) {
-  const { dataFolder, gpuMode, clock, log } = deps;
+export function createContainers({
+  address,
+  dataFolder,
+  gpuMode,
+  listen,
+  clock,
+  log,
+}: {
+  /** Address of the engine; throws an Error with the reason if it is unknown. */
+  address(): EngineAddress;
+  dataFolder: string;
+  gpuMode: GpuMode;
+  /** Listens on an address of this machine for workers' calls only; resolves with the port. */
+  listen(address: string): Promise<number>;
+  clock: Clock;
+  log: Pick<Logger, "info" | "warn">;
+}) {
   let engine: Engine | undefined;
   let why: string | undefined;
   let opening: Promise<void> | undefined;
@@ -84,7 +88,7 @@ export function createContainers(deps: ContainersDeps) {
 
   async function connect(): Promise<void> {
     try {
-      const client = createEngineClient(deps.address());
+      const client = createEngineClient(address());
       const signal = AbortSignal.any([AbortSignal.timeout(answerLimit), closed.signal]);
       const { NCPU, Runtimes } = info.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
@@ -100,7 +104,7 @@ export function createContainers(deps: ContainersDeps) {
   function openEngine(client: EngineClient, abilities: EngineAbilities): Engine {
     const images = createImages(client, clock, pulledImages.add);
     const network = networkOf(dataFolder);
-    const place = createPlaceFinder({ client, network, labels: { [labels.data]: dataFolder }, listen: deps.listen });
+    const place = createPlaceFinder({ client, network, labels: { [labels.data]: dataFolder }, listen });
     const closing = new AbortController();
     const outOfMemory = new Set<string>();
     const filters = JSON.stringify({ event: ["oom"], label: [`${labels.data}=${dataFolder}`] });

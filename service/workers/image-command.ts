@@ -1,0 +1,89 @@
+import { existsSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, extname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CommandLineError, splitCommandLine } from "./command-line";
+import { commandOf, handlerIn, typed } from "./handler-files";
+
+/** A program of this machine that runs as the worker of an image. */
+export interface WorkerCommand {
+  file: string;
+  args: string[];
+  /** True if the program talks to the service over its file descriptor 3, as the Node worker does. */
+  channel: boolean;
+}
+
+/**
+ * Finds the command of an image. A command line runs as it is; a handler file alone is run by the Node worker. `dockerArgs`
+ * are appended as arguments. `noContainer` is why the image does not run in a container either.
+ */
+export function resolveCommand(
+  images: Record<string, string>,
+  image: string,
+  dockerArgs: string,
+  noContainer?: string,
+): WorkerCommand | { error: string } {
+  const line = commandOf(images, image);
+  if (line === undefined) {
+    const known = Object.keys(images);
+    const have = known.length > 0 ? `images that have one: ${known.join(", ")}` : "no image has one";
+    const container = noContainer === undefined ? "" : `, or let a Docker Engine run the image itself (${noContainer})`;
+    return {
+      error: `the image "${image}" has no command on this machine (${have}); start the service with --image ${image}=COMMAND, where COMMAND is a command line or a .mjs, .js or .ts handler file${container}`,
+    };
+  }
+  try {
+    const words = splitCommandLine(line);
+    const args = splitCommandLine(dockerArgs);
+    const [file, ...rest] = words;
+    if (file === undefined)
+      return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
+    const handler = handlerIn(words);
+    if (handler !== undefined) return handlerCommand(image, handler, args);
+    return { file, args: [...rest, ...args], channel: false };
+  } catch (error) {
+    if (error instanceof CommandLineError)
+      return { error: `the command of the image "${image}" cannot be read: ${error.message}` };
+    throw error;
+  }
+}
+
+function handlerCommand(image: string, handler: string, args: string[]): WorkerCommand | { error: string } {
+  if (!existsSync(handler)) {
+    return {
+      error: `the handler file ${handler} of the image "${image}" does not exist; name another one with --image ${image}=FILE`,
+    };
+  }
+  const host = hostProgram();
+  const loader = [host, handler].some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
+  if (loader === undefined) {
+    return {
+      error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run by itself; run npm install tsx in its folder, or use Node 22.18 or later`,
+    };
+  }
+  // Without this flag, the version of Node is the last line of every crash.
+  const node = ["--no-extra-info-on-fatal-exception", ...loader];
+  return { file: process.execPath, args: [...node, host, handler, ...args], channel: true };
+}
+
+/** The Node worker. Next to the sources, the compiled one is preferred while it is up to date: it starts three times as fast. */
+function hostProgram(): string {
+  const beside = join(__dirname, "node-host.js");
+  if (existsSync(beside)) return beside;
+  const source = join(__dirname, "node-host.ts");
+  const compiled = join(__dirname, "..", "dist", "workers", "node-host.js");
+  return existsSync(compiled) && statSync(compiled).mtimeMs >= statSync(source).mtimeMs ? compiled : source;
+}
+
+/**
+ * The flags with which Node runs TypeScript; undefined if it cannot. tsx is preferred where the handler's project has it,
+ * because Node's own type stripping lacks things such as enums and imports without an extension.
+ */
+function typescriptLoader(handler: string): string[] | undefined {
+  try {
+    const tsx = createRequire(__filename).resolve("tsx", { paths: [dirname(handler), __dirname] });
+    return ["--import", pathToFileURL(tsx).href];
+  } catch {
+    return "typescript" in process.features && process.features.typescript ? [] : undefined;
+  }
+}

@@ -1,0 +1,120 @@
+import type { Logger } from "pino";
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobEvents } from "../jobs/events";
+import type { QueuedJob } from "../jobs/job";
+import type { Jobs } from "../jobs/jobs";
+import { type JobTimings, startFailureLimit } from "../jobs/timings";
+import type { EndpointRow } from "../resources/endpoint-table";
+import { createStartBackoff } from "./backoff";
+import type { StartedWorker, WorkerStarter } from "./launch";
+import type { LocalWorker } from "./local-worker";
+import type { WorkerProblems } from "./problems";
+import type { ProcessEnd } from "./process";
+import type { WorkerRegistry } from "./registry";
+
+/** Starts workers, after the backoff of their endpoint and once their runtime is known, and fails the jobs that wait for none. */
+export function createWorkerStarts({
+  starter,
+  problems,
+  registry,
+  jobs,
+  events,
+  pressing,
+  mayRefuse,
+  clock,
+  timings,
+  log,
+  review,
+  add,
+}: {
+  starter: WorkerStarter;
+  problems: WorkerProblems;
+  registry: Pick<WorkerRegistry, "find">;
+  jobs: Pick<Jobs, "refuse">;
+  events: JobEvents;
+  /** An endpoint's waiting jobs that may start workers: all but those of low priority, which wait for any worker. */
+  pressing(endpointId: string): Iterable<Pick<QueuedJob, "id">>;
+  /** Returns false if other workers may run the endpoint's waiting jobs. */
+  mayRefuse(endpointId: string): boolean;
+  clock: Clock;
+  timings: JobTimings;
+  log: Pick<Logger, "warn" | "error">;
+  /** Requests another start of the endpoint's missing workers. */
+  review(endpointId: string): void;
+  /** Called for each started worker. */
+  add(endpoint: EndpointRow, started: StartedWorker): void;
+}) {
+  const backoff = createStartBackoff(clock, timings);
+  const throttled = new Map<string, number>();
+  /** Endpoints whose workers can be started once their runtime is known. */
+  const awaiting = new Set<string>();
+
+  events.on("ended", (job, before) => {
+    // A failure that the handler reported is also a result of the worker; a crash is not.
+    const byWorker = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
+    if (!byWorker || before.status !== "IN_PROGRESS") return;
+    const worker = registry.find(job.endpointId, before.workerId);
+    if (worker && job.status === "COMPLETED") worker.worked = true;
+    // The behaviour of an outdated worker proves nothing about newly started ones.
+    if (worker?.stale) return;
+    backoff.forget(job.endpointId);
+    problems.worked(job.endpointId);
+  });
+
+  function awaitRuntime(endpointId: string, until: Promise<void>): void {
+    awaiting.add(endpointId);
+    void until.then(() => {
+      awaiting.delete(endpointId);
+      review(endpointId);
+    });
+  }
+  function cannotStart(endpointId: string, error: string): void {
+    if (problems.of(endpointId, []) !== error) log.warn({ endpoint: endpointId }, error);
+    problems.cannotStart(endpointId, error);
+    backoff.failed(endpointId, false);
+  }
+  function refuseWaiting(endpointId: string, error: string): void {
+    for (const { id } of [...pressing(endpointId)]) {
+      jobs.refuse(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
+    }
+  }
+
+  return {
+    /** Starts up to `wanted` workers; returns the time of the next attempt if a backoff prevents some of them. */
+    start(endpoint: EndpointRow, wanted: number): number {
+      const { id } = endpoint;
+      throttled.delete(id);
+      for (let left = wanted; left > 0 && !awaiting.has(id); ) {
+        const notBefore = backoff.notBefore(id);
+        if (notBefore > clock.now()) {
+          throttled.set(id, left);
+          return notBefore;
+        }
+        const outcome = starter.start(id);
+        if ("until" in outcome) awaitRuntime(id, outcome.until);
+        else if ("error" in outcome) cannotStart(id, outcome.error);
+        else {
+          add(endpoint, outcome);
+          left--;
+        }
+      }
+      return Number.POSITIVE_INFINITY;
+    },
+    /** Number of workers that wait for the end of a backoff. */
+    throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
+    /** Records that a worker failed; after `startFailureLimit` that did not start, fails the jobs that wait for one. */
+    failed(local: LocalWorker, end: ProcessEnd, starting: boolean): void {
+      const { endpointId } = local.worker;
+      const failedStarts = backoff.failed(endpointId, starting);
+      if (!starting) return;
+      const why = problems.startFailed(endpointId, local, end);
+      if (failedStarts >= startFailureLimit && mayRefuse(endpointId)) refuseWaiting(endpointId, why);
+    },
+    /** Resets the backoff of an endpoint that changed or was deleted. */
+    forget(endpointId: string): void {
+      backoff.forget(endpointId);
+      problems.forget(endpointId);
+      throttled.delete(endpointId);
+    },
+  };
+}
