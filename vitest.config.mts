@@ -39,9 +39,9 @@ const withProcesses = [
 
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */
 const ofPluginInV1 = [
-  ...["ways", "ways-long", "import", "upgrade", "accounts", "attach", "detailed-diffs", "examples", "move"],
-  ...["move-accounts", "options", "private-ca", "settings", "yaml", "yaml-accounts", "yaml-previews"],
-  ...["sdk-python", "sdk-typescript", "other-service"],
+  ...["ways", "ways-long", "import", "upgrade", "attach", "examples", "move"],
+  ...["options", "private-ca", "yaml", "yaml-accounts", "yaml-previews"],
+  ...["sdk-python", "sdk-typescript"],
 ];
 const ofDynamicInV1 = ["ways", "ways-long", "custom-timeouts", "invoke-job"];
 
@@ -49,11 +49,7 @@ const ofDynamicInV1 = ["ways", "ways-long", "custom-timeouts", "invoke-job"];
 const onExecutable = [
   "private-ca",
   ...(isFull
-    ? [
-        ...["ways", "ways-long", "accounts", "attach", "detailed-diffs", "import", "options", "settings"],
-        "other-service",
-        ...["yaml", "yaml-accounts", "yaml-previews"],
-      ]
+    ? [...["ways", "ways-long", "attach", "import", "options"], ...["yaml", "yaml-accounts", "yaml-previews"]]
     : []),
 ];
 

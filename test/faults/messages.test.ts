@@ -288,6 +288,6 @@ test("every message is the one in messages.md (npx vitest run -u writes it anew)
     sections.push(`**${fault}**\n\n> ${withHelp(message, "DOCS").replaceAll("\n", "  \n> ")}\n`);
   }
   const intro =
-    "# Messages\n\nWhat a person reads when something goes wrong; HERE is an address, ID an id, DOCS the pages.\n\n";
+    "# Messages\n\nComplete error messages. HERE stands for an address, ID for an id, DOCS for the pages.\n\n";
   await expect(intro + sections.join("\n")).toMatchFileSnapshot("messages.md");
 });

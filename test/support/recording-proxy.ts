@@ -72,8 +72,6 @@ export interface RecordingProxy {
   inject(match: Match, fault: Fault, times?: number): void;
   /** Changes the origin's JSON responses to matching requests until `clear`. */
   alter(match: Match, change: (answer: unknown) => unknown): void;
-  /** The most requests that were under way at one moment, since the start or the last `clear`. */
-  mostAtOnce(): number;
   /** Faults that no request has come for yet. */
   pendingFaults(): number;
   /** Returns true if a request came for the fault `clientGone`. */
@@ -144,7 +142,6 @@ export async function startRecordingProxy(
   let alterations: { match: Match; change: (answer: unknown) => unknown }[] = [];
   let target = origin;
   let gone = false;
-  let [underWay, most] = [0, 0];
 
   function takeFault(method: string, path: string, body: string): Fault | undefined {
     const found = planned.find(({ match }) => fits(match, method, path, body));
@@ -175,11 +172,6 @@ export async function startRecordingProxy(
     const nothing = { fault: undefined, carriedOut: false, status: undefined };
     const record: RecordedRequest = { at: Date.now(), method, path, ...nothing };
     requests.push(record);
-    underWay += 1;
-    most = Math.max(most, underWay);
-    response.once("close", () => {
-      underWay -= 1;
-    });
     if (gone) return hangUp(request);
     const body = await readBody(request);
     const text = body.toString("utf8");
@@ -222,14 +214,12 @@ export async function startRecordingProxy(
     alter: (match, change) => void alterations.push({ match, change }),
     inject: (match, fault, times = 1) => void planned.push({ match, fault, left: times }),
     clientIsGone: () => gone,
-    mostAtOnce: () => most,
     pendingFaults: () => planned.reduce((sum, { left }) => sum + left, 0),
     clear() {
       requests.length = 0;
       planned = [];
       alterations = [];
       gone = false;
-      most = underWay;
     },
     pointAt(other) {
       target = other;

@@ -1,24 +1,16 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
-import { dialect } from "../support/dialect";
-import { dialectsThrough } from "./dialects";
 import { failuresThrough } from "./failures";
 import { faultSchedulesThrough } from "./fault-schedules";
-import { keptNamesThrough } from "./kept-names";
 import { keyRotationThrough } from "./key-rotation";
 import { killSchedulesThrough } from "./kill-schedules";
 import { killedEngineThrough } from "./killed-engine";
 import { lifecycleThrough } from "./lifecycle";
 import { otherAccountThrough } from "./other-account";
-import { proxiesThrough } from "./proxies";
 import { recoverThrough } from "./recover";
 import { replacementsThrough } from "./replacements";
 import { rolloutsThrough } from "./rollouts";
 import { secrecyThrough } from "./secrecy";
-import { templateReleaseThrough } from "./template-release";
-import { templateReplacementThrough } from "./template-replacement";
-import { twoProjectsThrough } from "./two-projects";
-import { verifyThrough } from "./verify";
 import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
@@ -26,7 +18,7 @@ type Suites = Record<string, (way: Way) => void>;
 /** True if the system lists a command's remaining processes. */
 const hasProc = existsSync("/proc/self");
 
-/** Suites of `npm test`: what only an engine shows, in few deployments. */
+/** Suites of `npm test`: behaviour that requires an engine, in few deployments. */
 const short: Suites = {
   lifecycle: lifecycleThrough,
   failures: failuresThrough,
@@ -34,30 +26,22 @@ const short: Suites = {
   ...(hasProc ? { "a killed engine": killedEngineThrough } : {}),
 };
 
-/** Suites of full runs: rules that tests in process hold, too, once more through an engine. */
+/** Suites of full runs: replacements, faults and kills through an engine. */
 const long: Suites = {
   replacements: replacementsThrough,
-  "template replacement": templateReplacementThrough,
-  "kept names": keptNamesThrough,
-  "two projects": twoProjectsThrough,
   "key rotation": keyRotationThrough,
   "another account": otherAccountThrough,
-  proxies: proxiesThrough,
-  dialects: dialectsThrough,
-  verify: verifyThrough,
   "rollouts under a steady load": rolloutsThrough,
   "fault schedules": faultSchedulesThrough,
   ...(hasProc ? { recover: recoverThrough, "kill schedules": killSchedulesThrough } : {}),
-  // Endpoints of REST v2 have copies of their template: only those of REST v1 keep it from its release.
-  ...(dialect === "v1" ? { "template release": templateReleaseThrough } : {}),
 };
 
 const run = (suites: Suites, way: Way): void => {
   for (const [name, through] of Object.entries(suites)) describe(name, () => through(way));
 };
 
-/** Runs the suites of `npm test` through a way. */
+/** Runs the suites of `npm test` with a provider variant. */
 export const shortSuites = (way: Way): void => run(short, way);
 
-/** Runs the suites of full runs through a way. */
+/** Runs the suites of full runs with a provider variant. */
 export const longSuites = (way: Way): void => run(long, way);

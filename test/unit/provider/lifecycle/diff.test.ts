@@ -237,6 +237,16 @@ describe("what a preview says of changes", () => {
     ]);
     expect(Template.warnings(Template.diff(template, { ...template, readme: "x" }), false)).toEqual([]);
   });
+
+  test("a template's replacement under the same name carries a warning about the endpoints that prevent it", () => {
+    const changes = Template.diff(template, { ...template, isServerless: !template["isServerless"] });
+    const warning = (user: string): string =>
+      `replacing a template under the same name deletes the old one first, which fails while ${user} uses it; ` +
+      "change or remove the name to create the new one first";
+    expect(Template.warnings(changes, true, "v1")).toEqual([warning("an endpoint")]);
+    expect(Template.warnings(changes, true, "v2")).toEqual([warning("an endpoint created by REST v1")]);
+    expect(Template.warnings(changes, false)).toEqual([]);
+  });
 });
 
 test("what the service tells agrees with inputs when all of it does; what it does not tell is not looked at", () => {
