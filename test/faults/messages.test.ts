@@ -34,6 +34,7 @@ const template = { imageName: "acme/chat:1" };
 
 const create = (kind: ObjectKind, news: Properties, context: Context = bench.context()): Promise<unknown> =>
   kinds[kind].create(checked(kind, news), context);
+const withWrongKey = (): Context => contextAt(bench, bench.proxy.origin, { apiKey: "wrong" });
 /** Creates a volume at a service that rejects the request with this status and message. */
 const refused = (status: number, message: string) => async (): Promise<unknown> => {
   answer = problem(message, status);
@@ -78,7 +79,11 @@ const job =
 
 /** Faults and how to cause them; messages.md contains the complete messages. */
 const golden: [fault: string, work: () => unknown][] = [
-  ["a wrong key", () => create("NetworkVolume", volume, contextAt(bench, bench.proxy.origin, { apiKey: "wrong" }))],
+  ["a wrong key", () => create("NetworkVolume", volume, withWrongKey())],
+  ["a wrong key at a refresh", () => kinds.NetworkVolume.read("a1", { name: "chat-dev" }, withWrongKey())],
+  ["a wrong key at a delete", () => kinds.NetworkVolume.delete("a1", { name: "chat-dev" }, withWrongKey())],
+  ["a wrong key at a lookup", () => getTemplate({ name: "chat-dev" }, withWrongKey())],
+  ["an object without a name", () => kinds.NetworkVolume.read("a1", {}, withWrongKey())],
   ["a key without a permission", refused(403, "access denied")],
   ["REST v1 after its retirement", async () => create("NetworkVolume", volume, await contextAtRetired(bench))],
   ["GraphQL after its retirement", async () => kinds.Template.delete("t1", {}, await contextAtRetired(bench))],

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
+import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
+import { stringAt } from "../../../support/raw-http";
+
+const bench = await useLifecycleBench();
+const { NetworkVolume, Secret, ServerlessEndpoint } = kinds;
+
+const templateId = stringAt(
+  await bench.rest("POST", "/templates", { name: "one", imageName: "a:1", isServerless: true }),
+  "id",
+);
+const held = async (path: string): Promise<Properties> => propertiesIn((await bench.rest("GET", path)).json);
+
+test("an endpoint's update sends only the properties that differ from the state", async () => {
+  const inputsOf = (name: string, news: Properties): Properties =>
+    ServerlessEndpoint.check({}, { templateId, ...news }, naming(name)).inputs;
+  const { id, outputs } = await ServerlessEndpoint.create(inputsOf("old-dev", {}), bench.context());
+  // Drift in a property that this update does not change.
+  await bench.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 77 });
+  const changes = {
+    gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
+    dataCenterIds: ["EU-RO-1"],
+    scalerValue: 9,
+    workersMax: 5,
+  };
+  const news = inputsOf("new-dev", changes);
+  const updated = await ServerlessEndpoint.update(id, outputs, news, bench.context());
+  expect(await held(`/endpoints/${id}`)).toMatchObject({ ...changes, name: "new-dev", idleTimeout: 77 });
+  expect(updated).toMatchObject({ ...news, version: 1 });
+
+  bench.asked();
+  expect(await ServerlessEndpoint.update(id, updated, news, bench.context())).toEqual(updated);
+  expect(bench.asked()).toEqual([]);
+});
+
+test("a volume's new name does not shrink a volume that was enlarged outside the stack", async () => {
+  const inputsOf = (name: string): Properties =>
+    NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
+  const { id, outputs } = await NetworkVolume.create(inputsOf("small-dev"), bench.context());
+  await bench.rest("PATCH", `/networkvolumes/${id}`, { size: 40 });
+  await NetworkVolume.update(id, outputs, inputsOf("large-dev"), bench.context());
+  expect(await held(`/networkvolumes/${id}`)).toMatchObject({ name: "large-dev", size: 40 });
+});
+
+test("a secret's value and description are separate requests, each sent only if it changed", async () => {
+  const inputsOf = (news: Properties): Properties =>
+    Secret.check({}, { value: "first", ...news }, naming("hub")).inputs;
+  let { id, outputs } = await Secret.create(inputsOf({}), bench.context());
+  expect(outputs["reference"]).toBe("{{ RUNPOD_SECRET_hub }}");
+  for (const [news, requests] of [
+    [{ description: "new" }, 1],
+    [{ description: "new", value: "second" }, 1],
+    [{ description: "newer", value: "third" }, 2],
+    [{ description: "newer", value: "third" }, 0],
+  ] as const) {
+    bench.asked();
+    outputs = await Secret.update(id, outputs, inputsOf(news), bench.context());
+    expect(bench.asked()).toHaveLength(requests);
+    expect(outputs).toMatchObject(news);
+  }
+});
