@@ -40,6 +40,6 @@ const { report, records } = run();
 const { routes } = JSON.parse(readFileSync(join(root, "test/contract/rest-v2.json"), "utf8"));
 const page = conformancePage(report, asked, contractSection(routes, records));
 const stale = checking && readFileSync(file, "utf8") !== page;
-if (stale) console.error("docs/conformance.md is not what this run says: run node test/conformance/report.mjs");
+if (stale) console.error("docs/conformance.md is outdated; run node test/conformance/report.mjs");
 if (!checking) writeFileSync(file, page);
 process.exitCode = report.success && report.numTotalTests > 0 && !stale ? 0 : 1;

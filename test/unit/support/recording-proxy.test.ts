@@ -14,23 +14,6 @@ async function start(plan: Behaviour[] = [json({ fine: true }, 201, { "x-kept": 
   return { origin, proxy, post };
 }
 
-test("requests and answers pass as they are, and the record holds no query", async () => {
-  const { origin, proxy, post } = await start();
-  const answer = await post("/graphql?api_key=secret", '{"a":"ü"}');
-  expect([answer.status, answer.headers.get("x-kept"), await answer.json()]).toEqual([201, "yes", { fine: true }]);
-  expect(origin.seen[0]).toMatchObject({ method: "POST", url: "/graphql?api_key=secret", body: '{"a":"ü"}' });
-  expect(origin.seen[0]?.headers.authorization).toBe("Bearer k");
-  expect(proxy.requests).toEqual([
-    { at: expect.any(Number), method: "POST", path: "/graphql", fault: undefined, carriedOut: true, status: 201 },
-  ]);
-});
-
-test("an answer without a body passes", async () => {
-  const { post } = await start([{ does: "answer", status: 204 }]);
-  const answer = await post("/graphql");
-  expect([answer.status, await answer.text()]).toEqual([204, ""]);
-});
-
 const faults: [Fault, reached: number, status: number | "no answer"][] = [
   [{ kind: "dropBeforeSend" }, 0, "no answer"],
   [{ kind: "dropAfterAnswer" }, 1, "no answer"],
@@ -67,7 +50,7 @@ test.each(faults)(
   },
 );
 
-test("a fault waits for the requests that it is for, as many as were told", async () => {
+test("a fault applies only to matching requests, as often as injected", async () => {
   const { proxy, post } = await start();
   proxy.inject({ method: "POST", path: "/a" }, { kind: "status", status: 500 }, 2);
   proxy.inject({ path: /^\/b/, body: /saveTemplate/ }, { kind: "status", status: 502 });
@@ -85,15 +68,7 @@ test("a fault waits for the requests that it is for, as many as were told", asyn
   expect(statuses).toEqual([201, 500, 500, 201, 201, 502]);
 });
 
-test("the record and what is left of the faults can be forgotten", async () => {
-  const { proxy, post } = await start();
-  proxy.inject({}, { kind: "reset" }, 5);
-  proxy.clear();
-  expect((await post("/x")).status).toBe(201);
-  expect(proxy.requests).toHaveLength(1);
-});
-
-test("an origin that moved is found again, one that is gone is a 502", async () => {
+test("forwards to the current origin and returns 502 if it is unreachable", async () => {
   const { origin, proxy, post } = await start();
   const other = await startFaultyServer([json({}, 202)]);
   onTestFinished(() => other.close());

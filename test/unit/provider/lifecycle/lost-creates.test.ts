@@ -1,51 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
-import { type Kind, kinds } from "../../../../provider/resources";
-import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { kinds } from "../../../../provider/resources";
+import { listMatch, objectCases } from "../../../faults/support/kinds";
+import { type HeldKind, propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 import type { Fault, Match } from "../../../support/recording-proxy";
 
 const bench = await useLifecycleBench();
-const templateId = stringAt(
-  await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true }),
-  "id",
-);
-
-type Made = Exclude<Kind, "JobInvoke">;
-type Held = Parameters<typeof bench.held>[0];
-
-/** Each kind that makes something: its inputs, its create on the wire, and where the service lists it. */
-const cases: [Made, { news: Properties; match: Match; list: Match; held: Held }][] = [
-  [
-    "Template",
-    {
-      news: { imageName: "a:1", env: { A: "1" }, ports: "80/http" },
-      match: { body: /saveTemplate/ },
-      list: { body: /podTemplates/ },
-      held: "templates",
-    },
-  ],
-  [
-    "ServerlessEndpoint",
-    {
-      news: { templateId, gpuTypeIds: ["NVIDIA L4"], workersMax: 0 },
-      match: { method: "POST", path: "/v1/endpoints" },
-      list: { method: "GET", path: "/v1/endpoints" },
-      held: "endpoints",
-    },
-  ],
-  [
-    "NetworkVolume",
-    {
-      news: { size: 10, dataCenterId: "EU-RO-1" },
-      match: { method: "POST", path: "/v1/networkvolumes" },
-      list: { method: "GET", path: "/v1/networkvolumes" },
-      held: "networkvolumes",
-    },
-  ],
-  ["Secret", { news: { value: "vvvv" }, match: { body: /secretCreate/ }, list: { body: /secrets/ }, held: "secrets" }],
-];
+const cases = await objectCases(bench);
 
 const lost: [string, Fault][] = [
   ["the response is dropped after the service created it", { kind: "dropAfterAnswer" }],
@@ -62,64 +25,70 @@ const lost: [string, Fault][] = [
 let count = 0;
 const freshName = (): string => `thing${count++}-dev`;
 
-const idsIn = async (held: Held, name: string): Promise<unknown[]> =>
+const idsIn = async (held: HeldKind, name: string): Promise<unknown[]> =>
   (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
 
-describe.each(
-  cases.flatMap(([kind, facts]) => [[kind, "set by the program", facts] as const, [kind, "generated", facts] as const]),
-)("a create of a %s whose name is %s", (kind, nameSource, { news, match, held }) => {
-  const lifecycle = kinds[kind];
-  const hasUniqueName = nameSource === "generated";
-  const context = () => bench.context({ hasUniqueName });
-  const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
-  const idsOf = (name: string) => idsIn(held, name);
+const namedCases = cases.flatMap((one) => [
+  { ...one, nameSource: "set by the program" },
+  { ...one, nameSource: "generated" },
+]);
 
-  test.each(lost)("creates one object and returns its id if %s", async (_, fault) => {
-    const name = freshName();
-    bench.proxy.inject(match, fault);
-    const { id } = await lifecycle.create(inputsOf(name), context());
-    expect(bench.proxy.pendingFaults()).toBe(0);
-    expect(await idsOf(name)).toEqual([id]);
-  });
+describe.each(namedCases)(
+  "a create of a $kind whose name is $nameSource",
+  ({ kind, nameSource, news, create, held }) => {
+    const lifecycle = kinds[kind];
+    const hasUniqueName = nameSource === "generated";
+    const context = () => bench.context({ hasUniqueName });
+    const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
+    const idsOf = (name: string) => idsIn(held, name);
 
-  test("creates one object although two responses are lost", async () => {
-    const name = freshName();
-    bench.proxy.inject(match, { kind: "status", status: 504 });
-    bench.proxy.inject(match, { kind: "dropAfterAnswer" });
-    const { id } = await lifecycle.create(inputsOf(name), context());
-    expect(await idsOf(name)).toEqual([id]);
-  });
+    test.each(lost)("creates one object and returns its id if %s", async (_, fault) => {
+      const name = freshName();
+      bench.proxy.inject(create, fault);
+      const { id } = await lifecycle.create(inputsOf(name), context());
+      expect(bench.proxy.pendingFaults()).toBe(0);
+      expect(await idsOf(name)).toEqual([id]);
+    });
 
-  test("reports that the object may exist if every response is a 500", async () => {
-    const name = freshName();
-    bench.proxy.inject(match, { kind: "status", status: 500 }, 9);
-    await expect(lifecycle.create(inputsOf(name), context())).rejects.toThrow(
-      new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have carried the request out`),
-    );
-    expect(await idsOf(name)).toEqual([]);
-  });
+    test("creates one object although two responses are lost", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "status", status: 504 });
+      bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+      const { id } = await lifecycle.create(inputsOf(name), context());
+      expect(await idsOf(name)).toEqual([id]);
+    });
 
-  test("five creates list the existing objects once, and only under names of the program", async () => {
-    const shared = context();
-    bench.asked();
-    await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), shared)));
-    expect(bench.asked()).toHaveLength(hasUniqueName ? 5 : 6);
-  });
-});
+    test("reports that the object may exist if every response is a 500", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "status", status: 500 }, 9);
+      await expect(lifecycle.create(inputsOf(name), context())).rejects.toThrow(
+        new RegExp(`^${kind} "${name}": .*HTTP 500[\\s\\S]*The service may or may not have carried the request out`),
+      );
+      expect(await idsOf(name)).toEqual([]);
+    });
 
-describe.each(cases)("a create of a %s under a name of the program", (kind, { news, list, match, held }) => {
+    test("five creates list the existing objects once, and only under names of the program", async () => {
+      const shared = context();
+      bench.asked();
+      await Promise.all(Array.from({ length: 5 }, () => lifecycle.create(inputsOf(freshName()), shared)));
+      expect(bench.asked()).toHaveLength(hasUniqueName ? 5 : 6);
+    });
+  },
+);
+
+describe.each(cases)("a create of a $kind under a name of the program", ({ kind, news, create, held, unique }) => {
   const lifecycle = kinds[kind];
   const idsOf = (name: string) => idsIn(held, name);
   const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
 
-  test("an object with the same name and inputs that existed before is not ours", async () => {
+  test("does not adopt an object with the same name and inputs that existed before", async () => {
     const name = freshName();
     const stranger = await lifecycle.create(inputsOf(name), bench.context());
-    bench.proxy.inject(match, { kind: "reset" });
+    bench.proxy.inject(create, { kind: "reset" });
     const second = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
-    if (kind === "Template" || kind === "Secret") expect(String(second)).toContain("the name is already taken");
+    if (unique) expect(String(second)).toContain("the name is already taken");
     else {
-      // The service allows two of a name: then the second create made one of its own.
+      // The service allows several objects of a name, so the second create made its own.
       expect(second).toMatchObject({ id: expect.any(String) });
       expect(second).not.toMatchObject({ id: stranger.id });
       expect(await idsOf(name)).toHaveLength(2);
@@ -128,7 +97,7 @@ describe.each(cases)("a create of a %s under a name of the program", (kind, { ne
   });
 
   test("nothing is created if that list fails", async () => {
-    bench.proxy.inject(list, { kind: "status", status: 500 }, 20);
+    bench.proxy.inject(listMatch(held), { kind: "status", status: 500 }, 20);
     const name = freshName();
     await expect(lifecycle.create(inputsOf(name), bench.context())).rejects.toThrow("HTTP 500");
     bench.proxy.clear();
@@ -136,8 +105,8 @@ describe.each(cases)("a create of a %s under a name of the program", (kind, { ne
   });
 });
 
-describe("two of the same name and inputs at once, where names need not be unique", () => {
-  test("get an object each, though one answer is lost", async () => {
+describe("two creates with the same name and inputs at once", () => {
+  test("create an object each although one response is lost", async () => {
     const context = bench.context();
     const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("twins-dev")).inputs;
     bench.proxy.inject({ method: "POST", path: "/v1/networkvolumes" }, { kind: "dropAfterAnswer" });
@@ -148,7 +117,7 @@ describe("two of the same name and inputs at once, where names need not be uniqu
   });
 });
 
-test("a volume of the same name that another deployment makes meanwhile is not taken for the one whose answer was lost", async () => {
+test("a volume that another deployment creates under the same name is not mistaken for the one whose response was lost", async () => {
   const inputsOf = (name: string) =>
     kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(name)).inputs;
   const path = "/v1/networkvolumes";
@@ -167,16 +136,16 @@ test("a volume of the same name that another deployment makes meanwhile is not t
   for (const { id } of both) expect(failure).toContain(String(id));
 });
 
-describe("a first request that was only slow", () => {
+describe("a first request that arrives after the retry", () => {
   const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("straggler-dev")).inputs;
   const create: Match = { method: "POST", path: "/v1/networkvolumes" };
   const named = async () =>
     (await bench.held("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
 
-  /** With a generated name, which no other object has. */
+  /** A context for a generated, unique name. */
   const own = () => bench.context({ hasUniqueName: true });
 
-  /** The looks find nothing, then the first request arrives after all: made past the proxy, as a slow network would. */
+  /** The lookup finds nothing, then the first request arrives: created past the proxy, as on a slow network. */
   async function straggle(): Promise<void> {
     bench.proxy.inject(create, { kind: "status", status: 504 });
     bench.proxy.inject(create, { kind: "delay", ms: 500 });
@@ -205,7 +174,7 @@ describe("a first request that was only slow", () => {
     for (const one of ids) await bench.rest("DELETE", `/networkvolumes/${one}`);
   });
 
-  test("is deleted later, also where version 0.1.0 kept its id in state as `doubles`", async () => {
+  test("is deleted by the next update, also if 0.1.0 stored its id in state as `doubles`", async () => {
     for (const key of ["doubles", "duplicates"]) {
       const { id } = await kinds.NetworkVolume.create(inputs, bench.context());
       const double = await bench.rest("POST", "/networkvolumes", inputs);
@@ -216,7 +185,7 @@ describe("a first request that was only slow", () => {
     }
   });
 
-  test("leaves one that cannot be removed: the object is kept, and said to be unfinished", async () => {
+  test("that left a duplicate that cannot be deleted fails; state keeps the object as unfinished", async () => {
     bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
     const [failure] = await Promise.all([
       kinds.NetworkVolume.create(inputs, own()).catch((error: unknown) => error),
@@ -234,19 +203,4 @@ describe("a first request that was only slow", () => {
     expect(outputs).toEqual(inputs);
     expect((await named()).map((one) => one["id"])).toEqual([failure.id]);
   });
-});
-
-test("a cancellation while something is made still learns its id", async () => {
-  const stop = new AbortController();
-  const context = bench.context({
-    signal: stop.signal,
-    clock: { now: Date.now, sleep: (ms) => new Promise((r) => setTimeout(r, ms)) },
-  });
-  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("cancelled-dev")).inputs;
-  bench.proxy.inject({ method: "POST" }, { kind: "delay", ms: 50 });
-  const making = kinds.NetworkVolume.create(inputs, context);
-  while (!bench.proxy.requests.some(({ method }) => method === "POST"))
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  stop.abort(new Error("stopped"));
-  expect((await making).id).toMatch(/^\w{10}$/);
 });
