@@ -1,6 +1,6 @@
 import { invalidArgument, type RequestFacts } from "./errors";
-import type { Dialect } from "./objects";
 import { createRedaction } from "./redaction";
+import type { Dialect } from "./shapes";
 
 /** Returns the facts about a request that errors contain, without key and query. */
 export function requestFacts(request: { method: string; url: string; operation?: string }): RequestFacts {

@@ -4,8 +4,8 @@ import { createRestV1Management } from "./dialects/rest-v1";
 import { createRestV2Management } from "./dialects/rest-v2";
 import { createJobClient, type JobClient } from "./jobs";
 import type { Management } from "./management";
-import type { Dialect } from "./objects";
 import type { Proxies } from "./proxies";
+import type { Dialect } from "./shapes";
 import { clientDefaults } from "./shapes";
 import { createTransport } from "./transport";
 

@@ -9,10 +9,6 @@ import type {
   GpuTypeRecord,
   NetworkVolumeRecord,
   NetworkVolumeSettings,
-  TemplateChanges,
-  TemplateCreate,
-  TemplateRecord,
-  TemplateSettings,
 } from "./objects";
 import type {
   RegistryAuthCreate,
@@ -20,6 +16,9 @@ import type {
   RegistryAuthUpdate,
   SecretCreateInput,
   SecretRecord,
+  TemplateCreate,
+  TemplateRecord,
+  TemplateSettings,
 } from "./shapes";
 
 /** How one call is made. */
@@ -54,7 +53,7 @@ export interface Management {
   /** Changes what is named; everything else stays, also what this client has no name for. */
   updateTemplate(
     id: string,
-    changes: TemplateChanges,
+    changes: TemplateSettings,
     options?: CallOptions & { settings?: TemplateSettings },
   ): Promise<TemplateRecord>;
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;

@@ -2,8 +2,15 @@ import { z } from "zod";
 import { requestFacts } from "../address";
 import { classifyAnswer, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, Management } from "../management";
-import type { TemplateChanges } from "../objects";
-import { registryAuthRecord, type SaveTemplateInput, secretRecord, templateRecord } from "../shapes";
+import {
+  optionalTemplateFields,
+  registryAuthRecord,
+  secretRecord,
+  type TemplateSettings,
+  templateFields,
+  templateRecord,
+  traitsOf,
+} from "../shapes";
 import type { Transport } from "../transport";
 import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
 
@@ -28,29 +35,20 @@ export type GraphqlManagement = Pick<
   | "listDataCenters"
 >;
 
-const templateFields = `id name imageName containerDiskInGb volumeInGb dockerArgs env { key value } ports readme
-  volumeMountPath isServerless containerRegistryAuthId`;
-
-/** Fields of a template that no resource sets; saveTemplate resets what is left out, so an update hands them back. */
-const otherTemplateFields = [
-  "isPublic",
-  "category",
-  "portsConfig",
-  "startJupyter",
-  "startSsh",
-  "startScript",
-  "advancedStart",
-  "config",
-] as const;
-type OtherTemplateField = (typeof otherTemplateFields)[number];
-const selectionOf = (field: OtherTemplateField): string =>
-  field === "portsConfig" ? "portsConfig { name port }" : field;
+/** Fields of a template in every query. */
+const selected = Object.entries(templateFields).flatMap(([name, field]) =>
+  optionalTemplateFields.includes(name) || traitsOf(field).dialect === "v2" ? [] : [name],
+);
+const subfields: Record<string, string> = { env: " { key value }", portsConfig: " { name port }" };
+const selection = (fields: readonly string[]): string =>
+  ["id", ...selected, ...fields].map((field) => field + (subfields[field] ?? "")).join(" ");
+const templateSelection = selection([]);
 
 /** Values are never spliced into these texts: they travel as variables. */
 const documents = {
-  saveTemplate: `mutation saveTemplate($input: SaveTemplateInput!) { saveTemplate(input: $input) { ${templateFields} } }`,
-  podTemplate: `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} } }`,
-  podTemplates: `query podTemplates { myself { podTemplates { ${templateFields} } } }`,
+  saveTemplate: `mutation saveTemplate($input: SaveTemplateInput!) { saveTemplate(input: $input) { ${templateSelection} } }`,
+  podTemplate: `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateSelection} } }`,
+  podTemplates: `query podTemplates { myself { podTemplates { ${templateSelection} } } }`,
   deleteTemplate: "mutation deleteTemplate($name: String!) { deleteTemplate(templateName: $name) }",
   secrets: "query secrets { myself { secrets { id name description createdAt } } }",
   // The names of the secrets' input types are not documented, so their fields travel one by one.
@@ -99,9 +97,9 @@ const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
 
 /** Changes in the form of saveTemplate: a list for the environment, the empty text for no credentials. */
-const saved = ({ env, containerRegistryAuthId, ...same }: TemplateChanges) => ({
+const saved = ({ env = {}, containerRegistryAuthId, ...same }: TemplateSettings) => ({
   ...same,
-  ...(env && { env: entriesOf(env) }),
+  env: entriesOf(env),
   ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? "" }),
 });
 
@@ -121,7 +119,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}: it must not be empty`, facts);
   };
 
-  async function saveTemplate(input: SaveTemplateInput, options?: CallOptions) {
+  async function saveTemplate(input: { id?: string; env: { key: string; value: string }[] }, options?: CallOptions) {
     const shape = z.looseObject({ saveTemplate: templateRecord });
     const secrets = input.env.map(({ value }) => value).filter((value) => value.length >= shortestHidden);
     const idempotent = input.id !== undefined;
@@ -130,14 +128,14 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   }
 
   /** Optional template fields that this service supports, narrowed after rejected queries. */
-  let otherFields: readonly OtherTemplateField[] = otherTemplateFields;
+  let otherFields = optionalTemplateFields;
 
   /** Reads a template with every field known to this client. */
   async function readWholeTemplate(id: string, options?: CallOptions) {
-    const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
+    const shape = z.looseObject({ podTemplate: templateRecord.unwrap().loose().nullish() });
     for (;;) {
       const requested = otherFields;
-      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${templateFields} ${requested.map(selectionOf).join(" ")} } }`;
+      const document = `query podTemplate($id: String!) { podTemplate(id: $id) { ${selection(requested)} } }`;
       try {
         const operation = { name: "podTemplate", document, variables: { id }, shape, idempotent: true } as const;
         const answer = await calls.ask(operation, options);
@@ -155,23 +153,19 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   }
 
   return {
-    async createTemplate({ env = {}, containerRegistryAuthId, ...same }, options) {
+    createTemplate: ({ containerRegistryAuthId, ...same }, options) => {
       const credentials = containerRegistryAuthId ? { containerRegistryAuthId } : {};
-      return saveTemplate({ volumeInGb: 0, dockerArgs: "", ...same, env: entriesOf(env), ...credentials }, options);
+      return saveTemplate(saved({ volumeInGb: 0, dockerArgs: "", ...same, ...credentials }), options);
     },
     async updateTemplate(id, changes, options) {
       const whole = await readWholeTemplate(required(id, "template id", "podTemplate"), options);
-      const { name, imageName, containerDiskInGb, volumeInGb, dockerArgs, env, ports, readme } = whole;
-      const { volumeMountPath, isServerless, containerRegistryAuthId = "" } = whole;
-      const others = otherFields.map((field) => [field, whole[field]]).filter(([, value]) => (value ?? null) !== null);
-      const input: SaveTemplateInput = {
-        ...Object.fromEntries(others),
-        ...{ id, name, imageName, containerDiskInGb, volumeInGb, dockerArgs, ports, readme, volumeMountPath },
-        ...{ isServerless, containerRegistryAuthId },
-        env: entriesOf(env),
-        ...saved(changes),
-      };
-      return saveTemplate(input, options);
+      const known: Record<string, unknown> = whole;
+      const kept = [...selected, ...otherFields].map((field) => [field, known[field]]);
+      const given = Object.fromEntries(kept.filter(([, value]) => (value ?? null) !== null));
+      return saveTemplate(
+        { id, ...saved({ containerRegistryAuthId: "", ...given, ...changes, env: changes.env ?? whole.env }) },
+        options,
+      );
     },
     async readTemplate(id, options) {
       const variables = { id: required(id, "template id", "podTemplate") };

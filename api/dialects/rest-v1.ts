@@ -3,14 +3,14 @@ import { pathSegment, requestFacts } from "../address";
 import { classifyAnswer } from "../errors";
 import type { CallOptions, Management } from "../management";
 import type { EndpointChanges, EndpointCreate, EndpointRecord } from "../objects";
-import { networkVolumeRecord, serverlessEndpointRecord, templateRecord, workerRecord } from "../shapes";
+import { containerOf, networkVolumeRecord, serverlessEndpointRecord, templateRecord, workerRecord } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls } from "./rest-calls";
 import { endpointFrom } from "./rest-v1-records";
 import { hasIdleTimeout, usual } from "./rest-v2-bodies";
-import { containerOf, markedCopy, unmarked } from "./template-mark";
+import { markedCopy, unmarked } from "./template-mark";
 
 /** The body of a creation: what is none is left out, and so is what has no meaning for workers without a GPU. */
 function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object {

@@ -1,22 +1,21 @@
 import type {
-  ContainerSettings,
   EndpointChanges,
   EndpointCreate,
   EndpointRecord,
   EndpointSettings,
   NetworkVolumeSettings,
-  TemplateChanges,
-  TemplateCreate,
-  TemplateSettings,
 } from "../objects";
 import {
+  type ContainerSettings,
   cpuFlavorOf,
+  inV2,
   limits,
+  type TemplateSettings,
+  templateFields,
   type V2EndpointCreate,
   type V2EndpointPatch,
   type V2NetworkVolumeCreate,
   type V2Scaling,
-  type V2TemplatePatch,
 } from "../shapes";
 import type { PoolChoice } from "./gpu-pools";
 
@@ -34,45 +33,28 @@ const defaults = {
   flashboot: false,
 } as const;
 
-/** Renames the given container settings for REST v2. */
-function containerBody(
-  given: Partial<ContainerSettings>,
-): Pick<V2EndpointPatch, "image" | "disk" | "args" | "env" | "ports" | "registry"> {
-  const { imageName, containerDiskInGb, dockerArgs, env, ports, containerRegistryAuthId } = given;
-  return {
-    ...(imageName === undefined ? {} : { image: imageName }),
-    ...(containerDiskInGb === undefined ? {} : { disk: containerDiskInGb }),
-    ...(dockerArgs === undefined ? {} : { args: dockerArgs }),
-    ...(env && { env: { ...env } }),
-    ...(ports === undefined ? {} : { ports: portsOf(ports) }),
-    ...(containerRegistryAuthId === undefined ? {} : { registry: containerRegistryAuthId || null }),
-  };
-}
-
 const portsOf = (ports: string): string[] =>
   ports
     .split(",")
     .map((port) => port.trim())
     .filter((port) => port !== "");
 
-/** The body that makes a template, or with `whole` the one that changes it to that. */
-export function templateBody(given: TemplateChanges & { name: string }): V2TemplatePatch & { name: string };
-export function templateBody(given: TemplateChanges, whole?: TemplateSettings): V2TemplatePatch;
-export function templateBody(given: TemplateChanges | TemplateCreate, whole: TemplateChanges = given): V2TemplatePatch {
-  const { name, isServerless, startSsh, startJupyter, allowedCudaVersions, volumeInGb, volumeMountPath } = given;
-  const { isPublic, category } = given;
+/** Container settings, or settings of a template, as REST v2 names and writes them. */
+const containerBody = ({ ports, containerRegistryAuthId, ...same }: TemplateSettings): object =>
+  inV2(templateFields, {
+    ...same,
+    ...(ports === undefined ? {} : { ports: portsOf(ports) }),
+    ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId || null }),
+  });
+
+/** The body that creates a template, or changes it to the settings `whole`. */
+export function templateBody(given: TemplateSettings, whole: TemplateSettings = given): object {
+  const { volumeInGb, volumeMountPath, ...same } = given;
   const size = whole.volumeInGb ?? 0;
   const changesMount = size > 0 && (volumeInGb !== undefined || volumeMountPath !== undefined);
   return {
-    ...(name === undefined ? {} : { name }),
-    ...containerBody(given),
+    ...containerBody(same),
     ...(changesMount ? { mounts: { persistent: { size, path: whole.volumeMountPath || "/workspace" } } } : {}),
-    ...(isServerless === undefined ? {} : { serverless: isServerless }),
-    ...(isPublic === undefined ? {} : { public: isPublic }),
-    ...(category === undefined ? {} : { category }),
-    ...(startSsh === undefined ? {} : { startSsh }),
-    ...(startJupyter === undefined ? {} : { startJupyter }),
-    ...(allowedCudaVersions && { allowedCudaVersions: [...allowedCudaVersions] }),
   };
 }
 

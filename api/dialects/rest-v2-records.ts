@@ -1,45 +1,15 @@
-import type { ContainerSettings, EndpointRecord, GpuTypeRecord, NetworkVolumeRecord, TemplateRecord } from "../objects";
+import type { EndpointRecord, GpuTypeRecord, NetworkVolumeRecord } from "../objects";
 import {
+  containerOf,
   cpuSettingsOf,
+  startTextOf,
   type V2EndpointRecord,
   type V2GpuRecord,
   type V2NetworkVolumeRecord,
-  type V2TemplateRecord,
 } from "../shapes";
 import { gpuTypesIn, type Pools } from "./gpu-pools";
 import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
-
-/** The JSON form of start arguments that a record shows as lists only. */
-const startTextOf = ({ entrypoint, cmd }: V2EndpointRecord | V2TemplateRecord): string =>
-  entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd });
-
-/** Returns the container settings of an endpoint or a template. */
-const containerOf = (record: V2EndpointRecord | V2TemplateRecord): ContainerSettings => ({
-  imageName: record.image ?? "",
-  containerDiskInGb: record.disk ?? 0,
-  dockerArgs: record.args || startTextOf(record),
-  env: record.env ?? {},
-  ports: record.ports.join(","),
-  containerRegistryAuthId: record.registry || null,
-});
-
-/** A template. REST v2 has no place for free text, and for a mount path only beside a volume. */
-export function templateFrom(record: V2TemplateRecord): TemplateRecord {
-  const { id, name, mounts, startSsh, startJupyter, allowedCudaVersions, serverless } = record;
-  const { containerRegistryAuthId, env, ...container } = containerOf(record);
-  const volume = mounts?.persistent;
-  return {
-    ...{ id, name, ...container, env: { ...env } },
-    containerRegistryAuthId: containerRegistryAuthId ?? undefined,
-    volumeInGb: volume?.size ?? 0,
-    volumeMountPath: volume?.path ?? "",
-    readme: "",
-    isServerless: serverless ?? false,
-    ...{ startSsh, startJupyter, allowedCudaVersions, isPublic: record.public, category: record.category },
-    unshown: volume?.path ? ["readme"] : ["readme", "volumeMountPath"],
-  };
-}
 
 export const volumeFrom = ({ id, name, size, dataCenter, type }: V2NetworkVolumeRecord): NetworkVolumeRecord => ({
   ...{ id, name, size, dataCenterId: dataCenter, type },
@@ -60,7 +30,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
   const queue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
   return {
     ...{ id: record.id, name: record.name, createdAt: record.createdAt },
-    ...unmarked(containerOf(record)),
+    ...unmarked(containerOf({ ...record, dockerArgs: startTextOf(record) })),
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,

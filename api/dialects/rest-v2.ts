@@ -1,10 +1,11 @@
 import { pathSegment, requestFacts } from "../address";
 import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
-import type { ContainerSettings, TemplateRecord } from "../objects";
 import {
+  type ContainerSettings,
   registryAuthRecord,
   secretRecord,
+  type TemplateRecord,
   type V2EndpointRecord,
   v2DataCenterRecord,
   v2EndpointRecord,
@@ -18,7 +19,7 @@ import type { Transport, TransportRequest } from "../transport";
 import { choosePools, type Pools, poolsOf } from "./gpu-pools";
 import { createRestCalls } from "./rest-calls";
 import { endpointBody, endpointPatch, templateBody, volumeBody } from "./rest-v2-bodies";
-import { endpointFrom, gpuTypeFrom, templateFrom, volumeFrom } from "./rest-v2-records";
+import { endpointFrom, gpuTypeFrom, volumeFrom } from "./rest-v2-records";
 import { markedCopy, markOf, runsTheSame } from "./template-mark";
 
 /** How a call is made that others wait for, too: neither the deadline nor the cancellation of one may fail theirs. */
@@ -78,7 +79,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   };
   const readTemplate: Management["readTemplate"] = async (id, options) => {
     const record = await read(v2TemplateRecord, templates.of("GET", id), options);
-    return record && learn(templateFrom(record));
+    return record && learn(record);
   };
 
   /** The copy of a template that an endpoint gets; rejects as the service does where there is no such template. */
@@ -108,19 +109,18 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   return {
     async createTemplate(settings, options) {
       const request = post(templates.url, templateBody(settings), hiddenIn(settings.env ?? {}));
-      return learn(templateFrom(await ask(v2TemplateRecord, request, options)));
+      return learn(await ask(v2TemplateRecord, request, options));
     },
     async updateTemplate(id, changes, options) {
       // The settings are unknown until the response arrives.
       known.delete(id);
       const body = templateBody(changes, options?.settings);
       const request = patch(templates.of("PATCH", id), body, hiddenIn(changes.env ?? {}));
-      return learn(templateFrom(await ask(v2TemplateRecord, request, options)));
+      return learn(await ask(v2TemplateRecord, request, options));
     },
     readTemplate,
     async listTemplates(options) {
-      const records = await list(v2TemplateRecord, templates.url, options, "templates");
-      return records.map((record) => learn(templateFrom(record)));
+      return (await list(v2TemplateRecord, templates.url, options, "templates")).map(learn);
     },
     async deleteTemplate({ id }, options) {
       known.delete(id);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ContainerSettings, TemplateRecord } from "../objects";
+import { type ContainerSettings, containerOf, type TemplateRecord } from "../shapes";
 
 /**
  * Variable with the template's id in an endpoint that has a copy of its settings. REST v2 copies a template without a reference,
@@ -14,16 +14,6 @@ export const markOf = (templateId: string): Record<string, string> => ({ [markVa
 export const markedCopy = (template: TemplateRecord): ContainerSettings => ({
   ...containerOf(template),
   env: { ...template.env, ...markOf(template.id) },
-});
-
-/** Returns the container settings of a template. */
-export const containerOf = (template: TemplateRecord): ContainerSettings => ({
-  imageName: template.imageName,
-  containerDiskInGb: template.containerDiskInGb,
-  dockerArgs: template.dockerArgs,
-  env: template.env,
-  ports: template.ports,
-  containerRegistryAuthId: template.containerRegistryAuthId ?? null,
 });
 
 /** A copy without its mark, and the id of the template that it names; undefined where it names none. */

@@ -1,22 +1,70 @@
 import { z } from "zod";
+import { traitsOf } from "./traits";
 
-/** How values of responses are read. */
+/** Properties and values of responses. */
 
-/** A value that may be null or left out: undefined then. */
+/** A value of a response; `fallback` if it is null or absent. */
+export const orElse = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>
+  shape.nullish().transform((value) => value ?? fallback);
+
+/** A value of a response; undefined if it is null or absent. */
 export const orNothing = <Shape extends z.ZodType>(shape: Shape) =>
   shape.nullish().transform((value) => value ?? undefined);
 
-/** A list that may be null or left out: empty then. */
+/** A list of a response; empty if it is null or absent. */
 export const listOf = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .array(shape)
     .nullish()
     .transform((value) => value ?? []);
 
-/** When something happened, in ISO 8601; a response that has it in another form counts as one that does not have it. */
+/** Time of an event, in ISO 8601; undefined if the response has another form. */
 export const isoTimestamp = z.lazy(() =>
   z
     .unknown()
     .optional()
     .transform((value) => (typeof value === "string" ? value : undefined)),
 );
+
+/** The properties of a kind by their names. */
+export type Fields = Record<string, z.ZodType>;
+
+/** Values of some properties of a kind. */
+export type Values<Shapes extends Fields> = { [Key in keyof Shapes]?: z.output<Shapes[Key]> | undefined };
+
+/** The type of a property without its bounds: what a response may contain. */
+function unbounded(shape: z.core.$ZodType): z.ZodType {
+  if (shape instanceof z.ZodString || shape instanceof z.ZodEnum) return z.string();
+  if (shape instanceof z.ZodNumber) return z.number();
+  if (shape instanceof z.ZodBoolean) return z.boolean();
+  return shape instanceof z.ZodArray ? z.array(unbounded(shape.element)) : z.unknown();
+}
+
+/** Shapes of a kind's properties in responses; undefined if null or absent. */
+export function recordShapes<Shapes extends Fields>(fields: Shapes): { [Key in keyof Shapes]: z.ZodType } {
+  const shapes: { [Key in keyof Shapes]: z.ZodType } = { ...fields };
+  for (const key in shapes) shapes[key] = orNothing(unbounded(shapes[key]));
+  return shapes;
+}
+
+const renamed = (record: object, names: ReadonlyMap<string, string>): object =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [names.get(key) ?? key, value]));
+
+/** Pairs of a property's name and its name in REST v2, where they differ. */
+const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
+  Object.entries(fields).flatMap(([name, field]): [string, string][] => {
+    const { v2 } = traitsOf(field);
+    return v2 === undefined ? [] : [[name, v2]];
+  });
+
+/** Settings of a kind under their names in REST v2, without those that only REST v1 supports. */
+export function inV2(fields: Fields, settings: object): object {
+  const carried = Object.entries(settings).filter(([key]) => !fields[key] || traitsOf(fields[key]).dialect !== "v1");
+  return renamed(Object.fromEntries(carried), new Map(namesInV2(fields)));
+}
+
+/** A record of REST v2 by a shape under the names of `fields`. */
+export function fromV2<Shape extends z.ZodType>(fields: Fields, shape: Shape) {
+  const names = new Map(namesInV2(fields).map(([name, inV2]) => [inV2, name]));
+  return z.preprocess((record) => (typeof record === "object" && record ? renamed(record, names) : record), shape);
+}

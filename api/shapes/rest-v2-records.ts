@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { isoTimestamp, listOf, orNothing } from "./record-values";
+import { fromV2, isoTimestamp, listOf, orNothing } from "./record-values";
 import { workerRecord } from "./serverless-endpoint";
+import { templateFields, v2ContainerRecord } from "./template";
 
 /** Response shapes of REST v2, in the same units as requests; the service adds fields over time. */
 
@@ -11,56 +12,47 @@ export const v2Page = z.lazy(() =>
   }),
 );
 
-/** The container's settings in a record. */
-const containerRecord = () => ({
-  image: orNothing(z.string()),
-  args: orNothing(z.string()),
-  entrypoint: listOf(z.string()),
-  cmd: listOf(z.string()),
-  disk: orNothing(z.number()),
-  env: orNothing(z.record(z.string(), z.string())),
-  ports: listOf(z.string()),
-  registry: orNothing(z.string()),
-});
-
 /** An endpoint as the service returns it. It names no template. */
 export const v2EndpointRecord = z.lazy(() =>
-  z.looseObject({
-    id: z.string(),
-    name: z.string(),
-    type: orNothing(z.string()),
-    requestUrls: orNothing(z.record(z.string(), z.string())),
-    ...containerRecord(),
-    gpu: orNothing(
-      z.looseObject({
-        pools: listOf(z.string()),
-        excludedTypes: listOf(z.string()),
-        count: orNothing(z.number()),
-        allowedCudaVersions: listOf(z.string()),
-        minCudaVersion: orNothing(z.string()),
-      }),
-    ),
-    cpu: orNothing(z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orNothing(z.number()) }))),
-    workers: orNothing(
-      z.looseObject({
-        min: orNothing(z.number()),
-        max: orNothing(z.number()),
-        idleTimeout: orNothing(z.number()),
-      }),
-    ),
-    scaling: orNothing(
-      z.looseObject({
-        type: z.string(),
-        queueDelay: orNothing(z.number()),
-        requestCount: orNothing(z.number()),
-      }),
-    ),
-    dataCenterIds: listOf(z.string()),
-    networkVolumes: listOf(z.string()),
-    timeout: orNothing(z.number()),
-    flashboot: orNothing(z.string()),
-    createdAt: isoTimestamp,
-  }),
+  fromV2(
+    templateFields,
+    z.looseObject({
+      id: z.string(),
+      name: z.string(),
+      type: orNothing(z.string()),
+      requestUrls: orNothing(z.record(z.string(), z.string())),
+      ...v2ContainerRecord(),
+      gpu: orNothing(
+        z.looseObject({
+          pools: listOf(z.string()),
+          excludedTypes: listOf(z.string()),
+          count: orNothing(z.number()),
+          allowedCudaVersions: listOf(z.string()),
+          minCudaVersion: orNothing(z.string()),
+        }),
+      ),
+      cpu: orNothing(z.array(z.looseObject({ id: z.string(), vcpuCount: z.number(), memory: orNothing(z.number()) }))),
+      workers: orNothing(
+        z.looseObject({
+          min: orNothing(z.number()),
+          max: orNothing(z.number()),
+          idleTimeout: orNothing(z.number()),
+        }),
+      ),
+      scaling: orNothing(
+        z.looseObject({
+          type: z.string(),
+          queueDelay: orNothing(z.number()),
+          requestCount: orNothing(z.number()),
+        }),
+      ),
+      dataCenterIds: listOf(z.string()),
+      networkVolumes: listOf(z.string()),
+      timeout: orNothing(z.number()),
+      flashboot: orNothing(z.string()),
+      createdAt: isoTimestamp,
+    }),
+  ),
 );
 export type V2EndpointRecord = z.output<typeof v2EndpointRecord>;
 
@@ -71,25 +63,6 @@ export const v2ReleasesRecord = z.lazy(() => z.looseObject({ endpointVersion: or
 export const v2Workers = z.lazy(() =>
   z.looseObject({ workers: listOf(workerRecord), endpointVersion: orNothing(z.number()) }),
 );
-
-/** A template as the service returns it. */
-export const v2TemplateRecord = z.lazy(() =>
-  z.looseObject({
-    id: z.string(),
-    name: z.string(),
-    ...containerRecord(),
-    mounts: orNothing(
-      z.looseObject({ persistent: orNothing(z.looseObject({ size: z.number(), path: orNothing(z.string()) })) }),
-    ),
-    serverless: orNothing(z.boolean()),
-    public: orNothing(z.boolean()),
-    category: orNothing(z.string()),
-    startSsh: orNothing(z.boolean()),
-    startJupyter: orNothing(z.boolean()),
-    allowedCudaVersions: listOf(z.string()),
-  }),
-);
-export type V2TemplateRecord = z.output<typeof v2TemplateRecord>;
 
 /** A network volume as the service returns it. */
 export const v2NetworkVolumeRecord = z.lazy(() =>

@@ -20,8 +20,8 @@ const registry = z.string().min(1).nullable();
 const disk = z.int().min(1);
 const ids = z.array(z.string().min(1));
 
-/** Container settings of an endpoint. */
-const container = {
+/** Container settings of an endpoint or a template. */
+export const v2Container = {
   image: z.string().min(1).max(limits.imageNameLength),
   /** The start command: one command line, or `{"entrypoint": […], "cmd": […]}` in JSON. */
   args: z.string(),
@@ -38,7 +38,7 @@ const cpu = z
     error: "must not have the same choice twice",
   });
 
-const cudaVersion = z.string().regex(/^\d+\.\d+$/, "<major>.<minor>, such as 12.8");
+export const cudaVersion = z.string().regex(/^\d+\.\d+$/, "<major>.<minor>, such as 12.8");
 const gpu = {
   pools: ids.min(1),
   excludedTypes: z
@@ -78,7 +78,7 @@ const settings = {
   networkVolumes: ids,
   timeout,
   flashboot: v2Flashboot,
-  ...container,
+  ...v2Container,
 };
 
 /** Body of PATCH /serverless/{id}: only what is sent changes. Empty CUDA versions clear them. */
@@ -107,31 +107,6 @@ export const v2EndpointCreate = v2EndpointPatch.extend({
     .optional(),
 });
 export type V2EndpointCreate = z.input<typeof v2EndpointCreate>;
-
-/** A pod's volume; templates of serverless endpoints have none. */
-const mounts = z.strictObject({
-  persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),
-});
-
-/** Body of PATCH /templates/{id}. */
-export const v2TemplatePatch = z
-  .strictObject({
-    name,
-    ...container,
-    mounts,
-    serverless: z.boolean(),
-    public: z.boolean(),
-    category: z.enum(["CPU", "NVIDIA", "AMD"]),
-    startSsh: z.boolean(),
-    startJupyter: z.boolean(),
-    allowedCudaVersions: z.array(cudaVersion),
-  })
-  .partial();
-export type V2TemplatePatch = z.input<typeof v2TemplatePatch>;
-
-/** Body of POST /templates. */
-export const v2TemplateCreate = v2TemplatePatch.extend({ name, image: container.image });
-export type V2TemplateCreate = z.input<typeof v2TemplateCreate>;
 
 const volumeSize = z.int().min(10).max(4096);
 

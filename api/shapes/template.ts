@@ -1,83 +1,182 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { fromV2, listOf, orElse, orNothing, recordShapes, type Values } from "./record-values";
+import { traits } from "./traits";
 
 /** Pattern of a port from 1 to 65535 and its protocol. */
 export const templatePort = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])\/(?:http|tcp)`;
-const portList = new RegExp(String.raw`^${templatePort}(?:\s*,\s*${templatePort})*$`);
 const ports = z
   .string()
   .regex(
-    portList,
+    new RegExp(String.raw`^${templatePort}(?:\s*,\s*${templatePort})*$`),
     'a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
   );
 
-/** The fields of a template: what the inputs of the resource and the bodies of both APIs are made of. */
+/**
+ * The properties of a template. Inputs, records, request bodies and GraphQL selections contain each of them under its name,
+ * except where a trait or a shape below states a difference.
+ */
 export const templateFields = {
-  name: z.string().min(1).max(limits.nameLength).describe("Name of the template, unique in the account."),
+  name: z
+    .string()
+    .min(1)
+    .max(limits.nameLength)
+    .describe("Name of the template, unique in the account.")
+    .register(traits, { unique: true }),
   imageName: z
     .string()
     .min(1)
     .max(limits.imageNameLength)
-    .describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`."),
-  containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB."),
-  volumeInGb: z.int().min(0).describe("Size of the pod volume in GB; 0 for serverless templates."),
-  dockerArgs: z.string().describe("Start arguments of the container."),
+    .describe("Container image name with tag, for example `ghcr.io/acme/chat:1.4.2`.")
+    .register(traits, { v2: "image" }),
+  containerDiskInGb: z.int().min(0).describe("Size of the container disk in GB.").register(traits, { v2: "disk" }),
+  volumeInGb: z
+    .int()
+    .min(0)
+    .describe(
+      "Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. " +
+        "REST v2 cannot remove a volume, so a change to 0 replaces the template.",
+    )
+    .register(traits, { keptWhenRemoved: true }),
+  dockerArgs: z.string().describe("Start arguments of the container.").register(traits, { v2: "args" }),
   env: z
     .record(z.string().min(1), z.string())
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`."),
   ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
-  readme: z.string().describe("Free text about the template."),
-  volumeMountPath: z.string().describe("Mount path of volumes in the container."),
-  isServerless: z.boolean().describe("True for templates of serverless endpoints, false for templates of pods."),
-  containerRegistryAuthId: z.string().describe("Id of saved registry credentials, for private images."),
+  readme: z.string().describe("Free text about the template. REST v1 only.").register(traits, { dialect: "v1" }),
+  volumeMountPath: z
+    .string()
+    .describe("Mount path of volumes in the container; with REST v2 only if volumeInGb is more than 0."),
+  isServerless: z
+    .boolean()
+    .describe("True for templates of serverless endpoints, false for templates of pods.")
+    .register(traits, { replaces: true, v2: "serverless" }),
+  containerRegistryAuthId: z
+    .string()
+    .describe("Id of saved registry credentials, for private images.")
+    .register(traits, { v2: "registry" }),
+  startSsh: z
+    .boolean()
+    .describe("True to start an SSH server; defaults to the service's setting.")
+    .register(traits, { keptWhenRemoved: true }),
+  startJupyter: z
+    .boolean()
+    .describe("True to start JupyterLab; defaults to the service's setting.")
+    .register(traits, { keptWhenRemoved: true }),
+  isPublic: z
+    .boolean()
+    .describe("True to let every account use the template; defaults to the service's setting.")
+    .register(traits, { keptWhenRemoved: true, v2: "public" }),
+  category: z
+    .enum(["CPU", "NVIDIA", "AMD"])
+    .describe("Hardware that the template is for; defaults to the service's setting.")
+    .register(traits, { keptWhenRemoved: true }),
+  allowedCudaVersions: z
+    .array(z.string().min(1))
+    .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")
+    .register(traits, { dialect: "v2", unordered: true }),
 };
 
-const envEntries = z.lazy(() => z.array(z.looseObject({ key: z.string(), value: z.string() })));
+/** Fields of a template that a GraphQL service may lack; an update reads them, because saveTemplate resets absent fields. */
+export const optionalTemplateFields: readonly string[] = [
+  ...["isPublic", "category", "portsConfig", "startJupyter", "startSsh", "startScript", "advancedStart", "config"],
+];
 
-/** An environment as the REST API has it (a map) or the GraphQL API (a list of entries): always a map here. */
+/** Settings of a template, independent of the dialect; absent settings stay unchanged, or get the service's default. */
+export type TemplateSettings = Omit<Values<typeof templateFields>, "containerRegistryAuthId"> & {
+  /** Null for none. */
+  containerRegistryAuthId?: string | null | undefined;
+};
+/** A new template. */
+export type TemplateCreate = TemplateSettings & { name: string; imageName: string; containerDiskInGb: number };
+
+/** An environment in REST (a map) or GraphQL (a list of entries), as a map. */
 export const envMap = z.lazy(() =>
   z.union([
     z.record(z.string(), z.string()),
-    envEntries.transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
+    z
+      .array(z.looseObject({ key: z.string(), value: z.string() }))
+      .transform((entries) => Object.fromEntries(entries.map(({ key, value }) => [key, value]))),
   ]),
 );
 
-const orEmpty = z.lazy(() =>
-  z
+/** Container settings in a record. */
+export const containerRecord = () => ({
+  imageName: orElse(z.string(), ""),
+  containerDiskInGb: orElse(z.number(), 0),
+  dockerArgs: orElse(z.string(), ""),
+  env: orElse(envMap, {}),
+  ports: orElse(z.union([z.string(), z.array(z.string()).transform((list) => list.join(","))]), ""),
+  containerRegistryAuthId: z
     .string()
     .nullish()
-    .transform((value) => value ?? ""),
-);
-const orZero = z.lazy(() =>
-  z
-    .number()
-    .nullish()
-    .transform((value) => value ?? 0),
-);
+    .transform((id) => id || undefined),
+});
 
-/** A template as either API returns it, brought to one form: env a map, ports one string, absent fields at their defaults. */
+/** A template in a response of REST v1 or GraphQL: env a map, ports one string. */
 export const templateRecord = z.lazy(() =>
-  z.looseObject({
+  z.object({
+    ...recordShapes(templateFields),
+    ...containerRecord(),
     id: z.string(),
     name: z.string(),
-    imageName: orEmpty,
-    containerDiskInGb: orZero,
-    volumeInGb: orZero,
-    dockerArgs: orEmpty,
-    env: envMap.nullish().transform((value) => value ?? {}),
-    ports: z
-      .union([z.string(), z.array(z.string()).transform((ports) => ports.join(","))])
-      .nullish()
-      .transform((value) => value ?? ""),
-    readme: orEmpty,
-    volumeMountPath: orEmpty,
-    isServerless: z
-      .boolean()
-      .nullish()
-      .transform((value) => value ?? false),
-    containerRegistryAuthId: z
-      .string()
-      .nullish()
-      .transform((value) => value || undefined),
+    volumeInGb: orElse(z.number(), 0),
+    readme: orElse(z.string(), ""),
+    volumeMountPath: orElse(z.string(), ""),
+    isServerless: orElse(z.boolean(), false),
   }),
 );
+/** A template, independent of the dialect. */
+export type TemplateRecord = z.output<typeof templateRecord> & {
+  createdAt?: string | undefined;
+  /** Settings that the dialect does not support; their values are meaningless. */
+  unshown?: readonly (keyof TemplateSettings)[] | undefined;
+};
+
+/** Container settings in a record of REST v2, which may show start arguments as lists only. */
+export const v2ContainerRecord = () => ({
+  ...containerRecord(),
+  entrypoint: listOf(z.string()),
+  cmd: listOf(z.string()),
+});
+
+/** The start arguments of such a record as one text. */
+export const startTextOf = (record: { dockerArgs: string; entrypoint: string[]; cmd: string[] }): string => {
+  const { dockerArgs, entrypoint, cmd } = record;
+  return dockerArgs || (entrypoint.length + cmd.length === 0 ? "" : JSON.stringify({ entrypoint, cmd }));
+};
+
+/** A template in a response of REST v2, which has no place for free text, and a mount path only beside a volume. */
+export const v2TemplateRecord = z.lazy(() =>
+  fromV2(
+    templateFields,
+    z.object({
+      ...templateRecord.unwrap().shape,
+      ...v2ContainerRecord(),
+      mounts: orNothing(
+        z.looseObject({ persistent: orNothing(z.looseObject({ size: z.number(), path: orNothing(z.string()) })) }),
+      ),
+      allowedCudaVersions: listOf(z.string()),
+    }),
+  ).transform(({ mounts, entrypoint, cmd, dockerArgs, ...record }): TemplateRecord => {
+    const { size = 0, path = "" } = mounts?.persistent ?? {};
+    return {
+      ...record,
+      dockerArgs: startTextOf({ dockerArgs, entrypoint, cmd }),
+      ...{ volumeInGb: size, volumeMountPath: path },
+      unshown: path ? ["readme"] : ["readme", "volumeMountPath"],
+    };
+  }),
+);
+
+/** Returns the container settings of a template, or of a record with the same fields. */
+export const containerOf = (template: Pick<TemplateRecord, keyof ReturnType<typeof containerRecord>>) => ({
+  imageName: template.imageName,
+  containerDiskInGb: template.containerDiskInGb,
+  dockerArgs: template.dockerArgs,
+  env: template.env,
+  ports: template.ports,
+  containerRegistryAuthId: template.containerRegistryAuthId ?? null,
+});
+/** Container settings of a template or of an endpoint. */
+export type ContainerSettings = ReturnType<typeof containerOf>;

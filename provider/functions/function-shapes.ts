@@ -1,7 +1,6 @@
-import { endpointHealth } from "serverless-compute-api/shapes";
+import { endpointHealth, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { ResourceShapes } from "../lifecycle/define";
-import { traitsOf } from "../lifecycle/properties/traits";
 import { kinds } from "../resources";
 
 /** A function of the package, with what programs hand in, all of it text. */

@@ -78,10 +78,6 @@ export interface TemplateArgs {
   volumeInGb?: pulumi.Input<number>;
   /** Start arguments of the container. Default `""`. */
   dockerArgs?: pulumi.Input<string>;
-  /** Entrypoint of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
-  dockerEntrypoint?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Command of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
-  dockerStartCmd?: pulumi.Input<pulumi.Input<string>[]>;
   /** Environment variables of the workers. A secret is passed as `secret.reference`. Default `{}`. */
   env?: pulumi.Input<Record<string, pulumi.Input<string>>>;
   /** Exposed ports: comma-separated `<port>/http` or `<port>/tcp`. Default `""`. */
@@ -104,6 +100,10 @@ export interface TemplateArgs {
   category?: pulumi.Input<"CPU" | "NVIDIA" | "AMD">;
   /** CUDA versions that its workers may have, for pods; any when empty. REST v2 only. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Entrypoint of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
+  dockerEntrypoint?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Command of the container, word by word; the image's own if empty. Cannot be combined with dockerArgs. Default `[]`. */
+  dockerStartCmd?: pulumi.Input<pulumi.Input<string>[]>;
   /** Whether each change of the workers' content creates a new template, whose name ends in a random suffix, instead of changing this one. The old one is deleted when no endpoint uses it. Defaults to false. */
   replaceOnChange?: pulumi.Input<boolean>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs and destroyed with the resource. Defaults to false. */
@@ -117,8 +117,6 @@ export interface TemplateOutputs {
   readonly containerDiskInGb: pulumi.Output<number>;
   readonly volumeInGb: pulumi.Output<number | undefined>;
   readonly dockerArgs: pulumi.Output<string>;
-  readonly dockerEntrypoint: pulumi.Output<string[]>;
-  readonly dockerStartCmd: pulumi.Output<string[]>;
   readonly env: pulumi.Output<Record<string, string>>;
   readonly ports: pulumi.Output<string>;
   readonly readme: pulumi.Output<string>;
@@ -130,6 +128,8 @@ export interface TemplateOutputs {
   readonly isPublic: pulumi.Output<boolean | undefined>;
   readonly category: pulumi.Output<"CPU" | "NVIDIA" | "AMD" | undefined>;
   readonly allowedCudaVersions: pulumi.Output<string[] | undefined>;
+  readonly dockerEntrypoint: pulumi.Output<string[]>;
+  readonly dockerStartCmd: pulumi.Output<string[]>;
   readonly replaceOnChange: pulumi.Output<boolean | undefined>;
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Hash of what workers run: image, arguments, environment, ports, disk and registry credentials. */

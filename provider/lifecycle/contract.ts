@@ -1,5 +1,5 @@
 import type { Clients, Clock, Dialect } from "serverless-compute-api";
-import type { Traits } from "./properties/traits";
+import type { Traits } from "serverless-compute-api/shapes";
 
 /** A JSON value, or `unknown` for a value that a preview cannot compute yet. */
 export type Value = null | boolean | number | string | Unknown | Value[] | { [key: string]: Value };

@@ -1,4 +1,5 @@
 import type { Dialect } from "serverless-compute-api";
+import { type Traits, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Change, type Context, type Failure, type Lifecycle, PartialFailure, type Properties } from "./contract";
 import type { Update } from "./create/creation";
@@ -9,7 +10,6 @@ import { defaultsOf, recordedDefaults } from "./properties/defaults";
 import { uncarried } from "./properties/dialect";
 import { type DiffRules, diffProperties } from "./properties/diff";
 import { type Derived, previewOutputs } from "./properties/preview-outputs";
-import { type Traits, traitsOf } from "./properties/traits";
 import { unlistedValues } from "./properties/unlisted";
 import { textOf, toProperties } from "./properties/values";
 import { readingOf } from "./reading";

@@ -1,5 +1,5 @@
+import { traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { traits } from "../lifecycle/properties/traits";
 
 /** The input that lets a resource adopt an object that was created elsewhere. */
 export const adoptExisting = z

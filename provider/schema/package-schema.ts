@@ -1,7 +1,7 @@
+import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type FunctionShape, functionShapes } from "../functions/function-shapes";
 import type { ResourceShapes } from "../lifecycle/define";
-import { traitsOf } from "../lifecycle/properties/traits";
 import { kinds } from "../resources";
 import {
   verifiedEndpointDescription,

@@ -18,7 +18,7 @@ import { z } from "zod";
  */
 /** @typedef {Readonly<Record<string, import("../../provider/dist/lifecycle/define.js").ResourceShapes>>} Kinds */
 /** @typedef {(shape: z.core.$ZodType) => Traits} TraitsOf */
-/** @typedef {import("../../provider/dist/lifecycle/properties/traits.js").Traits} Traits */
+/** @typedef {import("serverless-compute-api/shapes").Traits} Traits */
 /** @typedef {(type: string) => string} Wrap Wrapper of one level of a type: an input, or plain data. */
 
 /** @type {z.ZodType<Json>} */

@@ -36,7 +36,7 @@ await runScript(async () => {
 function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { kinds } = require("../../provider/dist/resources/index.js");
-  const { traitsOf } = require("../../provider/dist/lifecycle/properties/traits.js");
+  const { traitsOf } = require("serverless-compute-api/shapes");
   const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
   const { version } = require("../../provider/package.json");
   const publisher = readPublisher();

@@ -1,8 +1,8 @@
 import type { Dialect } from "serverless-compute-api";
+import { traitsOf } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { propertyOf } from "../../provider/lifecycle/properties/schema";
-import { traitsOf } from "../../provider/lifecycle/properties/traits";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { traitsOf } from "serverless-compute-api/shapes";
 import { propertyOf } from "../../lifecycle/properties/schema";
-import { traitsOf } from "../../lifecycle/properties/traits";
 import { isRecord, isSecret } from "../../protocol/values";
 import { type Kind, kinds } from "../../resources";
 import { isGeneratedName, readUrn } from "../../verbs/urn";

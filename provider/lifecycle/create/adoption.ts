@@ -1,8 +1,8 @@
+import { traitsOf } from "serverless-compute-api/shapes";
 import { callOptions } from "../calls";
 import type { Context } from "../contract";
 import { diffProperties } from "../properties/diff";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
-import { traitsOf } from "../properties/traits";
 import { toProperties } from "../properties/values";
 import { type Creation, type Findable, listed, type Named } from "./creation";
 

@@ -1,4 +1,4 @@
-import { expectation, showValue } from "serverless-compute-api/shapes";
+import { expectation, showValue, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Failure, type Path, type Properties, Unknown } from "../contract";
 import { diffProperties } from "./diff";
@@ -6,7 +6,6 @@ import { pathText } from "./path-text";
 import { childOf, present, propertyOf } from "./schema";
 import { isSecretAt } from "./secret-paths";
 import { closest } from "./spelling";
-import { traitsOf } from "./traits";
 import { isProperties, valueAt } from "./values";
 
 export interface Checked {

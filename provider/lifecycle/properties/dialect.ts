@@ -1,8 +1,8 @@
 import type { Dialect } from "serverless-compute-api";
+import { traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Failure, type Properties, Unknown } from "../contract";
 import { propertyOf } from "./schema";
-import { traitsOf } from "./traits";
 
 /** The end of a message about an input that only another dialect has a place for. */
 export const onlyIn = (dialect: Dialect): string =>

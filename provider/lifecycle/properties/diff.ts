@@ -1,9 +1,9 @@
 import type { Dialect } from "serverless-compute-api";
+import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Change, type Properties, Unknown, type Value } from "../contract";
 import { isDefaulted } from "./defaults";
 import { childOf, present, propertyOf } from "./schema";
-import { traitsOf } from "./traits";
 import { hasUnknown, isProperties, toProperties } from "./values";
 
 /** Rules of a kind, beyond its shape, for equivalent values. */

@@ -1,8 +1,7 @@
-import { showValue } from "serverless-compute-api/shapes";
+import { showValue, traitsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import type { Path, Properties } from "../contract";
 import { closest } from "./spelling";
-import { traitsOf } from "./traits";
 
 /**
  * Warnings about values that the bundled catalog does not list, with the nearest listed value. Values that `olds` already has

@@ -1,6 +1,5 @@
-import { registryAuthFields as fields } from "serverless-compute-api/shapes";
+import { registryAuthFields as fields, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a ContainerRegistryAuth resource as people write them: credentials for private images. */

@@ -1,7 +1,6 @@
-import { finalStatus, jobInput, jobPolicy, jobStatus } from "serverless-compute-api/shapes";
+import { finalStatus, jobInput, jobPolicy, jobStatus, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { checkInputs } from "../../lifecycle/properties/check";
-import { traits } from "../../lifecycle/properties/traits";
 import { toProperties } from "../../lifecycle/properties/values";
 
 /** Inputs of a JobInvoke resource: one job that has to go well for the deployment to go on. */

@@ -1,7 +1,6 @@
 import { dataCenterIds } from "serverless-compute-api/catalog";
-import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
+import { networkVolumeFields as fields, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a NetworkVolume resource as people write them (interface: Network volume). */

@@ -1,6 +1,5 @@
-import { secretFields as fields, limits } from "serverless-compute-api/shapes";
+import { secretFields as fields, limits, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a Secret resource as people write them (interface: Secret). */

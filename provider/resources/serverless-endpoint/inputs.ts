@@ -1,7 +1,6 @@
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
-import { restEndpointCreate, rule } from "serverless-compute-api/shapes";
+import { restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { traits } from "../../lifecycle/properties/traits";
 import { adoptExisting } from "../adopt-existing";
 import { jobInvokeInputs } from "../job-invoke/inputs";
 

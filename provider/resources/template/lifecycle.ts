@@ -1,4 +1,4 @@
-import { type Dialect, isApiError, type TemplateRecord, type TemplateSettings } from "serverless-compute-api";
+import { type Dialect, isApiError, type TemplateRecord } from "serverless-compute-api";
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
@@ -9,26 +9,22 @@ import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { malformedCudaVersions } from "../cuda-versions";
 import { type Inputs, type Outputs, resolvedInputs, templateInputs, templateOutputs, usualMountPath } from "./inputs";
 import { releaseTemplate } from "./release";
-import { packedPorts, revisionOf, templateContent } from "./revision";
+import { contentKeys, packedPorts, revisionOf } from "./revision";
 import { startArgumentsOf, startText } from "./start-arguments";
 
 /** GB that a pod's volume has at least with REST v2. */
 const smallestVolume = 10;
 
 function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, Outputs> {
-  const { name, imageName, containerDiskInGb, volumeInGb, env, ports, readme, unshown = [] } = record;
-  const { volumeMountPath, isServerless, containerRegistryAuthId } = record;
-  const { startSsh, startJupyter, isPublic, category, allowedCudaVersions } = record;
+  const { dockerArgs, containerRegistryAuthId, unshown = [], ...same } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    ...{ name, imageName, containerDiskInGb, volumeInGb, env, ports, readme },
-    ...startArgumentsOf(record.dockerArgs, textOf(wanted, "dockerArgs") !== undefined),
-    ...{ volumeMountPath, isServerless, containerRegistryAuthId },
-    // Shown by one dialect only.
-    ...toProperties({ allowedCudaVersions, startSsh, startJupyter, isPublic, category }),
+    ...toProperties(same),
+    ...startArgumentsOf(dockerArgs, textOf(wanted, "dockerArgs") !== undefined),
+    containerRegistryAuthId,
   };
   for (const key of unshown) delete inputs[key];
   // A template that REST v2 made has none.
-  if (volumeMountPath === "") delete inputs.volumeMountPath;
+  if (record.volumeMountPath === "") delete inputs.volumeMountPath;
   return { inputs, outputs: { revision: revisionOf(record) } };
 }
 
@@ -36,17 +32,14 @@ function fromRecord(record: TemplateRecord, wanted: Properties): Actual<Inputs, 
 const settingsOf = ({
   adoptExisting: _a,
   replaceOnChange: _r,
-  containerRegistryAuthId,
-  volumeInGb = 0,
-  dockerArgs,
   dockerEntrypoint,
   dockerStartCmd,
-  ...same
-}: Inputs): TemplateSettings => ({
-  ...same,
-  dockerArgs: startText({ dockerArgs, dockerEntrypoint, dockerStartCmd }),
-  volumeInGb,
-  containerRegistryAuthId: containerRegistryAuthId || null,
+  ...inputs
+}: Inputs) => ({
+  ...inputs,
+  dockerArgs: startText({ dockerArgs: inputs.dockerArgs, dockerEntrypoint, dockerStartCmd }),
+  volumeInGb: inputs.volumeInGb ?? 0,
+  containerRegistryAuthId: inputs.containerRegistryAuthId || null,
 });
 
 /** The inputs that make up the start text. */
@@ -107,16 +100,8 @@ function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
 }
 
 /** The inputs that decide the revision. */
-const contentShape = resolvedInputs.pick({
-  imageName: true,
-  dockerArgs: true,
-  dockerEntrypoint: true,
-  dockerStartCmd: true,
-  env: true,
-  ports: true,
-  containerDiskInGb: true,
-  containerRegistryAuthId: true,
-});
+const contentShape = resolvedInputs.pick(contentKeys);
+const templateContent = contentShape.keyof().options;
 
 /** With `replaceOnChange`, each change of what workers run replaces the template. */
 const contentReplaces = (changes: Change[], { replaceOnChange }: Properties): Change[] =>

@@ -12,16 +12,16 @@ export interface TemplateContent extends StartArguments {
 }
 
 /** The inputs that decide what workers run. */
-export const templateContent = [
-  "imageName",
-  "dockerArgs",
-  "dockerEntrypoint",
-  "dockerStartCmd",
-  "env",
-  "ports",
-  "containerDiskInGb",
-  "containerRegistryAuthId",
-] as const satisfies (keyof TemplateContent)[];
+export const contentKeys = {
+  imageName: true,
+  dockerArgs: true,
+  dockerEntrypoint: true,
+  dockerStartCmd: true,
+  env: true,
+  ports: true,
+  containerDiskInGb: true,
+  containerRegistryAuthId: true,
+} as const satisfies Record<keyof TemplateContent, true>;
 
 /** Ports in one spelling: spaces mean nothing. */
 export const packedPorts = (ports: Value): string => (typeof ports === "string" ? ports.replaceAll(/\s/g, "") : "");

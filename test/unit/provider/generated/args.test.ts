@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { traitsOf } from "serverless-compute-api/shapes";
 import { expect, it } from "vitest";
-import { traitsOf } from "../../../../provider/lifecycle/properties/traits";
 import { kinds } from "../../../../provider/resources";
 import { argsText, propertyNamesText } from "../../../../scripts/generate/args.mjs";
 

@@ -1,8 +1,12 @@
-import type { Dialect } from "serverless-compute-api";
 import { z } from "zod";
 
-/** Semantics of a property beyond its type: read by diff, by the schema generator and by redaction. */
+/** REST and GraphQL operations by the version of their REST part. */
+export type Dialect = "v1" | "v2";
+
+/** Semantics of a property beyond its type; read by the dialects, diffs, redaction and the schema generator. */
 export interface Traits {
+  /** Its name in REST v2, if it has another one there. */
+  v2?: string;
   /** Holds a sensitive value: ciphertext in state, never printed. */
   secret?: true;
   /** An output made of these inputs: secret as soon as one of them is. */
@@ -29,17 +33,18 @@ export interface Traits {
   warns?: string;
 }
 
-/** Registry of traits: `shape.register(traits, { replaces: true })`, as the outermost call on a property's shape. */
+/** Registry of traits: `shape.register(traits, { replaces: true })`, as the last call on a property's shape before `optional` and `default`. */
 export const traits = z.registry<Traits>();
 
 const found = new WeakMap<z.core.$ZodType, Traits>();
 
-/** The traits of a property's shape, empty where it has none. */
+/** The traits of a property's shape, also of one that is optional or has a default; empty if it has none. */
 export function traitsOf(shape: z.core.$ZodType): Traits {
   const known = found.get(shape);
   if (known) return known;
+  const inner = shape instanceof z.ZodOptional || shape instanceof z.ZodDefault ? traitsOf(shape.def.innerType) : {};
   // zod merges those of all shapes that this one was made from, at every call.
-  const own = traits.get(shape) ?? {};
+  const own = { ...inner, ...traits.get(shape) };
   found.set(shape, own);
   return own;
 }

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { cudaVersion, v2Container } from "./rest-v2";
+import { templateFields, templatePort } from "./template";
+
+/** Request bodies of templates in every API; only the local service uses these. */
+
+const settings = z.object(templateFields);
+
+/** Input of the GraphQL mutation saveTemplate: with `id` it updates, without it creates. */
+export const saveTemplateInput = settings
+  .omit({ allowedCudaVersions: true })
+  .partial()
+  .required({ name: true, containerDiskInGb: true, volumeInGb: true, dockerArgs: true })
+  .extend({ id: z.string().optional(), env: z.array(z.object({ key: z.string().min(1), value: z.string() })) });
+
+const words = z.array(z.string());
+/** REST v1 has start arguments as two lists, and ports as one. */
+const restSettings = settings
+  .omit({ dockerArgs: true, startSsh: true, startJupyter: true, allowedCudaVersions: true })
+  .extend({
+    ...{ dockerEntrypoint: words, dockerStartCmd: words },
+    ports: z.array(
+      z
+        .string()
+        .regex(
+          new RegExp(`^${templatePort}$`),
+          '<port>/http or <port>/tcp with a port from 1 to 65535, such as "8888/http"',
+        ),
+    ),
+  });
+const rest = restSettings.shape;
+
+/** Body of POST /templates of REST v1, with its own defaults. */
+export const restTemplateCreate = restSettings.partial().extend({
+  ...{ name: rest.name, imageName: rest.imageName },
+  ...{ isServerless: rest.isServerless.default(false), isPublic: rest.isPublic.default(false) },
+  category: rest.category.default("NVIDIA"),
+  containerDiskInGb: rest.containerDiskInGb.default(50),
+  volumeMountPath: rest.volumeMountPath.default("/workspace"),
+  ports: rest.ports.default(["8888/http", "22/tcp"]),
+  env: rest.env.default({}),
+  ...{ dockerEntrypoint: words.default([]), dockerStartCmd: words.default([]) },
+  readme: rest.readme.default(""),
+});
+
+/** Body of PATCH /templates/{id} of REST v1: absent fields stay unchanged, null clears an optional field. */
+export const restTemplatePatch = restSettings
+  .extend({
+    volumeMountPath: rest.volumeMountPath.nullable(),
+    ports: rest.ports.nullable(),
+    env: rest.env.nullable(),
+    ...{ dockerEntrypoint: words.nullable(), dockerStartCmd: words.nullable() },
+    readme: rest.readme.nullable(),
+    containerRegistryAuthId: rest.containerRegistryAuthId.nullable(),
+  })
+  .partial();
+
+/** A pod's volume; templates of serverless endpoints have none. */
+const mounts = z.strictObject({
+  persistent: z.strictObject({ size: z.int().min(10), path: z.string().min(1) }).optional(),
+});
+
+/** Body of PATCH /templates/{id} of REST v2. */
+export const v2TemplatePatch = z
+  .strictObject({
+    ...settings.omit({
+      ...{ imageName: true, containerDiskInGb: true, dockerArgs: true, containerRegistryAuthId: true },
+      ...{ isServerless: true, isPublic: true, volumeInGb: true, volumeMountPath: true, readme: true },
+    }).shape,
+    ...v2Container,
+    ...{ mounts, serverless: templateFields.isServerless, public: templateFields.isPublic },
+    allowedCudaVersions: z.array(cudaVersion),
+  })
+  .partial();
+
+/** Body of POST /templates of REST v2. */
+export const v2TemplateCreate = v2TemplatePatch.extend({ name: templateFields.name, image: v2Container.image });

@@ -1,0 +1,68 @@
+import {
+  type TemplateSettings,
+  templateFields,
+  templateRecord,
+  traitsOf,
+  v2TemplatePatch,
+  v2TemplateRecord,
+} from "serverless-compute-api/shapes";
+import { expect, test } from "vitest";
+import { templateBody } from "../../../api/dialects/rest-v2-bodies";
+
+const settings: TemplateSettings = {
+  name: "chat",
+  imageName: "acme/chat:1",
+  containerDiskInGb: 20,
+  volumeInGb: 30,
+  dockerArgs: "python handler.py",
+  env: { MODEL: "small" },
+  ports: "8888/http,22/tcp",
+  readme: "Answers questions",
+  volumeMountPath: "/data",
+  isServerless: false,
+  containerRegistryAuthId: "auth1",
+  startSsh: true,
+  startJupyter: false,
+  isPublic: true,
+  category: "NVIDIA",
+  allowedCudaVersions: ["12.4"],
+};
+
+test("the settings of this file contain every property of a template", () => {
+  expect(Object.keys(settings)).toEqual(Object.keys(templateFields));
+});
+
+test("a body of REST v2 has the names and the form of its shape, without properties of REST v1", () => {
+  const body = templateBody(settings);
+  expect(v2TemplatePatch.parse(body)).toEqual(body);
+  expect(body).toMatchObject({ image: "acme/chat:1", disk: 20, mounts: { persistent: { size: 30, path: "/data" } } });
+  expect(body).not.toHaveProperty("readme");
+});
+
+test("a record of REST v2 with the fields of a body is the template with these settings", () => {
+  const { unshown, ...record } = v2TemplateRecord.parse({ id: "t1", ...templateBody(settings), fresh: 1 });
+  const shown = Object.entries(settings).filter(([key]) => !unshown?.some((one) => one === key));
+  expect(record).toMatchObject(Object.fromEntries(shown));
+  expect(unshown).toEqual(["readme"]);
+  expect(record).not.toHaveProperty("fresh");
+});
+
+test("a record of GraphQL has the settings under their own names", () => {
+  const env = [{ key: "MODEL", value: "small" }];
+  expect(templateRecord.parse({ id: "t1", ...settings, env })).toEqual({ id: "t1", ...settings });
+});
+
+test("a property that is absent from a record or null there is not part of it; other types are rejected", () => {
+  const least = { id: "t1", name: "chat", startSsh: null };
+  expect(Object.keys(templateRecord.parse(least))).not.toContain("category");
+  expect(templateRecord.parse(least).startSsh).toBeUndefined();
+  expect(templateRecord.safeParse({ ...least, startSsh: "yes" }).error?.issues[0]?.path).toEqual(["startSsh"]);
+  // The bounds of inputs are none of responses.
+  expect(templateRecord.parse({ ...least, category: "GPU" }).category).toBe("GPU");
+});
+
+test("traits of a property also apply where it is optional or has a default", () => {
+  const { isServerless, startSsh } = templateFields;
+  expect(traitsOf(isServerless.default(true))).toMatchObject({ replaces: true });
+  expect(traitsOf(startSsh.optional())).toMatchObject({ keptWhenRemoved: true });
+});
