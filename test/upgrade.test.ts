@@ -85,6 +85,7 @@ const host = {
   log: { progress: () => {}, warning: async () => {} },
   cancellation: createCancellation(),
   sighted: () => {},
+  adding: () => {},
 };
 
 test("the fixture has every kind", () => {

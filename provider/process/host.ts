@@ -1,11 +1,12 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
 import type { Context, LifecycleSettings } from "../lifecycle/contract";
-import { noneFound } from "../lifecycle/messages";
+import { noneFound, untriedService } from "../lifecycle/messages";
 import {
   type ConfigLookup,
   keyExposures,
   resolveDialect,
   resolveServerlessUrl,
+  resolveService,
   resolveSettings,
 } from "../settings/settings";
 import { type Cancellation, createCancellation } from "./cancellation";
@@ -33,6 +34,8 @@ export interface Host {
   cancellation: Cancellation;
   /** Counts an object of the state that the service has or does not have; the end of a command that found none warns. */
   sighted(exists: boolean): void;
+  /** Reports the check of a resource that the state does not have. The first one of a command warns about the hosted service. */
+  adding(): void;
 }
 
 /**
@@ -49,6 +52,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
   let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let sightings = { found: 0, missing: 0 };
+  let hasAdded = false;
   let held: Context["held"] = new Map();
   let log: { address: string; show: EngineLog } | undefined;
   const show = async (way: keyof EngineLog, urn: string, text: string): Promise<void> => {
@@ -69,6 +73,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
       serverlessUrl = undefined;
       connection = undefined;
       sightings = { found: 0, missing: 0 };
+      hasAdded = false;
       held = new Map();
       cancellation.renew();
     },
@@ -98,6 +103,10 @@ export function createHost(engineAddress: () => string | undefined): Host {
     cancellation,
     sighted: (exists) => {
       sightings[exists ? "found" : "missing"]++;
+    },
+    adding: () => {
+      if (!hasAdded && resolveService(config) === "hosted") void show("warning", "", untriedService);
+      hasAdded = true;
     },
   };
 }

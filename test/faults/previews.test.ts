@@ -27,7 +27,7 @@ function calls() {
       dialect: () => "v1",
       serverlessUrl: () => bench.addresses.serverlessUrl,
       held: () => new Map(),
-      ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {} },
+      ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {}, adding: () => {} },
     },
     kinds,
   );

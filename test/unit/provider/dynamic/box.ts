@@ -75,6 +75,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     },
     cancellation,
     sighted: () => {},
+    adding: () => {},
     ...host,
   });
   const { check, diff, create, read, update, configure, delete: remove } = provider;

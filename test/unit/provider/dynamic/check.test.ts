@@ -82,4 +82,13 @@ describe("a check", () => {
     const { inputs, failures } = await provider.check({}, { __provider: "text", size: 1 });
     expect({ inputs, failures }).toEqual({ inputs: { __provider: "text", size: 1, name: "nameless" }, failures: [] });
   });
+
+  it("reports a resource that the state does not have to the process, and no other", async () => {
+    let added = 0;
+    const { provider } = bench({}, { adding: () => void added++ });
+    await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
+    expect(added).toBe(0);
+    await provider.check({}, { ...internal, size: 1 });
+    expect(added).toBe(1);
+  });
 });

@@ -1,8 +1,15 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createHost } from "../../../../provider/process/host";
+import { serveCalls } from "../../../../provider/protocol/grpc-server";
+import { message, text } from "../../../../provider/protocol/protobuf";
 
 const config = (values: Record<string, string>) => (key: string) => values[key];
 const keyed = config({ "serverless-compute:apiKey": "rpa_only-for-tests" });
+
+const untried =
+  "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; follow the checklist in docs/hosted-service.md#checklist";
 
 describe("the process that the engine starts", () => {
   it("stays cancelled when a further kind is configured after the Ctrl-C", async () => {
@@ -29,5 +36,31 @@ describe("the process that the engine starts", () => {
     host.beginDeployment(keyed);
     expect(await host.cancellation.run(async (signal) => signal.aborted)).toBe(false);
     expect(host.connect().clients).not.toBe(clients);
+  });
+
+  it("warns once per deployment that the hosted service is untried, if the deployment adds a resource", async () => {
+    const logRequest = message({ message: text(2), urn: text(3) });
+    const logged: string[] = [];
+    const engine = createServer().listen(0, "127.0.0.1");
+    serveCalls(engine, () => (request) => {
+      logged.push(logRequest.decode(request).message);
+      return Buffer.alloc(0);
+    });
+    await once(engine, "listening");
+    const address = engine.address();
+    const host = createHost(() => `127.0.0.1:${address instanceof Object ? address.port : 0}`);
+    try {
+      host.beginDeployment(keyed);
+      host.adding();
+      for (let deployment = 0; deployment < 2; deployment++) {
+        host.beginDeployment(config({ "serverless-compute:target": "hosted" }));
+        host.adding();
+        host.adding();
+      }
+      await host.log.warning("", "the last one");
+      expect(logged).toEqual([untried, untried, "the last one"]);
+    } finally {
+      engine.close();
+    }
   });
 });
