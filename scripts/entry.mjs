@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Runs a script's main function, which returns the exit code. Of an error only the message is printed; DEBUG=1 prints
- * the stack.
+ * Runs a script's main function, which returns the exit code. An error ends the process with its child processes; only
+ * the message is printed, with DEBUG=1 the stack.
  * @param {() => Promise<number>} main
  */
 export async function runScript(main) {
@@ -24,7 +24,6 @@ export async function runScript(main) {
     process.exitCode = await main();
   } catch (error) {
     const text = error instanceof Error ? (process.env["DEBUG"] ? error.stack : error.message) : String(error);
-    process.stderr.write(`\n${text}\n`);
-    process.exitCode = 1;
+    process.stderr.write(`\n${text}\n`, () => process.exit(1));
   }
 }

@@ -25,25 +25,38 @@ export function createProgress(stream = process.stderr) {
     stream.write(`${text}\n`);
   };
   const terminal = "isTTY" in stream && stream.isTTY === true;
-  return { say, start: (text) => (terminal ? drawn(text, stream) : told(text, say)) };
+  const draw = terminal ? liveLine(stream) : undefined;
+  return { say, start: draw ?? ((text) => told(text, say)) };
 }
 
 /**
- * @param {string} text
+ * One line with the running steps, the latest first; returns the function that starts a step.
  * @param {NodeJS.WriteStream | NodeJS.WritableStream} stream
- * @returns {Step}
  */
-function drawn(text, stream) {
-  const passed = stopwatch();
-  const draw = () => stream.write(`\r\x1b[K${fitted(`${text} … ${passed()} s`, stream)}`);
-  draw();
-  const timer = setInterval(draw, 1000);
-  timer.unref();
-  return {
-    done: (last) => {
-      clearInterval(timer);
-      stream.write(last === undefined ? "\r\x1b[K" : `\r\x1b[K${last}\n`);
-    },
+function liveLine(stream) {
+  /** @type {(() => string)[]} */
+  const steps = [];
+  const draw = () => stream.write(`\r\x1b[K${fitted(steps.map((text) => text()).join("; "), stream)}`);
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer;
+  /** @param {string} text @returns {Step} */
+  return (text) => {
+    const passed = stopwatch();
+    const step = () => `${text} … ${passed()} s`;
+    steps.unshift(step);
+    draw();
+    timer ??= setInterval(draw, 1000).unref();
+    return {
+      done: (last) => {
+        steps.splice(steps.indexOf(step), 1);
+        stream.write(last === undefined ? "\r\x1b[K" : `\r\x1b[K${last}\n`);
+        if (steps.length > 0) draw();
+        else {
+          clearInterval(timer);
+          timer = undefined;
+        }
+      },
+    };
   };
 }
 

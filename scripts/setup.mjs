@@ -9,14 +9,18 @@ import { prepareWorkspace } from "./workspace.mjs";
 const lowestNode = "20.19.0";
 
 /**
- * Prepares a clean clone: npm packages, compiled sources and, if required, the Pulumi CLI.
+ * Prepares a clean clone: npm packages and compiled sources and, beside them, the Pulumi CLI.
  * @param {object} [options]
  * @param {import("./progress.mjs").Progress} [options.progress]
  * @returns {Promise<import("./cli/folder.mjs").Cli>}
  */
 export async function setUp({ progress = createProgress() } = {}) {
-  await setUpWithoutCli({ progress });
-  return findCli({ progress });
+  const workspace = setUpWithoutCli({ progress });
+  const cli = findCli({ progress, installed: workspace });
+  // Reported below, after the packages: some commands continue without a CLI.
+  cli.catch(() => {});
+  await workspace;
+  return cli;
 }
 
 /**

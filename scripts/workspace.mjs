@@ -14,17 +14,37 @@ const packages = ["api", "provider", "service"];
  * @param {string} [npm] The `npm` command.
  */
 export async function prepareWorkspace(root, progress, npm = "npm") {
-  const state = join(root, ".serverless-compute");
+  const { state, installed, compiled } = marksIn(root);
   await mkdir(state, { recursive: true });
   const onWait = () => progress.say("Another process is setting up this folder; waiting for it.");
   await withLock(
     join(state, "setup.lock"),
     async () => {
-      await install(root, join(state, "installed"), progress, npm);
-      await build(root, join(state, "compiled"), progress);
+      await install(root, installed, progress, npm);
+      await build(root, compiled, progress);
     },
     { onWait },
   );
+}
+
+/**
+ * The steps that `prepareWorkspace` will run.
+ * @param {string} root
+ */
+export async function pendingSteps(root) {
+  const { installed, compiled } = marksIn(root);
+  const { isInstalled } = await inspectPackages(root, installed);
+  return { install: !isInstalled, compile: !(await isBuilt(root, await changedAt(compiled))) };
+}
+
+/**
+ * Files with the results of the last runs: the checksum of the installed lockfile, and the time of a complete
+ * compilation.
+ * @param {string} root
+ */
+function marksIn(root) {
+  const state = join(root, ".serverless-compute");
+  return { state, installed: join(state, "installed"), compiled: join(state, "compiled") };
 }
 
 /**
@@ -34,12 +54,8 @@ export async function prepareWorkspace(root, progress, npm = "npm") {
  * @param {string} npm
  */
 async function install(root, mark, progress, npm) {
-  const lockfile = await readFile(join(root, "package-lock.json"), "utf8");
-  const checksum = createHash("sha256").update(lockfile).digest("hex");
-  // npm writes this file last, so its presence implies a complete installation.
-  const ended = (await changedAt(join(root, "node_modules", ".package-lock.json"))) > 0;
-  if (ended && (await readFile(mark, "utf8").catch(() => "")) === checksum) return;
-  if (ended && (await holds(root, lockfile))) return writeFile(mark, checksum);
+  const { isInstalled, checksum } = await inspectPackages(root, mark);
+  if (isInstalled) return writeFile(mark, checksum);
   const step = progress.start("Installing the npm packages");
   const finished = await run(npm, ["ci", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"], {
     cwd: root,
@@ -48,6 +64,20 @@ async function install(root, mark, progress, npm) {
   if (finished === undefined) throw new Error("There is no npm on PATH. It comes with Node: https://nodejs.org/");
   if (finished.code !== 0) throw new Error(`The npm packages could not be installed.\n${lastLines(finished, 20)}`);
   await writeFile(mark, checksum);
+}
+
+/**
+ * Compares the installed packages with the lockfile.
+ * @param {string} root
+ * @param {string} mark File with the checksum of the installed lockfile.
+ */
+async function inspectPackages(root, mark) {
+  const lockfile = await readFile(join(root, "package-lock.json"), "utf8");
+  const checksum = createHash("sha256").update(lockfile).digest("hex");
+  // npm writes this file last, so its presence implies a complete installation.
+  const ended = (await changedAt(join(root, "node_modules", ".package-lock.json"))) > 0;
+  const isSame = async () => (await readFile(mark, "utf8").catch(() => "")) === checksum;
+  return { checksum, isInstalled: ended && ((await isSame()) || (await holds(root, lockfile))) };
 }
 
 /**

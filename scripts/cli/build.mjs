@@ -132,21 +132,23 @@ export async function installExecutable(recipe, { label, folder, beside, go, env
  * @param {string} request.go The `go` command.
  * @param {NodeJS.ProcessEnv} request.env
  * @param {string} request.dynamicProvider The file of Pulumi's npm package that serves dynamic resources.
+ * @param {Promise<unknown>} request.installed Resolves once that file exists.
  */
-export async function buildCli({ version, folder, go, env, dynamicProvider }) {
+export async function buildCli({ version, folder, go, env, dynamicProvider, installed }) {
   await checkGo(go, env);
   const bin = join(folder, "bin");
   await mkdir(bin);
-  await copyFile(dynamicProvider, join(bin, parts.dynamicProvider)).catch(() => {
-    throw new Error(`${parts.dynamicProvider} is missing from node_modules/@pulumi/pulumi: run npm ci first`);
-  });
   for (const recipe of recipesFor(version)) {
     await buildOne(recipe, { folder, bin, go, env });
   }
+  await installed;
+  await copyFile(dynamicProvider, join(bin, parts.dynamicProvider)).catch(() => {
+    throw new Error(`${parts.dynamicProvider} is missing from node_modules/@pulumi/pulumi: run npm ci first`);
+  });
 }
 
 /**
- * Throws `ToolMissing` if Go is missing or too old.
+ * Returns the version of Go. Throws `ToolMissing` if Go is missing or too old.
  * @param {string} go
  * @param {NodeJS.ProcessEnv} env
  */
@@ -157,6 +159,7 @@ export async function checkGo(go = "go", env = process.env) {
   const found = /go(\d+\.\d+(?:\.\d+)?)/.exec(finished.stdout)?.[1];
   if (finished.code !== 0 || found === undefined) throw new Error(`\`go version\` failed: ${lastLines(finished, 1)}`);
   if (isOlder(found, lowestGo)) throw new ToolMissing(`Go ${found} is too old, 1.25 or later is needed`);
+  return found;
 }
 
 /**

@@ -29,6 +29,7 @@ const lowest = "3.200.0";
  * @property {string} [go] The `go` command.
  * @property {NodeJS.ProcessEnv} [env] Environment for `go`.
  * @property {string} [dynamicProvider] The file of Pulumi's npm package that serves dynamic resources.
+ * @property {Promise<unknown>} [installed] Resolves once that file exists. Default: it exists.
  * @property {import("../progress.mjs").Progress} [progress]
  */
 
@@ -53,6 +54,27 @@ export class CliMissing extends Error {
 }
 
 /**
+ * Looks for a usable Pulumi CLI on PATH and in the cache of Pulumi's npm launcher. Without one, returns the reasons.
+ * @param {CliOptions} [options]
+ * @returns {Promise<{ cli: Cli } | { tried: string[] }>}
+ */
+export async function lookUpCli(options = {}) {
+  const { path, version, cacheFolder } = resolve(options);
+  /** @type {string[]} */
+  const tried = [];
+  const onPath = await folderOnPath(path, parts.engine);
+  if (onPath === undefined) tried.push("PATH: no pulumi on it");
+  else {
+    const found = await inspectCli(onPath, { minimum: lowest, path });
+    if ("version" in found) return { cli: cliIn(onPath, found.version, "path") };
+    tried.push(`PATH: ${join(onPath, parts.engine)}: ${found.reason}`);
+  }
+  const bin = join(cacheFolder, version, "bin");
+  const cached = await inspectCli(bin, { exact: version });
+  return "version" in cached ? { cli: cliIn(bin, version, "cache") } : { tried };
+}
+
+/**
  * Finds or installs a Pulumi CLI: from PATH, the cache of Pulumi's npm launcher, the official download, or a build of
  * the published Go modules, in this order. Safe under concurrent processes.
  * @param {CliOptions} [options]
@@ -60,23 +82,12 @@ export class CliMissing extends Error {
  */
 export async function findCli(options = {}) {
   const settings = resolve(options);
-  const { path, version } = settings;
-  /** @type {string[]} */
-  const tried = [];
-
-  const onPath = await folderOnPath(path, parts.engine);
-  if (onPath === undefined) tried.push("PATH: no pulumi on it");
-  else {
-    const found = await inspectCli(onPath, { minimum: lowest, path });
-    if ("version" in found) return cliIn(onPath, found.version, "path");
-    tried.push(`PATH: ${join(onPath, parts.engine)}: ${found.reason}`);
-  }
-
+  const found = await lookUpCli(options);
+  if ("cli" in found) return found.cli;
+  const { tried } = found;
+  const { version } = settings;
   const home = join(settings.cacheFolder, version);
   const bin = join(home, "bin");
-  const cached = await inspectCli(bin, { exact: version });
-  if ("version" in cached) return cliIn(bin, version, "cache");
-
   try {
     await mkdir(settings.cacheFolder, { recursive: true });
   } catch (error) {
@@ -116,7 +127,7 @@ export function withCliOnPath(cli, env = process.env) {
  * @returns {Promise<Cli>}
  */
 async function make(home, settings, tried) {
-  const { version, downloadAddress, silence, go, env, dynamicProvider } = settings;
+  const { version, downloadAddress, silence, go, env, dynamicProvider, installed } = settings;
   /** @type {{ source: "download" | "build", name: string, text: string, into: (folder: string) => Promise<void> }[]} */
   const ways = [
     {
@@ -128,8 +139,8 @@ async function make(home, settings, tried) {
     {
       source: "build",
       name: "build with Go",
-      text: "Building the Pulumi CLI from its Go modules, about 5 minutes, once",
-      into: (folder) => buildCli({ version, folder, go, env, dynamicProvider }),
+      text: "Building the Pulumi CLI from its Go modules, 5 to 10 minutes, once",
+      into: (folder) => buildCli({ version, folder, go, env, dynamicProvider, installed }),
     },
   ];
   await mkdir(home, { recursive: true });
@@ -205,6 +216,7 @@ function resolve(options) {
     go: options.go ?? "go",
     env,
     dynamicProvider: options.dynamicProvider ?? join(root, "node_modules", "@pulumi", "pulumi", parts.dynamicProvider),
+    installed: options.installed ?? Promise.resolve(),
     progress: options.progress ?? silent,
   };
 }

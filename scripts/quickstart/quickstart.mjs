@@ -6,6 +6,7 @@ import { createProgress } from "../progress.mjs";
 import { setUp } from "../setup.mjs";
 import { holdings, startService } from "./local-service.mjs";
 import { makePlaces, places, quickstartEnvironment } from "./places.mjs";
+import { inspectMachine, planLines } from "./plan.mjs";
 import { createStack } from "./stack.mjs";
 import { showAnswer, showNext, showOutputs } from "./text.mjs";
 
@@ -40,6 +41,7 @@ await runScript(async () => {
 /** @param {boolean} once Destroys the stack at the end instead of staying open. */
 async function open(once) {
   const stays = !once && process.stdin.isTTY && process.stdout.isTTY;
+  for (const line of planLines(await inspectMachine())) say(line);
   const cli = await setUp({ progress: createProgress(process.stdout) });
   await makePlaces();
   const interrupt = interruption();

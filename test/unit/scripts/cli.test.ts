@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
@@ -224,6 +224,20 @@ describe("the build with Go", () => {
     const found = await Promise.all([findCli(options), findCli(options), findCli(options)]);
     expect(found.map((cli) => cli.source).sort()).toEqual(["build", "cache", "cache"]);
     expect(calls().filter((call) => call.startsWith("build"))).toHaveLength(2);
+  });
+
+  test("runs while the npm packages are being installed, and requires them only at its end", async () => {
+    const options = await nothing();
+    const dynamicProvider = join(options.folder, "installed-later");
+    const calls = writeGo(options.go);
+    const installed = async () => {
+      const builds = () =>
+        existsSync(`${options.go}.calls`) ? calls().filter((call) => call.startsWith("build")) : [];
+      await expect.poll(builds).toHaveLength(2);
+      copyFileSync(options.dynamicProvider, dynamicProvider);
+    };
+    const found = await findCli({ ...options, dynamicProvider, installed: installed() });
+    expect(found).toMatchObject({ source: "build", version });
   });
 
   test("says when the npm packages are not installed yet", async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { prepareWorkspace } from "../../../scripts/workspace.mjs";
+import { pendingSteps, prepareWorkspace } from "../../../scripts/workspace.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
 /** A lockfile with that version of one package and of an optional package. */
@@ -62,6 +62,15 @@ test("a clean clone is installed and compiled, each with a line of progress; the
   expect(lines).toEqual(["Installing the npm packages", "Compiling the packages"]);
   await prepare();
   expect(calls()).toEqual([install, "tsc -b"]);
+});
+
+test("the pending steps are those that the next preparation runs", async () => {
+  const { root, prepare, write } = repository();
+  expect(await pendingSteps(root)).toEqual({ install: true, compile: true });
+  await prepare();
+  expect(await pendingSteps(root)).toEqual({ install: false, compile: false });
+  write("package-lock.json", locked("1.0.1"));
+  expect(await pendingSteps(root)).toEqual({ install: true, compile: false });
 });
 
 test("a changed lockfile installs again, a touched one does not", async () => {

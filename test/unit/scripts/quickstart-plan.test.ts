@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { planLines } from "../../../scripts/quickstart/plan.mjs";
+
+const ready = {
+  node: "22.12.0",
+  npm: "10.9.0",
+  cli: { version: "3.250.0", folder: "/home/ada/.pulumi/versions/3.250.0/bin" },
+  go: undefined,
+  pending: { install: false, compile: false },
+};
+
+test("a quickstart that finds everything only starts the service and deploys", () => {
+  expect(planLines(ready)).toEqual([
+    "Found: Node 22.12.0, npm 10.9.0, Pulumi CLI 3.250.0 in /home/ada/.pulumi/versions/3.250.0/bin, the npm packages.",
+    "Steps:",
+    "  - start the local service and deploy examples/quickstart, about 20 s",
+    "",
+  ]);
+});
+
+test("a quickstart from nothing lists its steps with times, and the build of the CLI only if there is a Go", () => {
+  const nothing = { ...ready, cli: undefined, pending: { install: true, compile: true } };
+  expect(planLines({ ...nothing, go: "1.26.0" })).toEqual([
+    "Found: Node 22.12.0, npm 10.9.0, no Pulumi CLI, Go 1.26.0, no npm packages, or outdated ones.",
+    "Steps:",
+    "  - download the Pulumi CLI, about 1 min; if it is not available, build it from Go modules, 5 to 10 min",
+    "  - install the npm packages at the same time, about 30 s",
+    "  - compile the packages at the same time, about 20 s",
+    "  - start the local service and deploy examples/quickstart, about 20 s",
+    "",
+  ]);
+  expect(planLines(nothing)[2]).toBe("  - download the Pulumi CLI, about 1 min");
+});
