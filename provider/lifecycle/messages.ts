@@ -1,6 +1,5 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
-import { pagesAddress } from "../generated/pages-address";
 import { keySources, localKeyHint } from "../settings/setting-table";
 
 /** Subject of a failed call. */
@@ -26,11 +25,6 @@ export const lostCreate =
 export const noneFound = (count: number, address: string): string =>
   `${address}: the service has ${count === 1 ? "not the one object" : `none of the ${count} objects`} of the state that this command ` +
   `looked for; if nobody deleted ${count === 1 ? "it" : "them"}, check the API key, its account, and ${addresses}`;
-
-/** The warning before the first objects in the hosted service. */
-export const untriedService =
-  "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; " +
-  `follow the checklist in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`;
 
 /** A failure in words for a person; policy that needs the facts finds the ApiError in `cause`. */
 export class ExplainedError extends Error {

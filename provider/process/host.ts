@@ -1,6 +1,7 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
+import { pagesAddress } from "../generated/pages-address";
 import type { Context, LifecycleSettings } from "../lifecycle/contract";
-import { noneFound, untriedService } from "../lifecycle/messages";
+import { noneFound } from "../lifecycle/messages";
 import {
   type ConfigLookup,
   keyExposures,
@@ -11,6 +12,11 @@ import {
 } from "../settings/settings";
 import { type Cancellation, createCancellation } from "./cancellation";
 import { createEngineLog, type EngineLog } from "./engine-log";
+
+/** The warning before the first objects in the hosted service. */
+const untriedService =
+  "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; " +
+  `follow the checklist in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`;
 
 /** Facilities of the process for the dynamic provider and the plugin. */
 export interface Host {
