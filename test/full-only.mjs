@@ -7,6 +7,7 @@ export const fullOnly = [
     "engine/program-stacks",
     "engine/invoke-job",
     "engine/custom-timeouts",
+    "engine/two-backends",
   ],
   ...["plugin/preview-comment"],
   ...["plugin/ways-long", "plugin/attach", "plugin/options"],

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 
 /**
- * The REST v2 traffic of a test file: each entry of `seen` is a route and a status, such as `GET /v2/serverless 200`.
- * @typedef {{ file: string, seen: string[] }} TrafficRecord
+ * The REST v2 traffic of a test file: each entry of `seen` is a route and a status, such as `GET /v2/serverless 200`, each of
+ * `untested` a property that the file neither sent nor received, such as `POST /v2/serverless sends gpu.pools`.
+ * @typedef {{ file: string, seen: string[], untested: string[] }} TrafficRecord
  * @typedef {{ method: string, path: string, responses: Record<string, unknown> }} Route
  */
 
@@ -20,6 +21,37 @@ const reasons = [
   ],
   [() => true, "No test causes it: the local service states another status, or the contract states no cause."],
 ];
+
+/** Why a property of the contract is in no test, the first reason that fits.
+ * @type {[property: RegExp, reason: string][]} */
+const propertyReasons = [
+  [/\/builds\b/, "The local service has no builds."],
+  [
+    / dockerRegistryUri$|\.dockerRegistryUri$/,
+    "Optional; the contract does not state when the hosted service returns it.",
+  ],
+  [/./, "No test causes it."],
+];
+
+/** The table of the properties that no test file sends or receives.
+ * @param {TrafficRecord[]} records */
+function untestedProperties([first, ...others]) {
+  const untested = (first?.untested ?? []).filter((name) => others.every((record) => record.untested.includes(name)));
+  /** @type {Map<string, string[]>} */
+  const rows = new Map();
+  for (const name of untested) {
+    const [method, path, direction, property] = name.split(" ");
+    const body = direction === "sends" ? "request" : "response";
+    const [, reason] = propertyReasons.find(([pattern]) => pattern.test(name)) ?? [];
+    const key = `| \`${method} ${path}\` | ${body} | ${reason} |`;
+    rows.set(key, [...(rows.get(key) ?? []), `\`${property}\``]);
+  }
+  return `Properties of the contract that no test sends or receives:
+
+| route | body | reason | properties |
+|---|---|---|---|
+${[...rows].map(([key, properties]) => `${key} ${properties.join(", ")} |`).join("\n")}`;
+}
 
 /** @param {Route} route @param {string} status */
 const footnote = (route, status) => reasons.findIndex(([fits]) => fits(route, status)) + 1;
@@ -59,5 +91,7 @@ compared it with the contract. A number refers to the reason below the table.
 ${rows.join("\n")}
 
 ${legend.join("\n")}
+
+${untestedProperties(records)}
 `;
 }

@@ -113,7 +113,10 @@ describe("REST v2: the catalog", () => {
       "include=ALL",
     ])
       expectProblem(await call("GET", `/catalog/datacenters?${fault}`), 422);
-    const one = await call("GET", "/catalog/datacenters/EU-RO-1?include=GPU_AVAILABILITY,CPU_AVAILABILITY");
+    const include = "include=GPU_AVAILABILITY,CPU_AVAILABILITY";
+    const one = await call("GET", `/catalog/datacenters/EU-RO-1?${include}`);
+    const all = await call("GET", `/catalog/datacenters?${include}`);
+    expect(at(all.json, "dataCenters")).toContainEqual(one.json);
     expect(at(one.json, "gpuAvailability")).toContainEqual({ id: "NVIDIA A40", name: "A40", availability: "HIGH" });
     expect(at(one.json, "cpuAvailability")).toContainEqual(expect.objectContaining({ id: "cpu3c" }));
   });

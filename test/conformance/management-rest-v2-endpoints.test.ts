@@ -50,6 +50,21 @@ describe("REST v2: POST /serverless", () => {
     });
   });
 
+  test("GET and the list return CPU and load-balancer endpoints as POST returned them", async () => {
+    const onCpu = { gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] };
+    const balanced = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 7 } };
+    for (const fields of [onCpu, balanced]) {
+      const { json: made } = await call("POST", "/serverless", endpointBody(fields));
+      const { json: read } = await call("GET", `/serverless/${at(made, "id")}`);
+      expect(read).toEqual(made);
+      const { json: listed } = await call("GET", "/serverless?limit=1000");
+      expect(at(listed, "endpoints")).toContainEqual(made);
+      // Renamed back, so that a PATCH returns the same endpoint.
+      const { json: changed } = await call("PATCH", `/serverless/${at(made, "id")}`, { name: at(made, "name") });
+      expect(changed).toEqual(made);
+    }
+  });
+
   test("cpu makes an endpoint of CPU instances with their memory", async () => {
     const body = endpointBody({ gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] });
     const answer = await call("POST", "/serverless", body);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
@@ -116,7 +116,10 @@ describe("the scan of texts", () => {
 });
 
 test("a run whose own output repeats a secret fails", async () => {
-  const folder = await mkdtemp(join(process.cwd(), ".serverless-compute", "secret-run-"));
+  // Below the repository, where the packages are found.
+  const own = join(process.cwd(), ".serverless-compute");
+  await mkdir(own, { recursive: true });
+  const folder = await mkdtemp(join(own, "secret-run-"));
   try {
     const scan = JSON.stringify(join(process.cwd(), "test", "support", "secret-scan"));
     const spoken = (say: string): string => `

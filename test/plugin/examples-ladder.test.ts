@@ -38,7 +38,7 @@ describe("a reader who follows the README of an example", () => {
     });
     await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
     const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
-    const ran = await followPage(page, { folder, env });
+    const ran = await followPage(page, { folder, env }, { wholeLife: true });
     expect(ran.length).toBeGreaterThan(1);
   });
 });

@@ -22,92 +22,102 @@ const configSecrets = examples.flatMap(({ text }) =>
 const outputsOf = (text: string): string[] =>
   (text.split("\noutputs:\n")[1] ?? "").split("\n").flatMap((line) => /^ {2}(\w+):/.exec(line)?.[1] ?? []);
 
-describe.skipIf(yaml.missing !== undefined)("the examples of the schema in YAML deploy as they are", () => {
-  let service: EngineService;
-  let stack: Stack;
-  beforeAll(async () => {
-    const echo = path("conformance/handlers/echo.mjs");
-    const images = { "ghcr.io/acme/chat:1.4.2": echo, "ghcr.io/acme/private:2.0.0": echo };
-    service = await useEngineService({ images });
-    stack = await createStack({ ...service.environment, PATH: yaml.path }, { plugin: pluginFolder(), runtime: "yaml" });
-    await makeObjects();
-    for (const key of configSecrets) {
-      const { code, output } = await stack.command(["config", "set", "--secret", key, "sesame-61b0"]);
-      expect(code, output).toBe(0);
-    }
-  });
+describe.skipIf(yaml.missing !== undefined)(
+  "the schema's examples in YAML: each deploys, and a preview and a refresh find no changes",
+  () => {
+    let service: EngineService;
+    let stack: Stack;
+    beforeAll(async () => {
+      const echo = path("conformance/handlers/echo.mjs");
+      const images = { "ghcr.io/acme/chat:1.4.2": echo, "ghcr.io/acme/private:2.0.0": echo };
+      service = await useEngineService({ images });
+      stack = await createStack(
+        { ...service.environment, PATH: yaml.path },
+        { plugin: pluginFolder(), runtime: "yaml" },
+      );
+      await makeObjects();
+      for (const key of configSecrets) {
+        const { code, output } = await stack.command(["config", "set", "--secret", key, "sesame-61b0"]);
+        expect(code, output).toBe(0);
+      }
+    });
 
-  it("there are, and two of them read a secret of the stack's config", () => {
-    expect(examples.length).toBeGreaterThan(10);
-    expect(configSecrets).toHaveLength(2);
-  });
-  afterAll(async () => {
-    await stack.remove();
-    if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
-  });
+    it("there are, and two of them read a secret of the stack's config", () => {
+      expect(examples.length).toBeGreaterThan(10);
+      expect(configSecrets).toHaveLength(2);
+    });
+    afterAll(async () => {
+      await stack.remove();
+      if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
+    });
 
-  /** Creates the objects that the examples look up. */
-  const makeObjects = async (): Promise<void> => {
-    const template = { name: "chat-prod", imageName: "ghcr.io/acme/chat:1.4.2", isServerless: true };
-    const made = await service.rest("POST", "/templates", template);
-    const { id } = Object(made);
-    await service.rest("POST", "/endpoints", { name: "chat-prod", templateId: id, workersMax: 1 });
-    await service.rest("POST", "/networkvolumes", { name: "models-prod", size: 10, dataCenterId: "EU-RO-1" });
-    await service.graphql('mutation { secretCreate(input: { name: "hub-token", value: "sesame-61b0" }) { id } }');
-  };
+    /** Creates the objects that the examples look up. */
+    const makeObjects = async (): Promise<void> => {
+      const template = { name: "chat-prod", imageName: "ghcr.io/acme/chat:1.4.2", isServerless: true };
+      const made = await service.rest("POST", "/templates", template);
+      const { id } = Object(made);
+      await service.rest("POST", "/endpoints", { name: "chat-prod", templateId: id, workersMax: 1 });
+      await service.rest("POST", "/networkvolumes", { name: "models-prod", size: 10, dataCenterId: "EU-RO-1" });
+      await service.graphql('mutation { secretCreate(input: { name: "hub-token", value: "sesame-61b0" }) { id } }');
+    };
 
-  it.each(examples.map((one) => [`${one.token.replace(/.*:/, "")}: ${one.title}`, one] as const))(
-    "%s",
-    async (_, { text }) => {
-      await stack.program(`${text}\n`);
+    it.each(examples.map((one) => [`${one.token.replace(/.*:/, "")}: ${one.title}`, one] as const))(
+      "%s",
+      async (_, { text }) => {
+        await stack.program(`${text}\n`);
+        const up = await stack.up();
+        expect(up.code, up.output).toBe(0);
+        const preview = await stack.preview({ args: ["--expect-no-changes"] });
+        expect(preview.code, preview.output).toBe(0);
+        const refresh = await stack.refresh({ args: ["--expect-no-changes"] });
+        expect(refresh.code, refresh.output).toBe(0);
+        const { output } = await stack.command(["stack", "output", "--json"]);
+        const outputs = JSON.parse(output);
+        expect(Object.keys(outputs)).toEqual(outputsOf(text));
+        for (const [name, value] of Object.entries(outputs)) expect(value, name).not.toBeNull();
+        const made = [...text.matchAll(/^ {2}(\w+):\n {4}type: serverless-compute:(\w+)$/gm)];
+        expect(Object.keys(up.operations)).toEqual(
+          expect.arrayContaining(made.map(([, name, kind]) => `${kind} ${name}`)),
+        );
+      },
+    );
+
+    it("also under a provider of their own, whose limits are numbers", async () => {
+      const provider = [
+        "east:",
+        "  type: pulumi:providers:serverless-compute",
+        "  properties: { callLimit: 60.5, maxInFlight: 4 }",
+      ];
+      const models = [
+        "models:",
+        "  type: serverless-compute:NetworkVolume",
+        "  properties: { size: 10, dataCenterId: EU-RO-1 }",
+      ];
+      const options = `  options: { provider: "\${east}" }`;
+      const program = ["resources:", ...[...provider, ...models, options].map((line) => `  ${line}`), ""].join("\n");
+      await stack.program(program);
       const up = await stack.up();
       expect(up.code, up.output).toBe(0);
-      const { output } = await stack.command(["stack", "output", "--json"]);
-      const outputs = JSON.parse(output);
-      expect(Object.keys(outputs)).toEqual(outputsOf(text));
-      for (const [name, value] of Object.entries(outputs)) expect(value, name).not.toBeNull();
-      const made = [...text.matchAll(/^ {2}(\w+):\n {4}type: serverless-compute:(\w+)$/gm)];
-      expect(Object.keys(up.operations)).toEqual(
-        expect.arrayContaining(made.map(([, name, kind]) => `${kind} ${name}`)),
+      expect(up.operations).toMatchObject({ "NetworkVolume models": ["create"] });
+      await stack.program(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
+      const refused = await stack.preview();
+      expect(refused.code).not.toBe(0);
+      expect(refused.output).toContain(
+        'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5": must be a whole number',
       );
-    },
-  );
-
-  it("also under a provider of their own, whose limits are numbers", async () => {
-    const provider = [
-      "east:",
-      "  type: pulumi:providers:serverless-compute",
-      "  properties: { callLimit: 60.5, maxInFlight: 4 }",
-    ];
-    const models = [
-      "models:",
-      "  type: serverless-compute:NetworkVolume",
-      "  properties: { size: 10, dataCenterId: EU-RO-1 }",
-    ];
-    const options = `  options: { provider: "\${east}" }`;
-    const program = ["resources:", ...[...provider, ...models, options].map((line) => `  ${line}`), ""].join("\n");
-    await stack.program(program);
-    const up = await stack.up();
-    expect(up.code, up.output).toBe(0);
-    expect(up.operations).toMatchObject({ "NetworkVolume models": ["create"] });
-    await stack.program(program.replace("maxInFlight: 4", "maxInFlight: 0.5"));
-    const refused = await stack.preview();
-    expect(refused.code).not.toBe(0);
-    expect(refused.output).toContain(
-      'maxInFlight (or SERVERLESS_COMPUTE_MAX_IN_FLIGHT) is "0.5": must be a whole number',
-    );
-    await stack.program(program);
-  });
-
-  it("and leave nothing behind", async () => {
-    const destroy = await stack.destroy();
-    expect(destroy.code, destroy.output).toBe(0);
-    // What the test made by hand for them to look up is all there is, as before.
-    expect(await service.holdings()).toMatchObject({
-      templates: [{ name: "chat-prod" }],
-      endpoints: [{ name: "chat-prod" }],
-      volumes: [{ name: "models-prod" }],
-      secrets: [{ name: "hub-token" }],
+      await stack.program(program);
     });
-  });
-});
+
+    it("and leave nothing behind", async () => {
+      const destroy = await stack.destroy();
+      expect(destroy.code, destroy.output).toBe(0);
+      // What the test made by hand for them to look up is all there is, as before.
+      expect(await service.holdings()).toMatchObject({
+        templates: [{ name: "chat-prod" }],
+        endpoints: [{ name: "chat-prod" }],
+        volumes: [{ name: "models-prod" }],
+        secrets: [{ name: "hub-token" }],
+      });
+    });
+  },
+);

@@ -143,7 +143,7 @@ if (yaml.missing === undefined)
       };
       await objects?.(service);
       if (before) await again(before);
-      const ran = await followPage(page, { folder: room.folder, env });
+      const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true });
       expect(ran.length).toBeGreaterThan(0);
       await after?.(service, room, again);
       await again("pulumi destroy");

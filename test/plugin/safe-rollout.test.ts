@@ -23,7 +23,7 @@ if (yaml.missing === undefined)
       await cp(join(repository, dirname(readme)), folder, { recursive: true, filter: isOwn });
       await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
       const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
-      const ran = await followPage(readme, { folder, env });
+      const ran = await followPage(readme, { folder, env }, { wholeLife: true });
 
       const { blocks } = parsePage(guide, await readFile(join(repository, guide), "utf8"));
       const failure = blocks.find(({ text }) => text.startsWith("Diagnostics:"));

@@ -1,7 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, expect } from "vitest";
-import { isDescribed, requestViolations, responseViolations, routeName, type Violation } from "./contract";
+import {
+  describedProperties,
+  isDescribed,
+  propertyPaths,
+  requestViolations,
+  responseViolations,
+  routeName,
+  type Violation,
+} from "./contract";
 
 /**
  * Checks the REST traffic of a test file against the contracts of v1 and v2. A violation fails the test in which it happens.
@@ -28,6 +36,9 @@ const found = new Set<string>();
 const tolerated: RegExp[] = [];
 /** Route and status of each response, such as `GET /v2/serverless 200`. */
 const seen = new Set<string>();
+/** Properties of accepted requests and of their responses, such as `POST /v2/serverless sends gpu.pools`. */
+const properties = new Set<string>();
+const recordFolder = process.env["CONTRACT_RECORD"];
 
 /** Accepts the violations of this test file whose line matches: the file sends bad requests on purpose, or alters responses. */
 export const tolerateViolations = (line: RegExp): void => void tolerated.push(line);
@@ -41,7 +52,12 @@ export function watchRequest({ method, path, body }: WatchedRequest): void {
 export function watchResponse(request: WatchedRequest, { status, headers = {}, body = "" }: WatchedResponse): void {
   const { method, path } = request;
   if (!isDescribed(path)) return;
-  seen.add(`${routeName(method, path) ?? `${method} (no route)`} ${status}`);
+  const route = routeName(method, path) ?? `${method} (no route)`;
+  seen.add(`${route} ${status}`);
+  if (recordFolder !== undefined && status < 400) {
+    for (const name of propertyPaths(parsed(request.body))) properties.add(`${route} sends ${name}`);
+    for (const name of propertyPaths(parsed(body))) properties.add(`${route} receives ${name}`);
+  }
   note("response", responseViolations({ method, path, status, headers, body }));
   // A body where the contract has none may be ignored.
   const broken = requestViolations({ method, path, body: parsed(request.body) });
@@ -83,12 +99,12 @@ function failOnViolations(): void {
 
 afterEach(failOnViolations);
 afterAll(() => {
-  const folder = process.env["CONTRACT_RECORD"];
   const file = expect.getState().testPath;
-  if (folder !== undefined && file !== undefined && seen.size > 0) {
-    mkdirSync(folder, { recursive: true });
+  if (recordFolder !== undefined && file !== undefined && seen.size > 0) {
+    mkdirSync(recordFolder, { recursive: true });
+    const untested = describedProperties().filter((property) => !properties.has(property));
     const name = `${file.replaceAll(/[^\w.-]+/g, "_")}-${process.env["TEST_DIALECT"] ?? "v1"}.json`;
-    writeFileSync(join(folder, name), JSON.stringify({ file, seen: [...seen].sort() }));
+    writeFileSync(join(recordFolder, name), JSON.stringify({ file, seen: [...seen].sort(), untested }));
   }
   failOnViolations();
 });

@@ -130,6 +130,10 @@ export function schemaIn(value: unknown, key: string | number): Schema | undefin
   return success ? data : undefined;
 }
 
+/** The schemas of a list such as `oneOf`; empty where there is none. */
+export const schemasIn = (list: unknown): Schema[] =>
+  Array.isArray(list) ? list.map((_, index) => schemaIn(list, index)).filter((one) => one !== undefined) : [];
+
 /** Follows a reference to a schema of a contract. */
 export function resolvedSchema(given: Schema, { schemas }: Pick<Contract, "schemas"> = contract): Schema {
   const reference = given["$ref"];
@@ -143,6 +147,52 @@ export function responseSchema(method: string, path: string, status: number) {
   const { of, route } = found(method, path);
   const given = route?.responses[String(status)];
   return given ? { of, schema: given } : undefined;
+}
+
+/** The schemas of a route that describe bodies: of its request, and of its successful responses. */
+function bodySchemas({ requestBody, responses }: Route): Record<string, Schema[]> {
+  const receives = Object.entries(responses).flatMap(([status, body]) => (body && status < "400" ? [body] : []));
+  return { sends: requestBody ? [requestBody] : [], receives };
+}
+
+/** Paths of the properties that a schema describes, such as `data[].gpu.pools`. */
+function describedPaths(given: Schema, of: Contract, path = "", within: readonly Schema[] = []): string[] {
+  const schema = resolvedSchema(given, of);
+  if (within.includes(schema)) return [];
+  const stack = [...within, schema];
+  const alternatives = ["oneOf", "anyOf", "allOf"].flatMap((key) => schemasIn(schema[key]));
+  const items = schemaIn(schema, "items");
+  const properties = Object.keys(schemaIn(schema, "properties") ?? {});
+  return [
+    ...alternatives.flatMap((one) => describedPaths(one, of, path, stack)),
+    ...(items ? describedPaths(items, of, `${path}[]`, stack) : []),
+    ...properties.flatMap((key) => {
+      const inner = [path, key].filter(Boolean).join(".");
+      const member = schemaIn(schema["properties"], key);
+      return [inner, ...(member ? describedPaths(member, of, inner, stack) : [])];
+    }),
+  ];
+}
+
+/** The properties that the contract of REST v2 describes, such as `POST /v2/serverless sends gpu.pools`. */
+export function describedProperties(): string[] {
+  const ofRoute = (route: Route): string[] =>
+    Object.entries(bodySchemas(route)).flatMap(([direction, schemas]) =>
+      schemas
+        .flatMap((given) => describedPaths(given, contract))
+        .map((path) => `${nameOf(route)} ${direction} ${path}`),
+    );
+  return [...new Set(contract.routes.flatMap(ofRoute))];
+}
+
+/** Paths of the properties of a value, in the form of `describedProperties`. */
+export function propertyPaths(value: unknown, path = ""): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((element) => propertyPaths(element, `${path}[]`)))];
+  if (!(value instanceof Object)) return [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const inner = [path, key].filter(Boolean).join(".");
+    return [inner, ...propertyPaths(member, inner)];
+  });
 }
 
 /** Converts a query parameter to its schema's type: commas separate list items. Text that is not a number stays text. */

@@ -26,11 +26,27 @@ export interface PageOptions {
   skip?(block: Block): boolean;
   /** The most that one block may take, in milliseconds. */
   patience?: number;
+  /**
+   * True to run more commands than the page has: after each `pulumi up` a preview and a refresh, which must find no changes, and
+   * before `pulumi destroy` an update.
+   */
+  wholeLife?: boolean;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const startsService = /^npx --no serverless-compute-local start\b(?!.*&\s*$)/m;
 const asksNothing = /--preview-only|drift\.sh/;
+/** Commands that fail if a deployed program has changes. */
+const noChanges = [
+  "env -u PULUMI_SKIP_CONFIRMATIONS pulumi preview --expect-no-changes",
+  "pulumi refresh --expect-no-changes",
+].join("\n");
+/** Commands that deploy one more worker for every endpoint of the program. */
+const update = [
+  `perl -pi -e 's/(workers_?max(?::| =|=)\\s*)(\\d+)/$1.($2+1)/gie' $(ls *.ts *.py Pulumi.yaml 2>/dev/null)`,
+  "pulumi up --diff | grep -i '~ workersMax'",
+  noChanges,
+].join("\n");
 /** The addresses in pages have the port that the service takes by itself. */
 const ownPort = "7337";
 
@@ -59,7 +75,7 @@ export function missingLine(expected: string, printed: string): string | undefin
  * in the foreground keeps running until the page ends, on a port of its own. Fails at the first command that fails.
  */
 export async function followPage(path: string, { folder, env }: PageRoom, options: PageOptions = {}): Promise<Ran[]> {
-  const { skip = () => false, patience = 280_000 } = options;
+  const { skip = () => false, patience = 280_000, wholeLife = false } = options;
   const page = parsePage(path, await readFile(join(root, path), "utf8"));
   const port = await freePort();
   // Beside the folder, for its reader has no such files.
@@ -67,7 +83,7 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
   const services: Service[] = [];
   const ran: Ran[] = [];
   const addresses = {
-    SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v2`,
     SERVERLESS_COMPUTE_GRAPHQL_URL: `http://127.0.0.1:${port}/graphql`,
     SERVERLESS_COMPUTE_SERVERLESS_URL: `http://127.0.0.1:${port}`,
     // A service that runs already goes before one that the page starts.
@@ -81,7 +97,13 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
     } else if (block.language === "sh") {
       const commands = block.text
         .replaceAll(`127.0.0.1:${ownPort}`, `127.0.0.1:${port}`)
-        .replaceAll("serverless-compute-local start", `serverless-compute-local start --port ${port}`);
+        // The programs of pages use REST v2 only, so they work after the retirement of the other APIs.
+        .replaceAll(
+          "serverless-compute-local start",
+          `serverless-compute-local start --port ${port} --retire v1,graphql`,
+        )
+        .replaceAll(/^pulumi up$/gm, (up) => (wholeLife ? `${up}\n${noChanges}` : up))
+        .replaceAll(/^pulumi destroy$/gm, (destroy) => (wholeLife ? `${update}\n${destroy}` : destroy));
       const script = [
         // A variable of one block is there in the next, as in one terminal.
         "set -aeo pipefail",

@@ -1,5 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, readdir, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { isAlive } from "../../scripts/child.mjs";
 
 /** A process that a stack's command started, directly or not. */
@@ -36,4 +36,19 @@ export async function killStackProcesses(folder: string): Promise<void> {
       } catch {
         // The process ended meanwhile.
       }
+}
+
+/**
+ * Restores the checkpoint from its backup if a kill left it incomplete. The CLI's local backend writes the file of a
+ * checkpoint's attributes in place, so a kill in the middle leaves it empty, and every later command fails with "EOF".
+ */
+export async function restoreCheckpoint(folder: string): Promise<void> {
+  const stacks = join(folder, "backend", ".pulumi", "stacks");
+  const files = (await readdir(stacks, { recursive: true })).filter((name) => /\.json(\.attrs)?$/.test(name));
+  for (const name of files) {
+    if ((await stat(join(stacks, name))).size > 0) continue;
+    const checkpoint = join(stacks, dirname(name), basename(name).replace(/\.attrs$/, ""));
+    await copyFile(`${checkpoint}.bak`, checkpoint);
+    await copyFile(`${checkpoint}.bak.attrs`, `${checkpoint}.attrs`);
+  }
 }

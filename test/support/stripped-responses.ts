@@ -1,4 +1,4 @@
-import { type Contract, resolvedSchema, responseSchema, type Schema, schemaIn } from "./contract";
+import { type Contract, resolvedSchema, responseSchema, type Schema, schemaIn, schemasIn } from "./contract";
 
 /**
  * Removes the fields of a JSON response that its contract does not describe: REST v2, and REST v1 as far as it is described
@@ -31,9 +31,6 @@ function stripped(value: unknown, given: Schema, of: Contract): unknown {
 /** A schema and the members of its oneOf, anyOf and allOf, with references followed. */
 function alternativesOf(given: Schema, of: Contract): Schema[] {
   const schema = resolvedSchema(given, of);
-  const members = ["oneOf", "anyOf", "allOf"].flatMap((key) => {
-    const list = schema[key];
-    return Array.isArray(list) ? list.map((_, index) => schemaIn(list, index)) : [];
-  });
-  return [schema, ...members.flatMap((member) => (member ? alternativesOf(member, of) : []))];
+  const members = ["oneOf", "anyOf", "allOf"].flatMap((key) => schemasIn(schema[key]));
+  return [schema, ...members.flatMap((member) => alternativesOf(member, of))];
 }

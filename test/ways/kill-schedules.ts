@@ -1,5 +1,3 @@
-import { copyFile, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type Random, randomFrom } from "../faults/support/random";
@@ -8,7 +6,7 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import type { Match } from "../support/recording-proxy";
 import { noteSecret } from "../support/secret-scan";
-import { killStackProcesses } from "../support/stack-processes";
+import { killStackProcesses, restoreCheckpoint } from "../support/stack-processes";
 import { secretIs, templateIs } from "./fault-schedules";
 import type { Way } from "./way";
 
@@ -87,9 +85,7 @@ export function killSchedulesThrough(way: Way): void {
     await killStackProcesses(stack.folder);
     await running;
     service.proxy.clear();
-    // The CLI's local backend writes its checkpoint in place: a kill in the middle leaves an empty file beside the one before.
-    const checkpoint = join(stack.folder, "backend", ".pulumi", "stacks", "shop", "dev.json");
-    if ((await readFile(checkpoint, "utf8")) === "") await copyFile(`${checkpoint}.bak`, checkpoint);
+    await restoreCheckpoint(stack.folder);
   }
 
   for (let seed = firstSeed; seed < firstSeed + rounds; seed++)

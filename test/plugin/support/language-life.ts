@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
+import { dialect } from "../../support/dialect";
 import { type EngineService, useEngineService } from "../../support/engine-service";
 import { createStack, type Stack, shown } from "../../support/pulumi";
 
@@ -165,5 +166,6 @@ export function lifeIn(language: ProgramLanguage): void {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
+    if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
   });
 }
