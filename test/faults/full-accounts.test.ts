@@ -114,7 +114,7 @@ describe.each(accounts)("an account with %s", (_name, others, bench) => {
 
     for (const { kind, id, outputs } of stack) {
       await kinds[kind].delete(id, outputs, context());
-      // A job is no object of the account: it stays in state until its resource is deleted.
+      // The account has no object for a job.
       if (kind === "JobInvoke") continue;
       expect([kind, await kinds[kind].read(id, outputs, context())]).toEqual([kind, undefined]);
     }

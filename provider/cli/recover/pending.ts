@@ -1,5 +1,5 @@
+import { doubtOf } from "../../lifecycle/create/create-once";
 import type { Findable } from "../../lifecycle/create/creation";
-import type { Listing } from "../../lifecycle/listing";
 import type { Kind } from "../../resources";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
 import { isGeneratedName, readUrn } from "../../verbs/urn";
@@ -82,7 +82,7 @@ export async function judge(
   const { urn, kind, name } = create;
   if (!isObjectKind(kind)) return { outcome: "run" };
   if (isInState(urn, state)) return { outcome: "superseded" };
-  if (name === undefined) return { outcome: "unclear", reason: "its name is encrypted in the state" };
+  if (name === undefined) return { outcome: "unclear", reason: "Its name is encrypted in the state." };
   const listing = await account().list(kind);
   const known = idsIn(state);
   const objects = listing.found
@@ -91,16 +91,9 @@ export async function judge(
   const chosen = objects.filter(({ id }) => choices.import.includes(id));
   const [object, ...others] = chosen.length > 0 ? chosen : objects;
   if (!object) {
-    const reason = doubtIn(listing, name);
+    const reason = doubtOf(listing, name);
     return reason === undefined ? { outcome: "absent" } : { outcome: "unclear", reason };
   }
   const isCertain = chosen.length > 0 || isGeneratedName(name, urn);
   return isCertain && others.length === 0 ? { outcome: "found", object } : { outcome: "candidates", objects };
-}
-
-/** The reason why a list without an object does not prove that it does not exist; undefined if it does. */
-function doubtIn({ mayBeCapped, found, unreadable }: Listing<Findable>, name: string): string | undefined {
-  if (mayBeCapped) return `the service lists ${found.length + unreadable.length} objects and may have more`;
-  const suspect = unreadable.find((one) => (one.name ?? name) === name);
-  return suspect && `an object in the list cannot be read: ${suspect.error.message}`;
 }

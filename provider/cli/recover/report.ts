@@ -31,7 +31,7 @@ function createLines(create: Create): string[] {
         `${subject}: a run is not imported. Clear the pending create; the next \`pulumi up\` submits another job.`,
       ];
     case "unclear":
-      return [`${subject}: unclear whether it was created; ${create.reason}. Look for an object ${named}.`];
+      return [`${subject}: unclear whether it was created. ${create.reason} Look for an object ${named}.`];
   }
 }
 

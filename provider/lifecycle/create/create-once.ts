@@ -181,8 +181,15 @@ function whatHappened(cause: unknown, subject: Subject): string {
   return `${text}\nMost likely an earlier request of this create, whose response was lost, created the object that has it.`;
 }
 
-/** The reason why a list without an object does not prove that it does not exist; undefined if it does. */
-function doubtOf<Found>(listing: Listing<Found>, name: string, before: ReadonlySet<string>): string | undefined {
+/**
+ * The reason why a list without an object does not prove that it does not exist; undefined if it does. `before` has the ids
+ * that existed before the create.
+ */
+export function doubtOf<Found>(
+  listing: Listing<Found>,
+  name: string,
+  before: ReadonlySet<string> = new Set(),
+): string | undefined {
   const length = listing.found.length + listing.unreadable.length;
   if (listing.mayBeCapped) return `The service lists ${length} objects of its kind and may have more than it lists.`;
   const suspect = listing.unreadable.find((one) => !before.has(one.id ?? "") && (one.name ?? name) === name);
