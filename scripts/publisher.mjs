@@ -2,7 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./entry.mjs";
 
-/** @typedef {import("../provider/dist/schema/publisher.js").Publisher} Publisher */
+/**
+ * Publisher of the packages and its addresses, from `publisher.json`, the only source. If a value is null, it is omitted
+ * everywhere and a release fails.
+ * @typedef {object} Publisher
+ * @property {string | null} repository Owner and name of the GitHub repository, as in `owner/name`.
+ * @property {string | null} publisher The name that registries show beside the package.
+ * @property {string | null} npmScope The npm scope of the Node SDK, with its `@`; null for none.
+ */
 
 /**
  * Format of each value, and its description for messages.
@@ -39,3 +46,53 @@ export function readPublisher(folder = root) {
   };
   return { repository: entryOf("repository"), publisher: entryOf("publisher"), npmScope: entryOf("npmScope") };
 }
+
+/**
+ * The addresses that follow from the repository; undefined if there is none.
+ * @param {Publisher} publisher
+ */
+export function repositoryLinks({ repository }) {
+  if (repository === null) return undefined;
+  const page = `https://github.com/${repository}`;
+  return {
+    page,
+    issues: `${page}/issues`,
+    documentation: `${page}#readme`,
+    docs: `${page}/blob/main/docs`,
+    git: `git+${page}.git`,
+  };
+}
+
+/**
+ * The part of the package schema with the publisher and the plugin's download address.
+ * @param {Publisher} publisher
+ */
+export function publishedAt(publisher) {
+  const links = repositoryLinks(publisher);
+  return {
+    ...(publisher.publisher === null ? {} : { publisher: publisher.publisher }),
+    ...(links === undefined
+      ? {}
+      : {
+          homepage: links.documentation,
+          repository: links.page,
+          logoUrl: `https://raw.githubusercontent.com/${publisher.repository}/main/docs/logo.svg`,
+          pluginDownloadURL: `github://api.github.com/${publisher.repository}`,
+        }),
+  };
+}
+
+/**
+ * Package name of the SDK in each language.
+ * @param {Publisher} publisher
+ */
+export const sdkNames = ({ repository, npmScope }) => ({
+  nodejs: [...(npmScope === null ? [] : [npmScope]), "pulumi-serverless-compute-sdk"].join("/"),
+  python: "pulumi_serverless_compute",
+  // `.example` is a reserved domain, so Go resolves such a module only through a `replace` directive.
+  go: `${repository === null ? "serverless-compute.example" : `github.com/${repository}`}/sdk/go/serverlesscompute`,
+  csharp: "Pulumi.ServerlessCompute",
+  java: "com.pulumi.serverlesscompute",
+});
+
+/** @typedef {ReturnType<typeof sdkNames>} SdkNames Package names of the SDKs by language. */

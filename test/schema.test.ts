@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { packageSchema } from "../provider/schema/package-schema";
 import { reference } from "../scripts/generate/reference.mjs";
+import { packageSchema } from "../scripts/generate/schema/package-schema";
 import { readPublisher } from "../scripts/publisher.mjs";
 
 const repository = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));

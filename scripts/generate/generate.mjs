@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { require as load } from "tsx/cjs/api";
 import { codeBlocksPage } from "../docs/code-blocks.mjs";
 import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
@@ -37,7 +38,7 @@ function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { kinds } = require("../../provider/dist/resources/index.js");
   const { traitsOf } = require("serverless-compute-api/shapes");
-  const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
+  const { packageSchema } = load("./schema/package-schema.ts", import.meta.url);
   const { version } = require("../../provider/package.json");
   const publisher = readPublisher();
   const schema = packageSchema(version, publisher);

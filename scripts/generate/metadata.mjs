@@ -1,5 +1,5 @@
 // Generates the publisher's addresses from publisher.json.
-import { createRequire } from "node:module";
+import { repositoryLinks } from "../publisher.mjs";
 
 /** @typedef {import("../publisher.mjs").Publisher} Publisher */
 
@@ -17,7 +17,6 @@ const addresses = ["homepage", "bugs", "repository"];
  * @param {Publisher} publisher
  */
 export function manifestText(text, folder, publisher) {
-  const { repositoryLinks } = createRequire(import.meta.url)("../../provider/dist/schema/publisher.js");
   /** @type {Record<string, unknown>} */
   const manifest = JSON.parse(text);
   const links = repositoryLinks(publisher);
@@ -40,7 +39,6 @@ export function manifestText(text, folder, publisher) {
  * @param {Publisher} publisher
  */
 export function pagesAddressText(publisher) {
-  const { repositoryLinks } = createRequire(import.meta.url)("../../provider/dist/schema/publisher.js");
   return `// Written by npm run generate from publisher.json: change that, not this file.
 
 /** Web address of the docs; undefined if they are not published. */

@@ -112,7 +112,7 @@ export function reference(schema) {
   );
   return [
     "# Resources",
-    "<!-- page checked by test/unit/provider/schema/examples.test.ts -->",
+    "<!-- page checked by test/unit/scripts/schema-examples.test.ts -->",
     `Generated from the shapes by \`npm run generate\`; do not edit.
 
 **Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<random suffix>\`. A deployed resource keeps its name

@@ -4,7 +4,6 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { lastLines, run } from "../child.mjs";
-import { readPublisher } from "../publisher.mjs";
 
 const require = createRequire(import.meta.url);
 /** @param {string} path */
@@ -165,11 +164,8 @@ export async function bundleEntry(name, define = {}) {
   return outputFiles.map(({ path, text }) => ({ path, text }));
 }
 
-/** The package schema as returned by the plugin. Requires the compiled sources. */
-export function schemaText() {
-  const { packageSchema } = require("../../provider/dist/schema/package-schema.js");
-  return JSON.stringify(packageSchema(require("../../provider/package.json").version, readPublisher()));
-}
+/** The package schema as returned by the plugin. */
+export const schemaText = () => JSON.stringify(require("../../schema.json"));
 
 /**
  * Bundles the plugin to provider/dist: plugin.js, which provider/bin starts, the parts that it loads on demand with

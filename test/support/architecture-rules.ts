@@ -143,7 +143,7 @@ export const rules: Rule[] = [
     breaches: badImports(
       (source) => within(source, "provider/resources"),
       (to) =>
-        ["dynamic", "plugin", "protocol", "process", "verbs", "functions", "schema", "index"].some((name) =>
+        ["dynamic", "plugin", "protocol", "process", "verbs", "functions", "index"].some((name) =>
           leads(`provider/${name}`)(to),
         ),
     ),

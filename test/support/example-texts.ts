@@ -1,4 +1,4 @@
-import type { PackageSchema } from "../../provider/schema/package-schema";
+import type { PackageSchema } from "../../scripts/generate/schema/package-schema";
 
 /** An example as a description in the package schema has it. */
 export interface ExampleText {

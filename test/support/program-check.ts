@@ -1,6 +1,6 @@
 import { parseDocument } from "yaml";
 import { z } from "zod";
-import type { PackageSchema } from "../../provider/schema/package-schema";
+import type { PackageSchema } from "../../scripts/generate/schema/package-schema";
 
 /** Checked parts of a Pulumi program in YAML. */
 const programShape = z.looseObject({

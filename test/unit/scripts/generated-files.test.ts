@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** Files that are written by hand but for the addresses in them. */
 const manifests = ["api/package.json", "provider/package.json", "service/package.json"];
-/** The repository as far as a generator reads it: our scripts, what is compiled, and nothing that it writes. */
+/** The parts of the repository that the generator reads, without the files that it writes. */
 function repository(): string {
   const folder = temporaryFolder();
   for (const path of ["api", "provider/generated", "service", "docs", ".github"]) {
@@ -20,6 +20,8 @@ function repository(): string {
   for (const path of ["scripts", "publisher.json", ...manifests]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
+  for (const path of ["functions", "lifecycle", "resources", "settings"])
+    cpSync(join(root, "provider", path), join(folder, "provider", path), { recursive: true });
   for (const path of ["node_modules", "api/dist", "provider/dist", "service/dist"])
     symlinkSync(join(root, path), join(folder, path));
   return folder;

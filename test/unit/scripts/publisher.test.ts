@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { packageSchema } from "../../../provider/schema/package-schema";
 import {
   codeOwnersText,
   manifestText,
   pagesAddressText,
   publishedPackages,
 } from "../../../scripts/generate/metadata.mjs";
+import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
 import { temporaryFolder } from "./fake-cli";
 

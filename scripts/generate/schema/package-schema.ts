@@ -1,19 +1,19 @@
 import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { type FunctionShape, functionShapes } from "../functions/function-shapes";
-import type { ResourceShapes } from "../lifecycle/define";
-import { kinds } from "../resources";
+import { type FunctionShape, functionShapes } from "../../../provider/functions/function-shapes";
+import type { ResourceShapes } from "../../../provider/lifecycle/define";
+import { kinds } from "../../../provider/resources";
 import {
   verifiedEndpointDescription,
   verifiedEndpointInputs,
   verifiedEndpointOutputs,
-} from "../resources/verified-endpoint/inputs";
+} from "../../../provider/resources/verified-endpoint/inputs";
+import { type Publisher, publishedAt, type SdkNames, sdkNames } from "../../publisher.mjs";
 import { catalogue } from "./examples/catalogue";
 import type { Vocabulary } from "./examples/typed-program";
 import { usage } from "./examples/usage";
 import { languages } from "./languages";
 import { type PropertySpec, propertySpec, type TypeSpecs } from "./property-spec";
-import { type Publisher, publishedAt, type SdkNames, sdkNames } from "./publisher";
 import { settingSpecs } from "./settings";
 
 const packageName = "serverless-compute";

@@ -1,4 +1,4 @@
-import type { SdkNames } from "./publisher";
+import type { SdkNames } from "../../publisher.mjs";
 
 /** How generated SDKs look: names, what they build on, and the schema's version as theirs. */
 export const languages = (names: SdkNames) => ({

@@ -1,4 +1,4 @@
-import type { SdkNames } from "../publisher";
+import type { SdkNames } from "../../../publisher.mjs";
 import { csharpText } from "./csharp";
 import type { Example } from "./example";
 import { goText } from "./go";

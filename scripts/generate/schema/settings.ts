@@ -1,4 +1,4 @@
-import { type SettingRule, settingNames, settingTable } from "../settings/setting-table";
+import { type SettingRule, settingNames, settingTable } from "../../../provider/settings/setting-table";
 import type { PropertySpec } from "./property-spec";
 
 /** The source of a setting that the program does not set. */

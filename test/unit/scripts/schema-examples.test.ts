@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { typedProgram } from "../../../../provider/schema/examples/typed-program";
-import { packageSchema } from "../../../../provider/schema/package-schema";
-import { parsePage } from "../../../../scripts/docs/pages.mjs";
-import { readPublisher } from "../../../../scripts/publisher.mjs";
-import { type ExampleText, exampleTexts } from "../../../support/example-texts";
+import { parsePage } from "../../../scripts/docs/pages.mjs";
+import { typedProgram } from "../../../scripts/generate/schema/examples/typed-program";
+import { packageSchema } from "../../../scripts/generate/schema/package-schema";
+import { readPublisher } from "../../../scripts/publisher.mjs";
+import { type ExampleText, exampleTexts } from "../../support/example-texts";
 
 const schema = packageSchema("0.1.0", readPublisher());
 const texts = exampleTexts(schema);
@@ -59,7 +59,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     const page = "docs/resources.md";
     const { blocks } = parsePage(
       page,
-      readFileSync(fileURLToPath(new URL(`../../../../${page}`, import.meta.url)), "utf8"),
+      readFileSync(fileURLToPath(new URL(`../../../${page}`, import.meta.url)), "utf8"),
     );
     expect(blocks.map(({ language, text }) => ({ language, text }))).toEqual(
       texts.map(({ language, text }) => ({ language, text: `${text}\n` })),
