@@ -34,7 +34,9 @@ export function createConsole({
   serverlessUrl(): string;
 }) {
   const sessions = createConsoleSessions(apiKey, clock);
-  const metrics = createJobMetrics(view.events, view.waiting, clock);
+  const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
+  const { events, waiting } = view;
+  const metrics = createJobMetrics({ events, waiting, exists, clock });
   const sampling = setInterval(metrics.sample, sampleInterval).unref();
   let loaded: Promise<ConsoleContent> | undefined;
   const content = (): Promise<ConsoleContent> => {
@@ -43,7 +45,6 @@ export function createConsole({
     );
     return loaded;
   };
-  const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
   return {
     routes: (app: FastifyInstance): void =>
       registerConsoleRoutes(app, { sessions, auth, content, exists, jobRoutes, serverlessUrl }),

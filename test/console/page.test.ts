@@ -71,6 +71,26 @@ describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
   });
 });
 
+test("charts have axes, a label for screen readers, the values of a step at the pointer, and ranges up to a day", async (context) => {
+  const rig = await useConsole(context);
+  const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
+  await submit(page, { name: "you" });
+  await resultIs(page, "COMPLETED");
+  const chart = page.locator(".chart").filter({ hasText: "Jobs per minute" });
+  const step = chart.locator(".slot").filter({ hasText: "1 completed, 0 failed" });
+  await step.waitFor({ state: "attached" });
+  expect(await step.textContent()).toMatch(/^\d\d:\d\d:\d\d.* – .*: 1 completed, 0 failed$/);
+  expect(await chart.locator(".values").textContent()).toBe("60");
+  const image = page.getByRole("img", { name: /^Jobs per minute over the last 15 min: now \d.*, at most 6$/ });
+  await image.waitFor();
+  await page.getByRole("button", { name: "24 h" }).click();
+  await page.getByRole("img", { name: /^Jobs per minute over the last 24 h: / }).waitFor();
+  await shows(page, ".scale", "−24 h");
+  expect(await page.getByRole("button", { name: "24 h" }).getAttribute("aria-pressed")).toBe("true");
+  expect(await step.count()).toBe(1);
+  expect(await seriousProblems(page)).toEqual([]);
+});
+
 test("without anything the page says what to do next", async (context) => {
   const rig = await useConsole(context);
   const page = await rig.open();

@@ -39,32 +39,67 @@ const areaPath = (values, most) =>
   `M0 ${height}${values.map((value, at) => `L${at} ${y(value, most)}h1`).join("")}V${height}Z`;
 
 /**
- * One chart: what it is about, its value now, and its highest one.
- * @param {string} title
- * @param {string} now
- * @param {string} top
- * @param {Element[]} shapes
- * @param {number} width
- * @param {Element} [legend]
+ * Drawing of one measure.
+ * @typedef {object} Chart
+ * @property {string} title
+ * @property {string} now Present value.
+ * @property {string} top Highest value, the upper end of the axis.
+ * @property {Element[]} shapes
+ * @property {(slot: number) => string} valueAt Text of a slot's value.
+ * @property {Element} [legend]
  */
-const chart = (title, now, top, shapes, width, legend) =>
-  h(
+
+/**
+ * One chart with its axes. A slot under the pointer shows its time and value as a tooltip.
+ * @param {Chart} chart
+ * @param {Metrics} metrics
+ */
+function chart({ title, now, top, shapes, valueAt, legend }, { until, slotLength, queue: { length } }) {
+  const range = rangeName({ slotLength, queue: { length } });
+  const timeAt = (/** @type {number} */ slot) =>
+    new Date(until - (length - slot) * slotLength).toLocaleTimeString([], {
+      ...{ hour: "2-digit", minute: "2-digit" },
+      ...(slotLength < 60_000 ? { second: "2-digit" } : {}),
+    });
+  const slots = Array.from({ length }, (_, slot) =>
+    h(
+      "rect",
+      { class: "slot", x: slot, width: 1, height },
+      h("title", {}, `${timeAt(slot)} – ${timeAt(slot + 1)}: ${valueAt(slot)}`),
+    ),
+  );
+  const half = height / 2;
+  return h(
     "figure",
     { class: "chart", "data-key": title },
     h("figcaption", {}, h("span", {}, title), " ", h("strong", {}, now)),
     h(
-      "svg",
-      {
-        viewBox: `0 0 ${width} ${height}`,
-        preserveAspectRatio: "none",
-        role: "img",
-        "aria-label": `${title} over the last 15 minutes: now ${now}, at most ${top}`,
-      },
-      h("line", { class: "axis", x1: 0, x2: width, y1: height, y2: height }),
-      ...shapes,
+      "div",
+      { class: "plot" },
+      h("p", { class: "values", "aria-hidden": "true" }, h("span", {}, top), h("span", {}, "0")),
+      h(
+        "svg",
+        {
+          viewBox: `0 0 ${length} ${height}`,
+          preserveAspectRatio: "none",
+          role: "img",
+          "aria-label": `${title} over the last ${range}: now ${now}, at most ${top}`,
+        },
+        h("line", { class: "axis", x1: 0, x2: length, y1: height, y2: height }),
+        h("line", { class: "grid", x1: 0, x2: length, y1: half, y2: half }),
+        ...shapes,
+        ...slots,
+      ),
     ),
-    h("p", { class: "scale" }, h("span", {}, "−15 min"), legend ?? h("span", {}, `max ${top}`), h("span", {}, "now")),
+    h("p", { class: "scale" }, h("span", {}, `−${range}`), legend ?? "", h("span", {}, "now")),
   );
+}
+
+/**
+ * Length of a range, such as `15 min`.
+ * @param {{ slotLength: number, queue: { length: number } }} metrics
+ */
+const rangeName = ({ slotLength, queue }) => duration(slotLength * queue.length).replace(/ 0 (s|min)$/, "");
 
 /** @param {(number | null)[]} values */
 const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
@@ -72,15 +107,22 @@ const lastOf = (values) => values.findLast((value) => value !== null) ?? null;
 /** @param {(number | null)[]} values */
 const mostOf = (values) => Math.max(1, ...values.map((value) => value ?? 0));
 
+/** @param {number | null | undefined} value */
+const timeText = (value) => (value === null || value === undefined ? "no result" : duration(value));
+
+/** @param {number} value */
+const rateText = (value) => String(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
+
 /**
- * Queue, throughput and times of an endpoint's jobs over the last 15 minutes.
- * @param {Metrics | undefined} metrics
+ * Queue, throughput and times of an endpoint's jobs over one of the ranges, with buttons for the ranges.
+ * @param {Metrics[] | undefined} ranges
+ * @param {number} shown Index of the range.
  * @param {number} inQueue Jobs that wait now.
  */
-export function charts(metrics, inQueue) {
-  if (!metrics) return h("div", { class: "charts" });
+export function charts(ranges, shown, inQueue) {
+  const metrics = ranges?.[shown];
+  if (!ranges || !metrics) return h("div", { class: "charts" });
   const { queue, completed, failed, p50, p95, slotLength } = metrics;
-  const slots = queue.length;
   const perMinute = 60_000 / slotLength;
   const ended = completed.map((count, at) => (count + (failed[at] ?? 0)) * perMinute);
   const broken = failed.map((count) => count * perMinute);
@@ -89,36 +131,52 @@ export function charts(metrics, inQueue) {
   const rate = ended.at(-2) ?? 0;
   const slowest = mostOf(p95);
   const [middle, late] = [lastOf(p50), lastOf(p95)];
-  return h(
-    "div",
-    { class: "charts" },
-    chart(
-      "In queue",
-      String(inQueue),
-      String(Math.max(...queue)),
-      [h("path", { class: "area", d: areaPath(queue, mostOf(queue)) })],
-      slots,
-    ),
-    chart(
-      "Jobs per minute",
-      String(Math.round(rate)),
-      String(Math.round(Math.max(...ended))),
-      [
+  /** @type {Chart[]} */
+  const all = [
+    {
+      title: "In queue",
+      now: String(inQueue),
+      top: String(mostOf(queue)),
+      shapes: [h("path", { class: "area", d: areaPath(queue, mostOf(queue)) })],
+      valueAt: (slot) => `${queue[slot]} in queue`,
+    },
+    {
+      title: "Jobs per minute",
+      now: rateText(rate),
+      top: rateText(most),
+      shapes: [
         h("path", { class: "area good", d: areaPath(ended, most) }),
         h("path", { class: "area bad", d: areaPath(broken, most) }),
       ],
-      slots,
-    ),
-    chart(
-      "Time to result",
-      middle === null || late === null ? "–" : `${duration(middle)} / ${duration(late)}`,
-      duration(slowest),
-      [
+      valueAt: (slot) => `${completed[slot]} completed, ${failed[slot]} failed`,
+    },
+    {
+      title: "Time to result",
+      now: middle === null || late === null ? "–" : `${duration(middle)} / ${duration(late)}`,
+      top: duration(slowest),
+      shapes: [
         h("path", { class: "line late", d: linePath(p95, slowest) }),
         h("path", { class: "line middle", d: linePath(p50, slowest) }),
       ],
-      slots,
-      h("span", {}, h("span", { class: "key middle" }, "p50"), " ", h("span", { class: "key late" }, "p95")),
+      valueAt: (slot) =>
+        p50[slot] === null ? timeText(null) : `p50 ${timeText(p50[slot])}, p95 ${timeText(p95[slot])}`,
+      legend: h("span", {}, h("span", { class: "key middle" }, "p50"), " ", h("span", { class: "key late" }, "p95")),
+    },
+  ];
+  return h(
+    "section",
+    { "aria-label": "Charts" },
+    h(
+      "div",
+      { class: "ranges", role: "group", "aria-label": "Range of the charts" },
+      ranges.map((range, at) =>
+        h(
+          "button",
+          { type: "button", "data-action": "range", "data-range": at, "aria-pressed": String(at === shown) },
+          rangeName(range),
+        ),
+      ),
     ),
+    h("div", { class: "charts" }, ...all.map((one) => chart(one, metrics))),
   );
 }

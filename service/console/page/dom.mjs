@@ -1,7 +1,7 @@
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes */
 
-const svgNames = new Set(["svg", "path", "line", "rect"]);
+const svgNames = new Set(["svg", "path", "line", "rect", "title"]);
 
 /**
  * Makes an element. An attribute that is false, null or undefined is left out; one that is true is empty.

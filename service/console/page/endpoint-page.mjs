@@ -18,8 +18,10 @@ import { createWorkerLog } from "./worker-log.mjs";
 export function createEndpointPage(endpointId, { notify, changed }) {
   const form = createJobForm(endpointId, notify);
   const log = createWorkerLog();
-  /** @type {import("./connection.mjs").Metrics | undefined} */
+  /** @type {import("./connection.mjs").Metrics[] | undefined} */
   let metrics;
+  /** Index of the charts' range. */
+  let range = 0;
   /** The newest page, which is live, and the older one that is shown in its place. @type {JobPage | undefined} */
   let newest;
   /** @type {JobPage | undefined} */
@@ -57,8 +59,12 @@ export function createEndpointPage(endpointId, { notify, changed }) {
     changed();
   }
 
-  /** Actions of the buttons. @type {Record<string, (jobId: string) => unknown>} */
+  /** Actions of the buttons, by the `data-job` or `data-range` of the button. @type {Record<string, (subject: string) => unknown>} */
   const actions = {
+    range(index) {
+      range = Number(index);
+      changed();
+    },
     cancel: (id) => call("POST", `v2/${endpointId}/cancel/${id}`),
     async retry(id) {
       await call("POST", `v2/${endpointId}/retry/${id}`);
@@ -109,11 +115,11 @@ export function createEndpointPage(endpointId, { notify, changed }) {
     /**
      * Does what a button is for; what fails is said.
      * @param {string} action
-     * @param {string} jobId
+     * @param {string} subject Id of a job, or index of a range.
      */
-    async act(action, jobId) {
+    async act(action, subject) {
       try {
-        await actions[action]?.(jobId);
+        await actions[action]?.(subject);
       } catch (error) {
         notify(error instanceof Error ? error.message : String(error));
       }
@@ -162,7 +168,7 @@ export function createEndpointPage(endpointId, { notify, changed }) {
         count("failed", jobs.failed, "bad"),
         count("queued again", jobs.retried),
       ),
-      h("div", { "data-key": "charts" }, charts(metrics, jobs.inQueue)),
+      h("div", { "data-key": "charts" }, charts(metrics, range, jobs.inQueue)),
       h(
         "div",
         { class: "columns", "data-key": "columns" },

@@ -105,7 +105,9 @@ byId("skip").addEventListener("click", (event) => {
 });
 main.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-action]") : null;
-  if (button) void page?.act(button.getAttribute("data-action") ?? "", button.getAttribute("data-job") ?? "");
+  if (!button) return;
+  const subject = button.getAttribute("data-job") ?? button.getAttribute("data-range") ?? "";
+  void page?.act(button.getAttribute("data-action") ?? "", subject);
 });
 addEventListener("hashchange", () => {
   show();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createJobMetrics, slotCount, slotLength } from "../../../../service/console/metrics";
+import { createJobMetrics, slotCount, slotLengths } from "../../../../service/console/metrics";
 import { createJobEvents } from "../../../../service/jobs/events";
 import { completed, failed, queued, taken } from "../../../../service/jobs/job";
 import { ManualClock } from "../../../support/manual-clock";
@@ -8,7 +8,9 @@ function open() {
   const clock = new ManualClock();
   const events = createJobEvents();
   const waiting = new Map<string, number>();
-  const metrics = createJobMetrics(events, (id) => waiting.get(id) ?? 0, clock);
+  const deleted = new Set<string>();
+  const exists = (id: string): boolean => !deleted.has(id);
+  const metrics = createJobMetrics({ events, waiting: (id) => waiting.get(id) ?? 0, exists, clock });
   let seq = 0;
   /** A job that took `ms` from its submission to its end, which is now. */
   function end(ms: number, endpointId = "e", fails = false): void {
@@ -25,18 +27,25 @@ function open() {
     const before = taken(job, "w", now - ms);
     events.emit("ended", fails ? failed(before, "no", now) : completed(before, now), before, undefined);
   }
-  return { clock, metrics, waiting, end };
+  /** Metrics of an endpoint in a range, by default the shortest. */
+  function read(endpointId: string, range = 0) {
+    const found = metrics.read(endpointId)[range];
+    if (!found) throw new Error(`there is no range ${range}`);
+    return found;
+  }
+  return { clock, metrics, read, waiting, deleted, end };
 }
+const [slotLength] = slotLengths;
 const last = <Value>(values: Value[]): Value | undefined => values.at(-1);
 
 test("jobs are counted in the slot in which they end, failed ones apart", async () => {
-  const { clock, metrics, end } = open();
+  const { clock, read, end } = open();
   end(10);
   end(10, "e", true);
   end(10, "other");
   await clock.advance(slotLength);
   end(10);
-  const { completed, failed, until } = metrics.read("e");
+  const { completed, failed, until } = read("e");
   expect(completed).toHaveLength(slotCount);
   expect(completed.slice(-2)).toEqual([1, 1]);
   expect(failed.slice(-2)).toEqual([1, 0]);
@@ -45,40 +54,62 @@ test("jobs are counted in the slot in which they end, failed ones apart", async 
 });
 
 test("p50 and p95 are within a tenth of the times of the slot's jobs; failed jobs count in neither", async () => {
-  const { metrics, end } = open();
+  const { read, end } = open();
   for (let ms = 1; ms <= 100; ms++) end(ms * 10);
   for (let count = 0; count < 50; count++) end(60_000, "e", true);
-  const { p50, p95 } = metrics.read("e");
+  const { p50, p95 } = read("e");
   expect(Math.abs((last(p50) ?? 0) - 500)).toBeLessThanOrEqual(50);
   expect(Math.abs((last(p95) ?? 0) - 950)).toBeLessThanOrEqual(95);
   expect(p50.slice(0, -1)).toEqual(Array.from({ length: slotCount - 1 }, () => null));
 });
 
 test("the longest queue of a slot is kept, and slots leave after 15 minutes", async () => {
-  const { clock, metrics, waiting, end } = open();
+  const { clock, metrics, read, waiting, end } = open();
   end(1);
   for (const count of [3, 7, 2]) {
     waiting.set("e", count);
     metrics.sample();
     await clock.advance(1000);
   }
-  expect(Math.max(...metrics.read("e").queue)).toBe(7);
+  expect(Math.max(...read("e").queue)).toBe(7);
   waiting.set("e", 0);
   for (let slot = 0; slot < slotCount; slot++) {
     await clock.advance(slotLength);
     metrics.sample();
   }
-  const { queue, completed } = metrics.read("e");
+  const { queue, completed } = read("e");
   expect([Math.max(...queue), Math.max(...completed)]).toEqual([0, 0]);
 });
 
+test("longer ranges count the same jobs in longer slots, up to a day", async () => {
+  const { clock, metrics, read, end } = open();
+  const countsOf = (range: number) => read("e", range).completed.reduce((sum, count) => sum + count, 0);
+  for (let hour = 0; hour < 24; hour++) {
+    end(5);
+    await clock.advance(3600_000);
+    metrics.sample();
+  }
+  expect(slotLengths.map((length) => (length * slotCount) / 3600_000)).toEqual([0.25, 3, 24]);
+  expect([0, 1, 2].map(countsOf)).toEqual([0, 2, 23]);
+});
+
+test("the numbers of a deleted endpoint are forgotten", () => {
+  const { metrics, read, deleted, end } = open();
+  end(5);
+  end(5, "other");
+  deleted.add("e");
+  metrics.sample();
+  expect(last(read("e").completed)).toBe(0);
+  expect(last(read("other").completed)).toBe(1);
+});
+
 test("a clock that leaps by hours empties all slots, and one that is set back goes on in the newest", async () => {
-  const { clock, metrics, end } = open();
+  const { clock, read, end } = open();
   end(5);
   await clock.advance(10 * 3600_000);
-  expect(Math.max(...metrics.read("e").completed)).toBe(0);
+  expect(Math.max(...read("e").completed)).toBe(0);
   end(5);
   await clock.advance(-3600_000);
   end(5);
-  expect(last(metrics.read("e").completed)).toBe(2);
+  expect(last(read("e").completed)).toBe(2);
 });
