@@ -46,6 +46,7 @@ const errorKinds = {
   internal: { status: 500, type: "server_error", word: "internal_error" },
   /** An ability of the hosted service that this one lacks. */
   unsupported: { status: 501, type: "invalid_request_error", word: "unsupported" },
+  starting: { status: 503, type: "server_error", word: "starting" },
   stopping: { status: 503, type: "server_error", word: "stopping" },
   /** The store is locked, or the data folder read-only. */
   storeUnavailable: { status: 503, type: "server_error", word: "store_unavailable" },

@@ -150,6 +150,7 @@ async function startService(settings: ServiceSettings, database: Database, fault
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
     await engine.start();
+    server.setReady();
     noteServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
   } catch (error) {

@@ -48,6 +48,7 @@ export function createServer(deps: {
 }) {
   const { auth, resources, rest, restV2, jobs, listening, retire, log, requestLimit } = deps;
   let requests = 0;
+  let started = false;
   let refusing = false;
   const tellError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
     answerError(error, request, reply, (fault) =>
@@ -128,6 +129,13 @@ export function createServer(deps: {
     });
   });
   app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
+  // Probes: without a key, and not counted as users' requests.
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async () => {
+    if (refusing) throw new ServiceError("stopping", "the service is stopping");
+    if (!started) throw new ServiceError("starting", "the service is starting");
+    return { status: "ok" };
+  });
   app.register(async (scope) => {
     ofUsers(scope);
     deps.console?.routes(scope);
@@ -166,6 +174,10 @@ export function createServer(deps: {
     listenForWorkers: (address: string): Promise<number> => ofWorkers.get(address)?.port ?? openForWorkers(address),
     /** Requests answered since start, workers' own calls not counted. */
     requestCount: (): number => requests,
+    /** From now on `/readyz` returns 200. */
+    setReady(): void {
+      started = true;
+    },
     /** From now on users get 503; workers may still hand in what they finish. */
     refuseUsers(): void {
       refusing = true;

@@ -1,6 +1,8 @@
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { JobStatus } from "serverless-compute-api/shapes";
 import { defaultHost } from "../listening";
 import { defaultDataFolder, defaultPort, findLocalEngine, type OldApi, oldApis } from "../settings";
+import type { JobsFlags, RunFlags } from "./jobs";
 import type { LogsFlags } from "./logs";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
@@ -9,6 +11,18 @@ import { versionText } from "./version";
 
 /** Lines that `logs` prints by default. */
 const defaultLines = 100;
+
+const jobStates = [
+  "IN_QUEUE",
+  "IN_PROGRESS",
+  "COMPLETED",
+  "FAILED",
+  "CANCELLED",
+  "TIMED_OUT",
+] as const satisfies JobStatus[];
+
+/** Jobs that `jobs` prints by default. */
+const defaultJobs = 20;
 
 /** Seconds that `key --wait` waits by default. */
 const defaultWait = 30;
@@ -131,6 +145,46 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     );
 
   program
+    .command("run")
+    .description("submit a job to an endpoint of the running service and print the response as JSON")
+    .argument("<endpoint>", "id or name")
+    .argument("[input]", "input of the job, a JSON object", readInput, "{}")
+    .option(...dataFlag)
+    .option("--sync", "wait for the result; exit code 1 unless the job completes", false)
+    .addOption(
+      new Option("--stream", "print each chunk of the output as a line of JSON").default(false).conflicts("sync"),
+    )
+    .action(async (endpoint: string, input: string, flags: RunFlags) =>
+      (await import("./jobs.js")).runJob(endpoint, input, flags, output),
+    );
+
+  program
+    .command("jobs")
+    .description("print the jobs of an endpoint, newest first")
+    .argument("<endpoint>", "id or name")
+    .option(...dataFlag)
+    .option("--state <state>", "only jobs in this state, such as FAILED", oneOf(...jobStates))
+    .option("--limit <n>", "number of jobs to print", readLines, defaultJobs)
+    .action(async (endpoint: string, flags: JobsFlags) =>
+      (await import("./jobs.js")).listJobs(endpoint, flags, output),
+    );
+
+  const ofJob = [
+    ["job", "status", "print the record of a job as JSON"],
+    ["cancel", "cancel", "cancel a job"],
+    ["retry", "retry", "queue a failed job again"],
+  ] as const;
+  for (const [name, operation, description] of ofJob)
+    program
+      .command(name)
+      .description(description)
+      .argument("<id>", "id of the job")
+      .option(...dataFlag)
+      .action(async (id: string, { data }: { data: string }) =>
+        (await import("./jobs.js")).callJob(operation, id, data, output),
+      );
+
+  program
     .command("token")
     .description("print the token for workers of an endpoint that run on other machines")
     .argument("<endpoint>", "id or name")
@@ -165,6 +219,16 @@ function readLines(text: string): number {
   const lines = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(lines)) return lines;
   throw new InvalidArgumentError("It must be a whole number, 0 or more.");
+}
+
+function readInput(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value instanceof Object && !Array.isArray(value)) return text;
+  } catch {
+    // The error below names the rule.
+  }
+  throw new InvalidArgumentError("It must be a JSON object.");
 }
 
 function readSeconds(text: string): number {

@@ -1,0 +1,52 @@
+import { readApiKey } from "../api-key";
+import { StartError } from "../errors";
+import { readServiceAddress } from "../service-address";
+
+/** How long the service may take to respond, ms; job routes wait up to a minute for a job. */
+const responseLimit = 100_000;
+
+/** The response to one request. */
+export interface ServiceResponse {
+  status: number;
+  /** The body as the service sent it. */
+  text: string;
+  /** The parsed body; undefined if it is not JSON. */
+  json: unknown;
+}
+
+/** Sends one request to the service of a data folder; `body` is JSON text. */
+export type Send = (method: "GET" | "POST", path: string, body?: string) => Promise<ServiceResponse>;
+
+/** Connects to the service that runs on a data folder. Fails with what to do if none runs or it does not respond. */
+export function connect(data: string): { serviceUrl: string; send: Send } {
+  const address = readServiceAddress(data);
+  const key = readApiKey(data);
+  if (address === undefined || key === undefined)
+    throw new StartError(`no service runs with the folder ${data}; start one, or pass its folder with --data`);
+  const { serverlessUrl: serviceUrl, pid } = address;
+  const send: Send = async (method, path, body) => {
+    const response = await fetch(serviceUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body }),
+      redirect: "manual",
+      signal: AbortSignal.timeout(responseLimit),
+    }).catch(() => {
+      throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);
+    });
+    const text = await response.text();
+    return { status: response.status, text, json: parsed(text) };
+  };
+  return { serviceUrl, send };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

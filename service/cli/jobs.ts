@@ -1,0 +1,130 @@
+import { systemClock } from "serverless-compute-api/clock";
+import { isFinal, type JobRecord, type JobStatus, jobRecord, streamAnswer } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import { roots } from "../api/responses";
+import { StartError } from "../errors";
+import { lookUpEndpointNames } from "../resources/endpoint-table";
+import { connect, type Send, type ServiceResponse } from "./connection";
+import { findEndpoint } from "./data-folder";
+import { type Output, tableText } from "./output";
+
+/** Flags of `run`. */
+export interface RunFlags {
+  data: string;
+  /** True to wait for the result. */
+  sync: boolean;
+  /** True to print the chunks of the stream as they arrive. */
+  stream: boolean;
+}
+
+/** Flags of `jobs`. */
+export interface JobsFlags {
+  data: string;
+  /** Only jobs in this state. */
+  state?: JobStatus;
+  /** The most jobs to print. */
+  limit: number;
+}
+
+/** How often to look for chunks of a job that has none, ms. */
+const pollInterval = 100;
+
+/**
+ * Submits a job; `input` is JSON text. Prints the response of the job API, with `sync` the record of the finished job, with `stream`
+ * each chunk as one line of JSON. Fails if a job that it waited for did not complete.
+ */
+export async function runJob(
+  endpoint: string,
+  input: string,
+  { data, sync, stream }: RunFlags,
+  output: Output,
+): Promise<void> {
+  const { id: endpointId } = findEndpoint(endpoint, data);
+  const { send } = connect(data);
+  const path = `${roots.jobs}/${endpointId}`;
+  const submitted = expectSuccess(await send("POST", `${path}/run`, `{"input":${input}}`));
+  if (!sync && !stream) return output.out(submitted.text);
+  const { id } = jobRecord.parse(submitted.json);
+  if (stream) await printStream(`${path}/stream/${id}`, () => recordAt(send, `${path}/status/${id}`), send, output);
+  let result: ServiceResponse;
+  do result = await recordAt(send, `${path}/status-sync/${id}`);
+  while (!isFinal(jobRecord.parse(result.json).status));
+  if (!stream) output.out(result.text);
+  const { status } = jobRecord.parse(result.json);
+  if (status !== "COMPLETED") throw new StartError(`job ${id} ended ${status}`);
+}
+
+const recordAt = async (send: Send, path: string): Promise<ServiceResponse> => expectSuccess(await send("GET", path));
+
+/** Prints the chunks of a job until it is over and all are printed. */
+async function printStream(
+  path: string,
+  status: () => Promise<ServiceResponse>,
+  send: Send,
+  output: Output,
+): Promise<void> {
+  for (;;) {
+    // Read before the chunks, so that none follows when the job is over.
+    const isOver = isFinal(jobRecord.parse((await status()).json).status);
+    const { stream } = streamAnswer.parse((await recordAt(send, path)).json);
+    for (const chunk of stream) output.out(JSON.stringify(chunk.output));
+    if (stream.length > 0) continue;
+    if (isOver) return;
+    await systemClock.sleep(pollInterval);
+  }
+}
+
+const page = z.object({ requests: z.array(jobRecord), cursor: z.string().nullable() });
+
+/** Prints an endpoint's jobs, newest first, as a table. */
+export async function listJobs(endpoint: string, { data, state, limit }: JobsFlags, output: Output): Promise<void> {
+  const { id: endpointId } = findEndpoint(endpoint, data);
+  const { send } = connect(data);
+  const found: JobRecord[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null && found.length < limit) {
+    const path: string = `${roots.jobs}/${endpointId}/requests?limit=1000${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const next: z.output<typeof page> = page.parse((await recordAt(send, path)).json);
+    found.push(...next.requests.filter(({ status }) => state === undefined || status === state));
+    cursor = next.cursor;
+  }
+  if (found.length === 0)
+    return output.err(state === undefined ? "The endpoint has no jobs." : `The endpoint has no job in state ${state}.`);
+  const milliseconds = (ms: number | undefined): string => (ms === undefined ? "" : `${ms} ms`);
+  const rows = found
+    .slice(0, limit)
+    .map(({ id, status, delayTime, executionTime, error }) => [
+      ...[id, status, milliseconds(delayTime), milliseconds(executionTime)],
+      typeof error === "string" ? error.split("\n", 1).join("") : "",
+    ]);
+  output.out(tableText(["JOB", "STATE", "IN QUEUE", "EXECUTION", "ERROR"], rows));
+}
+
+/** Prints the record of a job, or the response to its cancellation or retry. */
+export async function callJob(
+  operation: "status" | "cancel" | "retry",
+  id: string,
+  data: string,
+  output: Output,
+): Promise<void> {
+  const { send } = connect(data);
+  for (const endpoint of lookUpEndpointNames(data) ?? []) {
+    const method = operation === "status" ? "GET" : "POST";
+    const response = await send(method, `${roots.jobs}/${endpoint.id}/${operation}/${encodeURIComponent(id)}`);
+    if (response.status !== 404) return output.out(expectSuccess(response).text);
+  }
+  throw new StartError(`no endpoint has a job with the id "${id}"; "jobs <endpoint>" lists the jobs of an endpoint`);
+}
+
+const failure = z.looseObject({
+  error: z.looseObject({ message: z.string() }).or(z.string()).optional(),
+  message: z.string().optional(),
+});
+
+/** Returns a response of the job API; fails with the message of an error. */
+function expectSuccess(response: ServiceResponse): ServiceResponse {
+  if (response.status === 200) return response;
+  const { error, message } = failure.safeParse(response.json).data ?? {};
+  const text = typeof error === "object" ? error.message : (error ?? message ?? response.text);
+  throw new StartError(text);
+}

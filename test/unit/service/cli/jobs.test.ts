@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { createService } from "serverless-compute-local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { handlerFile } from "../../../support/lifecycle-bench";
+import { send, stringAt } from "../../../support/raw-http";
+import { runLine, useFolder } from "./command";
+
+const folder = await useFolder();
+const data = join(folder, "service");
+let service: Awaited<ReturnType<typeof createService>>;
+const handlers = ["echo", "fail", "stream"];
+
+beforeAll(async () => {
+  const images = Object.fromEntries(handlers.map((name) => [`acme/${name}:1`, handlerFile(name)]));
+  service = await createService({ port: 0, dataFolder: data, images });
+  for (const name of handlers) {
+    const create = (path: string, json: object) =>
+      send("POST", `${service.baseUrl}${path}`, { key: service.apiKey, json });
+    const template = { name, imageName: `acme/${name}:1`, isServerless: true };
+    const templateId = stringAt(await create("/templates", template), "id");
+    await create("/endpoints", { name, templateId, workersMax: 1 });
+  }
+});
+afterAll(() => service.stop(0));
+
+const line = (...words: string[]) => runLine(...words, "--data", data);
+
+describe("run", () => {
+  test("prints the response of /run; job prints the record of that job", async () => {
+    const submitted = await line("run", "echo", '{"text":"one"}');
+    expect(submitted).toMatchObject({ code: 0, err: "" });
+    const { id } = JSON.parse(submitted.out);
+    expect(JSON.parse(submitted.out)).toEqual({ id, status: "IN_QUEUE" });
+    await expect
+      .poll(async () => JSON.parse((await line("job", id)).out))
+      .toMatchObject({ id, status: "COMPLETED", output: { text: "one" } });
+  });
+
+  test("--sync prints the finished job's record, of an endpoint named by its id", async () => {
+    const [, id = ""] = /^(\S+) +echo /m.exec((await line("status", "--port", new URL(service.url).port)).out) ?? [];
+    const { code, out } = await line("run", id, '{"text":"two"}', "--sync");
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ status: "COMPLETED", output: { text: "two" } });
+  });
+
+  test("--sync of a job that fails prints its record and ends with 1", async () => {
+    const { code, out, err } = await line("run", "fail", '{"message":"no model"}', "--sync");
+    const { id, status, error } = JSON.parse(out);
+    expect({ status, error }).toEqual({ status: "FAILED", error: expect.stringContaining("no model") });
+    expect({ code, err }).toEqual({ code: 1, err: `serverless-compute-local: job ${id} ended FAILED` });
+  });
+
+  test("--stream prints each chunk as a line of JSON", async () => {
+    const { code, out } = await line("run", "stream", '{"chunks":[0,{"a":1},"x"],"pause":5}', "--stream");
+    expect({ code, lines: out.split("\n") }).toEqual({ code: 0, lines: ["0", '{"a":1}', '"x"'] });
+  });
+
+  test("prints the service's error for input that the service rejects", async () => {
+    const { code, err } = await line(
+      "run",
+      "echo",
+      JSON.stringify({ nested: JSON.parse("[".repeat(999) + "]".repeat(999)) }),
+    );
+    expect(code).toBe(1);
+    expect(err).toMatch(/^serverless-compute-local: [^\n]+$/);
+  });
+
+  test.each([["[1]"], ["text"], ['{"a":']])("rejects input %s before it connects", async (input) => {
+    const { code, err } = await line("run", "echo", input);
+    expect(code).toBe(2);
+    expect(err).toContain("It must be a JSON object.");
+  });
+
+  test("accepts only one of --sync and --stream", async () => {
+    expect(await line("run", "echo", "--sync", "--stream")).toMatchObject({ code: 2, out: "" });
+  });
+});
+
+describe("jobs, cancel and retry", () => {
+  test("jobs prints an endpoint's jobs, newest first, by state and up to a limit", async () => {
+    const ids: string[] = [];
+    for (const text of ["a", "b", "c"]) {
+      const { out } = await line("run", "echo", JSON.stringify({ text }), "--sync");
+      ids.push(JSON.parse(out).id);
+    }
+    const { out } = await line("jobs", "echo", "--limit", "2");
+    expect(out.split("\n").map((row) => row.split(/ {2,}/))).toEqual([
+      ["JOB", "STATE", "IN QUEUE", "EXECUTION", "ERROR"],
+      [ids[2], "COMPLETED", expect.stringMatching(/^\d+ ms$/), expect.stringMatching(/^\d+ ms$/)],
+      [ids[1], "COMPLETED", expect.stringMatching(/^\d+ ms$/), expect.stringMatching(/^\d+ ms$/)],
+    ]);
+    await line("run", "fail", '{"message":"no model"}', "--sync");
+    expect((await line("jobs", "fail", "--state", "FAILED")).out).toMatch(/\n\S+ +FAILED .*no model/);
+    expect(await line("jobs", "fail", "--state", "CANCELLED")).toEqual({
+      ...{ code: 0, out: "" },
+      err: "The endpoint has no job in state CANCELLED.",
+    });
+    expect(await line("jobs", "fail", "--state", "done")).toMatchObject({ code: 2, out: "" });
+  });
+
+  test("retry queues a failed job again; a completed one cannot be cancelled into another state", async () => {
+    const failed = JSON.parse((await line("run", "fail", "--sync")).out);
+    expect(JSON.parse((await line("retry", failed.id)).out)).toMatchObject({ id: failed.id, status: "IN_QUEUE" });
+    const done = JSON.parse((await line("run", "echo", "--sync")).out);
+    expect(await line("retry", done.id)).toMatchObject({
+      code: 1,
+      err: `serverless-compute-local: job "${done.id}": is COMPLETED; only a FAILED or TIMED_OUT job can be retried`,
+    });
+    expect((await line("cancel", done.id)).code).toBe(0);
+    expect(JSON.parse((await line("job", done.id)).out)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("an unknown id is an error that names the command with the ids", async () => {
+    for (const command of ["job", "cancel", "retry"])
+      expect(await line(command, "nosuch")).toEqual({
+        ...{ code: 1, out: "" },
+        err: 'serverless-compute-local: no endpoint has a job with the id "nosuch"; "jobs <endpoint>" lists the jobs of an endpoint',
+      });
+  });
+});
+
+test("/healthz and /readyz respond without a key", async () => {
+  for (const path of ["/healthz", "/readyz"]) {
+    const { status, json } = await send("GET", `${service.serverlessUrl}${path}`);
+    expect({ status, json }).toEqual({ status: 200, json: { status: "ok" } });
+  }
+});
