@@ -134,7 +134,7 @@ export function createJobEngine({
   deps.events.on("endpointDeleted", removal.removeSoon);
   deps.events.on("volumeDeleted", removal.removeVolumeSoon);
   deps.events.on("endpointChanged", (endpointId, { workersRestart }) => {
-    queue.supervisor.retime(endpointId);
+    queue.supervisor.retime();
     if (workersRestart) pool.replaceAll(endpointId);
     else pool.review(endpointId);
   });

@@ -26,23 +26,17 @@ const effective = (base: number, workers: number): number => Math.max(base, Math
 export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
 
 interface Usage {
-  /** Times of the requests in the window, the oldest first; those before `from` have left it. */
+  /** Times of the requests in the window, the oldest first. */
   times: number[];
-  from: number;
   open: number;
 }
 
 /** Removes requests outside the window and returns the number of those in it. */
-function countRecent(usage: Usage, now: number): number {
-  const { times } = usage;
-  // A time that is still to come is of before the clock was set back: nothing is known of when that was.
-  const isOut = (time: number): boolean => time <= now - rateWindow || time > now;
-  while (usage.from < times.length && isOut(times[usage.from] ?? now)) usage.from++;
-  if (usage.from > times.length / 2) {
-    times.splice(0, usage.from);
-    usage.from = 0;
-  }
-  return times.length - usage.from;
+function countRecent({ times }: Usage, now: number): number {
+  // A time in the future is from before the clock was set back, so its age is unknown.
+  const isOut = (time: number | undefined): boolean => time !== undefined && (time <= now - rateWindow || time > now);
+  while (isOut(times[0])) times.shift();
+  return times.length;
 }
 
 /** `runningWorkers` counts the workers of an endpoint that are up, idle ones too. */
@@ -52,7 +46,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
   function usageOf(endpointId: string, operation: LimitedOperation): Usage {
     const operations = usages.get(endpointId) ?? new Map<LimitedOperation, Usage>();
     usages.set(endpointId, operations);
-    const usage = operations.get(operation) ?? { times: [], from: 0, open: 0 };
+    const usage = operations.get(operation) ?? { times: [], open: 0 };
     operations.set(operation, usage);
     return usage;
   }
@@ -76,7 +70,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
       const workers = atBase ? 0 : runningWorkers(endpointId);
       const limit = effective(requests, workers);
       if (recent >= limit) {
-        const wait = (usage.times[usage.from] ?? now) + rateWindow - now;
+        const wait = (usage.times[0] ?? now) + rateWindow - now;
         refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
       }
       const atOnce = concurrent === undefined ? Number.POSITIVE_INFINITY : effective(concurrent, workers);

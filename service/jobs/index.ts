@@ -80,7 +80,6 @@ export function createJobQueue(
      */
     recover(outlives: (workerId: string) => boolean) {
       const kept = database.transaction(() => jobs.recover(outlives));
-      supervisor.watch(live.all());
       return { kept, endpointIds: store.endpoints() };
     },
     start(): void {

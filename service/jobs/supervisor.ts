@@ -4,10 +4,9 @@ import type { GroupCommit } from "../store/group-commit";
 import { createAlarm } from "./alarm";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import { allows, isOver, type Job, type LiveJob, timedOut } from "./job";
+import { allows, type Job, type LiveJob, timedOut } from "./job";
 import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
-import { createTimerQueue } from "./timer-queue";
 import type { Transition, Transitions } from "./transitions";
 
 export type Supervisor = ReturnType<typeof createSupervisor>;
@@ -15,7 +14,10 @@ export type Supervisor = ReturnType<typeof createSupervisor>;
 /** Jobs per transaction at most: the process sends no response during a transaction. */
 const batch = { live: 100, final: 500 } as const;
 
-/** Applies deadlines to jobs: ttl, execution timeouts, the end of retention. `sweep` is the time between two deletions of final jobs, ms. */
+/**
+ * Applies deadlines to jobs: ttl, execution timeouts, the end of retention. A pass reads all live jobs, once at the earliest deadline
+ * of a running job, which most jobs end long before, and for other deadlines at most once per `sweep` ms.
+ */
 export function createSupervisor({
   live,
   store,
@@ -37,19 +39,15 @@ export function createSupervisor({
   deadlines: JobDeadlines;
   sweep: number;
 }) {
-  const isCurrent = (id: string, at: number): boolean => {
-    const job = live.get(id);
-    return job !== undefined && deadlines.dueAt(job) === at;
-  };
-  const timers = createTimerQueue<string>(isCurrent, () => live.size);
   const alarm = createAlarm(clock, pass, (error) => log.error({ err: error }, "supervisor: pass failed; retrying"));
+  /** The time of the pass that applies the job's next deadline: clients see nothing of a late removal, but a running job stops. */
+  function passAt(job: Job): number {
+    const dueAt = deadlines.dueAt(job);
+    return job.status === "IN_PROGRESS" ? dueAt : nextSweep(dueAt);
+  }
   const nextSweep = (dueAt: number): number => Math.ceil(dueAt / sweep) * sweep;
 
-  function expect(job: Job): void {
-    const dueAt = deadlines.dueAt(job);
-    if (!isOver(job)) timers.add(dueAt, job.id);
-    alarm.by(isOver(job) ? nextSweep(dueAt) : dueAt);
-  }
+  const expect = (job: Job): void => alarm.by(passAt(job));
   events.on("queued", expect);
   events.on("started", expect);
   events.on("ended", expect);
@@ -63,50 +61,36 @@ export function createSupervisor({
     const error = `the job ran longer than its executionTimeout of ${limit} ms: raise policy.executionTimeout`;
     return transitions.end(job, timedOut(job, error, clock.now()));
   }
-  /** Applies the deadlines that have passed to these jobs. If the store fails, the jobs stay due for the next pass. */
-  async function settleAll(ids: string[]): Promise<void> {
-    try {
+  /** Applies all deadlines that have passed; resolves with the time of the next one. */
+  async function pass(): Promise<number | undefined> {
+    const now = clock.now();
+    const due: string[] = [];
+    let next = Number.POSITIVE_INFINITY;
+    for (const job of live.all()) {
+      if (deadlines.dueAt(job) <= now) due.push(job.id);
+      else next = Math.min(next, passAt(job));
+    }
+    for (let from = 0; from < due.length; from += batch.live) {
       await commit(
-        () => ids.map((id) => settle(live.get(id))),
+        () => due.slice(from, from + batch.live).map((id) => settle(live.get(id))),
         (done) => {
           for (const transition of done) if (transition) transitions.emit(transition);
         },
       );
-    } catch (error) {
-      for (const id of ids) {
-        const job = live.get(id);
-        if (job) timers.add(deadlines.dueAt(job), id);
-      }
-      throw error;
     }
-  }
-
-  /** Applies all deadlines that have passed; resolves with the time of the next one. */
-  async function pass(): Promise<number | undefined> {
-    const now = clock.now();
-    // A job may be due twice, by its own deadline and by its ttl.
-    for (let ids = timers.due(now, batch.live); ids.length > 0; ids = timers.due(now, batch.live)) await settleAll(ids);
     let expiry = store.nextExpiry();
     while (expiry !== undefined && nextSweep(expiry) <= now) {
       await commit(() => store.expire(clock.now(), batch.final));
       expiry = store.nextExpiry();
     }
-    const times = [timers.next(), expiry === undefined ? undefined : nextSweep(expiry)].filter(
-      (time) => time !== undefined,
-    );
-    return times.length === 0 ? undefined : Math.min(...times);
+    if (expiry !== undefined) next = Math.min(next, nextSweep(expiry));
+    return next === Number.POSITIVE_INFINITY ? undefined : next;
   }
 
   return {
     pass,
-    /** Watches the jobs that the store had at the start. Must be called first. */
-    watch(found: Iterable<Job>): void {
-      for (const job of found) expect(job);
-    },
-    /** Updates the deadlines of an endpoint's jobs after a change of its execution timeout. */
-    retime(endpointId: string): void {
-      for (const job of live.of(endpointId)) expect(job);
-    },
+    /** Applies a changed execution timeout of an endpoint to its running jobs. */
+    retime: (): void => alarm.by(clock.now()),
     /** Starts passes at each deadline. */
     start: alarm.start,
     stop: alarm.stop,
