@@ -1,0 +1,86 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Stryker } from "@stryker-mutator/core";
+import { root, runScript } from "../entry.mjs";
+import { describeMutant } from "./sample.mjs";
+
+const usage = "usage: npm run mutate -- <folder> [--sample <number>] [--seed <text>]";
+
+/** Fast projects of vitest that hold the rules of a folder; the longest matching prefix applies. */
+const projects = [
+  { prefix: "service/", names: "unit" },
+  { prefix: "api/dialects", names: "unit,faults,faults-v2" },
+  { prefix: "", names: "unit,faults" },
+];
+
+/** Lowest score in percent with which the command succeeds. */
+const minimum = 80;
+
+/** Runs Stryker on a seeded sample of a folder's mutants and prints the score and the survivors. */
+await runScript(async () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { sample: { type: "string", default: "300" }, seed: { type: "string", default: "1" } },
+  });
+  const [folder = ""] = positionals;
+  const size = Number(values.sample);
+  if (positionals.length !== 1 || !Number.isInteger(size) || size < 1) throw new Error(usage);
+  if (!existsSync(join(root, folder))) throw new Error(`${folder}: does not exist; pass a folder such as service/jobs`);
+  process.chdir(root);
+  process.env["MUTATION_PROJECTS"] = projects.find(({ prefix }) => folder.startsWith(prefix))?.names;
+  const temporary = mkdtempSync(join(tmpdir(), "mutants-"));
+  try {
+    const options = strykerOptions(folder, temporary, { size, seed: values.seed });
+    console.log(`${folder}: up to ${size} mutants, seed ${values.seed}; the tests run once without mutants first`);
+    return report(await new Stryker(options).runMutationTest());
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+});
+
+/**
+ * @param {string} folder
+ * @param {string} tempDirName
+ * @param {{ size: number, seed: string }} sample Options of the plugin of sample.mjs.
+ */
+function strykerOptions(folder, tempDirName, sample) {
+  return {
+    mutate: [`${folder}/**/*.ts`],
+    ignorePatterns: ["**/dist"],
+    disableTypeChecks: false,
+    testRunner: "vitest",
+    vitest: { configFile: "scripts/mutation/vitest.config.mts" },
+    plugins: ["@stryker-mutator/vitest-runner", join(root, "scripts/mutation/sample.mjs")],
+    checkers: ["sample"],
+    reporters: ["sample"],
+    sample,
+    coverageAnalysis: /** @type {const} */ ("perTest"),
+    // A mutant of code that runs when a module is loaded would need all tests.
+    ignoreStatic: true,
+    concurrency: 1,
+    timeoutMS: 60_000,
+    dryRunTimeoutMinutes: 60,
+    warnings: false,
+    allowConsoleColors: false,
+    tempDirName,
+    cleanTempDir: /** @type {const} */ ("always"),
+  };
+}
+
+/**
+ * Prints the survivors and the score; returns the exit code.
+ * @param {import("./sample.mjs").MutantResult[]} results
+ */
+function report(results) {
+  const having = (/** @type {string[]} */ ...statuses) => results.filter(({ status }) => statuses.includes(status));
+  const missed = having("Survived", "NoCoverage");
+  const caught = having("Killed", "Timeout").length;
+  const score = (100 * caught) / (caught + missed.length);
+  const counts = ["Killed", "Timeout", "Survived", "NoCoverage", "RuntimeError"].map(
+    (status) => `${status} ${having(status).length}`,
+  );
+  console.log(["", ...missed.map(describeMutant), `score ${score.toFixed(1)} %: ${counts.join(", ")}`].join("\n"));
+  return score >= minimum ? 0 : 1;
+}

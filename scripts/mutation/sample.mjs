@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { relative } from "node:path";
+
+/**
+ * @typedef {Awaited<ReturnType<import("@stryker-mutator/core").Stryker["runMutationTest"]>>[number]} MutantResult
+ * @typedef {Pick<MutantResult, "id" | "fileName" | "location" | "replacement">} Mutant
+ */
+
+/**
+ * Position of a mutant in the order of a seed. It depends on no other mutant, so most of a sample survives an edit.
+ * @param {Mutant} mutant
+ * @param {string} seed
+ */
+function rank({ fileName, location, replacement }, seed) {
+  const text = JSON.stringify([seed, relative(process.cwd(), fileName), location, replacement]);
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/**
+ * Checker plugin of Stryker, which has no samples of its own: passes the `size` mutants that the seed puts first.
+ * All others get the status `CompileError` and do not run.
+ * @param {{ sample: { size: number, seed: string } }} options
+ */
+function createSample({ sample: { size, seed } }) {
+  return {
+    init: async () => {},
+    /** Puts all mutants into one group. @param {readonly Mutant[]} mutants */
+    group: async (mutants) => [mutants.map(({ id }) => id)],
+    /** @param {readonly Mutant[]} mutants */
+    check: async (mutants) => {
+      const ranked = mutants.map((mutant) => ({ id: mutant.id, rank: rank(mutant, seed) }));
+      ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
+      return Object.fromEntries(
+        ranked.map(({ id }, index) => [
+          id,
+          index < size ? { status: "passed" } : { status: "compileError", reason: "not in the sample" },
+        ]),
+      );
+    },
+  };
+}
+createSample.inject = ["options"];
+
+/** Text of a result: status, place, mutator and the code that replaced the original. @param {MutantResult} result */
+export const describeMutant = ({ status, fileName, location: { start }, mutatorName, replacement }) =>
+  `${status} ${relative(process.cwd(), fileName)}:${start.line}:${start.column} ${mutatorName}: ${replacement.replaceAll(/\s+/g, " ")}`;
+
+/** Reporter plugin of Stryker: prints each result of the sample at once. */
+const reporter = {
+  /** @param {MutantResult} result */
+  onMutantTested(result) {
+    if (result.status !== "CompileError" && result.status !== "Ignored") console.log(describeMutant(result));
+  },
+};
+
+export const strykerPlugins = [
+  { kind: "Checker", name: "sample", factory: createSample },
+  { kind: "Reporter", name: "sample", value: reporter },
+];

@@ -1,0 +1,38 @@
+import base from "../../vitest.config.mts";
+
+/** Projects to run, separated by commas: `vitest` takes them as arguments, Stryker's runner cannot. */
+const names = process.env["MUTATION_PROJECTS"]?.split(",") ?? [];
+
+/**
+ * Tests of the repository's own text, which mutation changes, tests that take minutes or start processes, and one that needs
+ * the stack size of a process instead of a thread.
+ */
+const excluded = [
+  "test/*.test.ts",
+  "test/faults/{full-accounts,secret-scan}.test.ts",
+  "test/unit/service/resources/graphql-requests.test.ts",
+];
+
+/** Projects of vitest.config.mts with per-test coverage by Stryker. */
+export default {
+  ...base,
+  test: {
+    ...base.test,
+    reporters: [],
+    projects: base.test?.projects?.flatMap((project) =>
+      typeof project === "object" && "test" in project && names.includes(String(project.test?.name))
+        ? [
+            {
+              ...project,
+              test: {
+                ...project.test,
+                // Each mutant loads the modules again, once for all files.
+                isolate: false,
+                exclude: [...(project.test?.exclude ?? base.test?.exclude ?? []), ...excluded],
+              },
+            },
+          ]
+        : [],
+    ),
+  },
+};
