@@ -9,7 +9,7 @@ const names = process.env["MUTATION_PROJECTS"]?.split(",") ?? [];
  */
 const excluded = [
   "test/*.test.ts",
-  "test/faults/{full-accounts,secret-scan}.test.ts",
+  "test/faults/{full-accounts,secret-scan,rollout-*}.test.ts",
   "test/unit/service/resources/graphql-requests.test.ts",
 ];
 

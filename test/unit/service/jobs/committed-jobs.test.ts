@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { Database } from "../../../../service/store/database";
-import { openJobsRig } from "./support/jobs-rig";
+import { openJobs, openJobsRig } from "./support/jobs-rig";
 
 /** Jobs, the rows of their table, and the jobs that a service loads after a kill. */
 function rigOf() {
@@ -23,7 +23,7 @@ function rigOf() {
 test("an acknowledged change is in the tables, and a kill loses none", async () => {
   const rig = rigOf();
   const done = await rig.run({ input: '{\n "a": "ü\\n"}' });
-  const failed = await rig.run();
+  const failed = await rig.run({ s3Config: '{"bucketName": "b"}' });
   await rig.jobs.finish(done, "w", { output: '{\n"b": 1}' });
   await rig.jobs.finish(failed, "w", { error: "no", output: undefined });
   expect(rig.stored()).toEqual([`${done} COMPLETED`, `${failed} FAILED`]);
@@ -31,6 +31,7 @@ test("an acknowledged change is in the tables, and a kill loses none", async () 
     expect(life.records.find("endpoint", done)).toMatchObject({ job: { status: "COMPLETED" }, output: '{\n"b": 1}' });
     expect(life.records.find("endpoint", failed)).toMatchObject({ job: { status: "FAILED", error: "no" } });
     expect(life.store.payload(1)?.input).toBe('{\n "a": "ü\\n"}');
+    expect(life.store.payload(2)?.s3Config).toBe('{"bucketName": "b"}');
     expect(life.counters.read("endpoint")).toEqual({ completed: 1, failed: 1, retried: 0 });
   }
 });
@@ -85,4 +86,38 @@ test("a removal that fails leaves the counters as before", async () => {
   await expect(rig.jobs.forget("endpoint")).rejects.toThrow("database is locked");
   unlock();
   expect(rig.counters.read("endpoint").completed).toBe(1);
+});
+
+test("a running job whose worker outlives the service keeps its worker; the others are requeued", async () => {
+  const rig = rigOf();
+  const kept = await rig.run();
+  await rig.jobs.submit(rig.newJob({ id: "lost" }));
+  await rig.jobs.take("endpoint", "other", 1);
+  const life = openJobs(rig.killed(), rig.clock);
+  expect(life.recover((worker) => worker === "w").kept.map(({ id }) => id)).toEqual([kept]);
+  expect(life.records.find("endpoint", kept)?.job).toMatchObject({ status: "IN_PROGRESS", workerId: "w" });
+  expect(life.records.find("endpoint", "lost")?.job).toMatchObject({ status: "IN_QUEUE", hasOutput: false });
+});
+
+test("a client that leaves ends its own wait and no other", async () => {
+  const rig = rigOf();
+  const id = await rig.run();
+  const ended: string[] = [];
+  const [leave] = ["first", "second"].map((name) => rig.waits.wait(id, 60_000, () => void ended.push(name)));
+  leave?.();
+  await rig.jobs.finish(id, "w", { output: "1" });
+  expect([ended, rig.waits.size]).toEqual([["second"], 0]);
+});
+
+test.each([
+  ["a status that contradicts its times", "status = 'COMPLETED'", "state"],
+  ["an unknown status", "status = 'LOST'", "status"],
+  ["a webhook that is not a text", "record = json_set(record, '$[9]', 7)", "webhook"],
+  ["a record that is not a list", "record = '{}'", "row"],
+])("a job with %s in the store is an error", async (_what, change, column) => {
+  const rig = rigOf();
+  await rig.jobs.submit(rig.newJob());
+  const database = rig.killed();
+  database.prepare(`UPDATE jobs SET ${change}`).run();
+  expect(() => openJobs(database).recover(() => false)).toThrow(`the store has a job whose ${column} cannot be read`);
 });

@@ -1,5 +1,6 @@
 import { limits } from "serverless-compute-api/shapes";
 import { expect, onTestFinished, test } from "vitest";
+import { createAlarm } from "../../../../service/jobs/alarm";
 import { createSupervisor } from "../../../../service/jobs/supervisor";
 import { openJobsRig } from "./support/jobs-rig";
 
@@ -140,4 +141,15 @@ test("the table of jobs is empty again after thousands of jobs have lived their 
   expect(await rig.supervisor.pass()).toBeUndefined();
   expect(rig.store.endpoints()).toEqual([]);
   expect(rig.counters.read("endpoint").completed).toBe(2000);
+});
+
+test("an alarm that is stopped before its time does not run", async () => {
+  const { clock } = rigOf();
+  let runs = 0;
+  const work = async () => ++runs * 1000 + clock.now();
+  const alarm = createAlarm(clock, work, () => undefined);
+  alarm.start();
+  await expect.poll(() => runs).toBe(1);
+  await alarm.stop();
+  expect(runs).toBe(1);
 });
