@@ -1,5 +1,8 @@
 import { type Clock, steadyClock, systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
+import { createJobEvents } from "../../../../service/jobs/events";
+import { createJobWaits } from "../../../../service/jobs/waits";
+import { ManualClock } from "../../../support/manual-clock";
 import { useJobRig } from "./support/job-rig";
 
 /** A machine's clock that is changed by `ahead` ms. */
@@ -38,4 +41,16 @@ test("a HEAD request takes no job and reads no stream: there is no such call", a
   const { call } = await rig.endpoint("none", { workersMax: 0 });
   for (const path of ["/job-take/some-worker", "/stream/some-job", "/health"])
     expect((await call("HEAD", path)).status, path).toBe(404);
+});
+
+test("waits end at their own times", async () => {
+  const clock = new ManualClock();
+  const waits = createJobWaits(createJobEvents(), clock);
+  const ended: string[] = [];
+  waits.wait("job", 1000, () => void ended.push("short"));
+  waits.wait("job", 2000, () => void ended.push("long"));
+  await clock.advance(1000);
+  await expect.poll(() => ended).toEqual(["short"]);
+  await clock.advance(1000);
+  await expect.poll(() => ended).toEqual(["short", "long"]);
 });
