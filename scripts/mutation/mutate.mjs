@@ -6,10 +6,10 @@ import { Stryker } from "@stryker-mutator/core";
 import { root, runScript } from "../entry.mjs";
 import { describeMutant } from "./sample.mjs";
 
-const usage = "usage: npm run mutate -- <folder> [--sample <number>] [--seed <text>]";
+const usage = "usage: npm run mutate -- <folder> [--sample <number>] [--seed <text>] [--projects <names>]";
 
-/** Fast projects of vitest that hold the rules of a folder; the longest matching prefix applies. */
-const projects = [
+/** Fast projects of vitest that hold the rules of a folder; the first matching prefix applies. */
+const defaultProjects = [
   { prefix: "service/", names: "unit" },
   { prefix: "api/dialects", names: "unit,faults,faults-v2" },
   { prefix: "", names: "unit,faults" },
@@ -22,14 +22,19 @@ const minimum = 80;
 await runScript(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { sample: { type: "string", default: "300" }, seed: { type: "string", default: "1" } },
+    options: {
+      sample: { type: "string", default: "300" },
+      seed: { type: "string", default: "1" },
+      projects: { type: "string" },
+    },
   });
   const [folder = ""] = positionals;
   const size = Number(values.sample);
   if (positionals.length !== 1 || !Number.isInteger(size) || size < 1) throw new Error(usage);
   if (!existsSync(join(root, folder))) throw new Error(`${folder}: does not exist; pass a folder such as service/jobs`);
   process.chdir(root);
-  process.env["MUTATION_PROJECTS"] = projects.find(({ prefix }) => folder.startsWith(prefix))?.names;
+  process.env["MUTATION_PROJECTS"] =
+    values.projects ?? defaultProjects.find(({ prefix }) => folder.startsWith(prefix))?.names;
   const temporary = mkdtempSync(join(tmpdir(), "mutants-"));
   try {
     const options = strykerOptions(folder, temporary, { size, seed: values.seed });
