@@ -31,10 +31,11 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
     const name = freshName();
     const made = await lifecycle.create(inputsOf(name), context);
     expect(await idsOf(name)).toEqual([made.id]);
+    const told = () => context.shown.filter((text) => text.includes(`(id ${stranger.id})`));
+    expect(told()).toHaveLength(1);
     expect((await lifecycle.read(mine.id, mine.outputs, context))?.outputs).toEqual(mine.outputs);
     await lifecycle.delete(mine.id, mine.outputs, context);
-    const told = context.shown.filter((text) => text.includes(`(id ${stranger.id})`));
-    expect(told).toEqual([expect.stringContaining('.name" in the response is invalid')]);
+    expect(told()).toEqual([expect.stringContaining('.name" in the response is invalid')]);
   });
 
   test("is an error for its own resource, or read by its id, and never taken for gone", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PartialFailure, type Properties } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
-import { listMatch, objectCases } from "../../../faults/support/kinds";
+import { listMatch, objectCases, withLists } from "../../../faults/support/kinds";
 import { type HeldKind, propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
@@ -96,6 +96,14 @@ describe.each(cases)("a create of a $kind under a name of the program", ({ kind,
     expect(await idsOf(name)).toContain(stranger.id);
   });
 
+  test("is reported as lost if the lookup fails, too", async () => {
+    bench.proxy.inject(create, { kind: "dropAfterAnswer" });
+    bench.proxy.inject(listMatch(held), { kind: "status", status: 403 }, 20);
+    const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
+    await expect(creating).rejects.toThrow("The lookup failed.");
+    bench.proxy.clear();
+  });
+
   test("nothing is created if that list fails", async () => {
     bench.proxy.inject(listMatch(held), { kind: "status", status: 500 }, 20);
     const name = freshName();
@@ -134,6 +142,21 @@ test("a volume that another deployment creates under the same name is not mistak
   expect(both).toHaveLength(2);
   expect(failure).toContain("only one of them is it");
   for (const { id } of both) expect(failure).toContain(String(id));
+});
+
+test("a created object that lists show late is found without a second request", async () => {
+  const path = "/v1/networkvolumes";
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("late-dev")).inputs;
+  let lists = 0;
+  bench.proxy.clear();
+  bench.proxy.inject({ method: "POST", path }, { kind: "dropAfterAnswer" });
+  bench.proxy.alter(listMatch("networkvolumes"), (answer) =>
+    withLists(answer, (list) => (++lists < 3 ? list.filter(({ name }) => name !== "late-dev") : list)),
+  );
+  const { id } = await kinds.NetworkVolume.create(inputs, bench.context({ hasUniqueName: true }));
+  expect(bench.proxy.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
+  expect(await idsIn("networkvolumes", "late-dev")).toEqual([id]);
+  bench.proxy.clear();
 });
 
 describe("a first request that arrives after the retry", () => {
