@@ -8,7 +8,7 @@ const sources = readSources(fileURLToPath(new URL("..", import.meta.url)));
 const named = rules.map((rule) => [rule.sentence, rule] as const);
 
 describe("the sources hold the architecture", () => {
-  test("there are sources of every package to look at", () => {
+  test("finds sources of every package", () => {
     for (const folder of ["api/", "provider/", "service/", "test/"]) {
       expect(
         sources.some(({ path }) => path.startsWith(folder)),
@@ -155,15 +155,15 @@ const innocents: [path: string, text: string][] = [
   ["test/long.test.ts", "\n".repeat(299)],
 ];
 
-describe("the rules see what they are for", () => {
-  test.each(named)("%s: every offender is seen", (sentence, { breaches }) => {
+describe("the rules detect violations", () => {
+  test.each(named)("%s: reports every violation", (sentence, { breaches }) => {
     const bad = (offenders[sentence] ?? []).map(([path, text]) => parseSource(path, text));
     const seen = breaches(bad);
     expect(bad.length, "a sample that breaks the rule").toBeGreaterThan(0);
     for (const { path } of bad) expect(seen.join("\n")).toContain(path);
   });
 
-  test.each(named)("%s: the innocent are left alone", (_sentence, { breaches }) => {
+  test.each(named)("%s: accepts conforming sources", (_sentence, { breaches }) => {
     expect(breaches(innocents.map(([path, text]) => parseSource(path, text))).join("\n")).toBe("");
   });
 });

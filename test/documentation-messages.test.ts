@@ -7,7 +7,7 @@ import { parsePage } from "../scripts/docs/pages.mjs";
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");
 
 /** The titles of the page are parts of messages; test/faults/messages.test.ts holds the list of messages to what is printed. */
-test("the page of troubleshooting has only titles that are parts of real messages", () => {
+test("the troubleshooting page contains only titles that are part of real messages", () => {
   const messages = read("test/faults/messages.md");
   const titles = [...read("docs/guides/troubleshooting.md").matchAll(/^### (.+)$/gm)].map(([, title = ""]) => title);
   expect(titles.length).toBeGreaterThan(15);
@@ -15,7 +15,7 @@ test("the page of troubleshooting has only titles that are parts of real message
   expect(titles.filter((title) => !isThere(title))).toEqual([]);
 });
 
-test("messages lead to titles that the page has, each by some message, and to nothing where the pages are not on the web", () => {
+test("messages link to existing titles, each title has a message, and without published pages there is no link", () => {
   const messages = read("test/faults/messages.md");
   const page = "docs/guides/troubleshooting.md";
   const { anchors } = parsePage(page, read(page));

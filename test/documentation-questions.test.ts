@@ -25,7 +25,7 @@ function linkedFrom(path: string): string[] {
 }
 
 describe.each(["README.md", "docs/guides/README.md"])("from %s", (start) => {
-  test.each(questions)("two clicks lead to the answer: %s", (_question, page, heading) => {
+  test.each(questions)("two clicks lead to: %s", (_question, page, heading) => {
     const once = linkedFrom(start);
     const twice = once.flatMap(linkedFrom);
     expect([...once, ...twice]).toContain(page);
@@ -33,7 +33,7 @@ describe.each(["README.md", "docs/guides/README.md"])("from %s", (start) => {
   });
 });
 
-test("the site's sidebar has each page but those that others lead to", () => {
+test("the site's sidebar contains each page except those reached through others", () => {
   const config = readFileSync(new URL("../docs/.vitepress/config.mts", import.meta.url), "utf8");
   const wanted = pages
     .map(({ path }) => path)

@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the programs in TypeScript of all pages compile against the packages, and a wrong one does not", async () => {
+test("the TypeScript programs of all pages compile against the packages, and an invalid one does not", async () => {
   const blocks = readPages(root)
     .flatMap((page) => page.blocks)
     .filter((block) => wayOf(block) === "compiled");

@@ -70,27 +70,27 @@ function linkFaults(page: Page, all: Page[], isThere: (path: string) => boolean)
 }
 
 describe("the pages", () => {
-  test("are all read", () => {
+  test("are all found", () => {
     expect(pages.map(({ path }) => path)).toEqual(
       expect.arrayContaining(["README.md", "CONTRIBUTING.md", "docs/service.md", "examples/quickstart/README.md"]),
     );
     expect(blocks.length).toBeGreaterThan(40);
   });
 
-  test("have no block of code that nobody checks and that does not say why (CONTRIBUTING, Code in the pages)", () => {
+  test("contain no unmarked code block (CONTRIBUTING, Code in the pages)", () => {
     expect(blocks.filter((block) => wayOf(block) === "unmarked").map(at)).toEqual([]);
     expect(pages.flatMap(({ faults }) => faults)).toEqual([]);
   });
 
-  test("name a test that reads them, or has the same lines, for each block that a test runs", () => {
+  test("name a test that reads them or contains the same lines, for each block that a test runs", () => {
     expect(blocks.flatMap(runFaults)).toEqual([]);
   });
 
-  test("have blocks that their language reads, and programs in YAML that fit the schema", () => {
+  test("contain blocks that their language parses, and YAML programs that match the schema", () => {
     expect(blocks.flatMap(textFaults)).toEqual([]);
   });
 
-  test("fetch none of our packages from a registry: that can be done once they are published", () => {
+  test("install none of our packages from a registry before they are published", () => {
     const fetching =
       /(npm (i|install)|npx (-y|--yes)|pip install|go get)\b.* (pulumi-serverless-compute|serverless-compute-(api|local)|pulumi_serverless_compute)\b/;
     const lines = pages.flatMap(({ path }) => readFileSync(join(root, path), "utf8").split("\n"));
@@ -99,7 +99,7 @@ describe("the pages", () => {
     expect(ours).toHaveLength(1);
   });
 
-  test("link to files and headings that are there", () => {
+  test("link to existing files and headings", () => {
     const isThere = (path: string): boolean => {
       const full = join(root, path);
       return existsSync(full) && (statSync(full).isFile() || !path.endsWith(".md"));
@@ -122,11 +122,11 @@ test("commands name our packages with npx --no, so that npx never downloads a pa
   expect(paths.filter((path) => bare.test(readFileSync(join(root, path), "utf8")))).toEqual([]);
 });
 
-describe("what is wrong with a page is found", () => {
+describe("the checks find", () => {
   const page = (...lines: string[]): Page => parsePage("docs/page.md", lines.join("\n"));
   const [first] = pages;
 
-  test("a command without a mark, a mark without a block, a mark that is none, a block without an end", () => {
+  test("a command without a mark, a mark without a block, an unknown mark, and an unclosed block", () => {
     const [block] = page("```sh", "pulumi up", "```").blocks;
     expect(block && wayOf(block)).toBe("unmarked");
     expect(page("<!-- not run: it has no end -->", "Words.").faults).toEqual([
@@ -137,7 +137,7 @@ describe("what is wrong with a page is found", () => {
     expect(page("```sh", "pulumi up").faults).toEqual(["docs/page.md:1: the block has no end"]);
   });
 
-  test("a mark of a block goes before the page's", () => {
+  test("the mark of a block before the page's", () => {
     const marks = page(
       "<!-- page run by test/a.test.ts -->",
       "```sh",
@@ -155,14 +155,14 @@ describe("what is wrong with a page is found", () => {
     expect(marks[2]?.file).toBe("Pulumi.yaml");
   });
 
-  test("a test that is not there, or that knows nothing of the block", () => {
+  test("a missing test, and a test that does not use the block", () => {
     const faults = (by: string) =>
       page(`<!-- run by ${by} -->`, "```sh", "frobnicate --all", "```").blocks.flatMap(runFaults);
     expect(faults("test/nowhere.test.ts")).toEqual(["docs/page.md:2: there is no test/nowhere.test.ts"]);
     expect(faults("test/schema.test.ts").join()).toContain("has the line: frobnicate --all");
   });
 
-  test("data that cannot be read, a program that the schema refuses, a workflow with a step that does nothing", () => {
+  test("invalid data, a program that the schema rejects, and a workflow step without an action", () => {
     const faults = (language: string, text: string) =>
       page(`\`\`\`${language}`, text, "```").blocks.flatMap(textFaults).join("\n");
     expect(faults("json", "{")).toContain("docs/page.md:1");
@@ -182,7 +182,7 @@ describe("what is wrong with a page is found", () => {
     ).toContain("does nothing");
   });
 
-  test("a link to a file or a heading that is not there", () => {
+  test("a link to a missing file or heading", () => {
     const links = [
       "[a](nowhere.md)",
       "[b](#nothing)",

@@ -10,15 +10,15 @@ const { version } = JSON.parse(readFileSync(repository("provider/package.json"),
 const schema = packageSchema(version, readPublisher());
 
 describe("schema.json", () => {
-  it("is what the shapes say (npm run build && npm run generate)", () => {
+  it("matches the shapes (npm run build && npm run generate)", () => {
     expect(JSON.parse(readFileSync(repository("schema.json"), "utf8"))).toEqual(JSON.parse(JSON.stringify(schema)));
   });
 
-  it("has the reference page made from it", () => {
+  it("has a reference page generated from it", () => {
     expect(readFileSync(repository("docs/resources.md"), "utf8")).toBe(reference(schema));
   });
 
-  it("marks the values that are secret and the properties whose change replaces", () => {
+  it("marks secret values and properties whose change replaces", () => {
     expect(schema.resources["serverless-compute:index:Secret"]?.inputProperties["value"]).toMatchObject({
       secret: true,
     });
@@ -31,7 +31,7 @@ describe("schema.json", () => {
     expect(username?.description).toContain("With REST v2 a change replaces.");
   });
 
-  it("describes every input and output, those of look-ups and nested types too", () => {
+  it("describes every input and output, including those of lookups and nested types", () => {
     const missing = (owner: string, specs: Record<string, { description?: string }>): string[] =>
       Object.entries(specs).flatMap(([name, { description }]) => (description ? [] : [`${owner}.${name}`]));
     expect([
@@ -45,7 +45,7 @@ describe("schema.json", () => {
     ]).toEqual([]);
   });
 
-  it("requires only what has no default", () => {
+  it("requires only properties without a default", () => {
     const required = Object.entries(schema.resources).map(([token, { requiredInputs }]) => [token, requiredInputs]);
     expect(Object.fromEntries(required)).toEqual({
       "serverless-compute:index:Secret": ["value"],
@@ -58,7 +58,7 @@ describe("schema.json", () => {
     });
   });
 
-  it("has every setting, with type, default and environment variable, for the stack's config and for a provider", () => {
+  it("contains every setting, with type, default and environment variable, for the stack's config and for a provider", () => {
     expect(schema.provider.inputProperties).toEqual(schema.config.variables);
     const settings = Object.entries(schema.config.variables).map(([name, spec]) => {
       const [variable] = spec.defaultInfo?.environment ?? [];
@@ -78,7 +78,7 @@ describe("schema.json", () => {
     ]);
   });
 
-  it("names a nested type after what it belongs to", () => {
+  it("names a nested type after its owner", () => {
     expect(Object.keys(schema.types)).toEqual(
       [
         ...["ServerlessEndpointVerifyExpect", "ServerlessEndpointVerifyPolicy", "ServerlessEndpointVerify"],

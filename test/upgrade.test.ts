@@ -88,11 +88,11 @@ const host = {
   adding: () => {},
 };
 
-test("the fixture has every kind", () => {
+test("the fixture contains every kind", () => {
   expect(resources.map(({ type }) => kindOf(type)).sort()).toEqual(Object.keys(kinds).sort());
 });
 
-describe("a state of version 0.1.0 under today's code", () => {
+describe("a state of version 0.1.0 under the current code", () => {
   test.each(resources)("$urn: the same program changes nothing", async ({ type, id = "", inputs, outputs }) => {
     const lifecycle = Object.values(kinds).find(({ kind }) => kind === kindOf(type));
     if (!lifecycle) throw new Error(type);

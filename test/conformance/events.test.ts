@@ -32,7 +32,7 @@ describe("Events: webhook notification of job completion", () => {
     expect(JSON.stringify([call.headers, call.json])).not.toContain(target.apiKey);
   });
 
-  test("a job submitted by /runsync notifies its webhook, too", async (context) => {
+  test("a job submitted by /runsync notifies its webhook", async (context) => {
     const { jobs, name, webhook } = await setUp("echo", context);
     const answer = await jobs.runsync({}, 20_000, { webhook });
     expect((await receiver.call(name)).json).toMatchObject({ id: stringAt(answer, "id"), status: "COMPLETED" });
@@ -105,7 +105,7 @@ describe("Events: webhook notification of job completion", () => {
     expect(receiver.calls(name)).toHaveLength(2);
   });
 
-  test("a receiver that cannot be reached changes nothing for its job and the queue", async (context) => {
+  test("an unreachable receiver affects neither its job nor the queue", async (context) => {
     const { jobs } = await setUp("echo", context);
     const id = await jobs.submit({ kept: true }, { webhook: "http://127.0.0.1:1/nobody" });
     await jobs.reaches(id, "COMPLETED");

@@ -30,8 +30,8 @@ async function takenInput(worker: RawWorker, id: string): Promise<string> {
   return answer.text.slice(head.length, -1);
 }
 
-describe("a job whose input and output hold 64-bit integers, 1.0, 1E5, -0.0, __proto__, escapes, blanks and 200 nested lists", () => {
-  test("/run, worker, /status, webhook and /requests: byte for byte what was sent", async (context) => {
+describe("a job whose input and output contain 64-bit integers, 1.0, 1E5, -0.0, __proto__, escapes, blanks and 200 nested lists", () => {
+  test("/run, worker, /status, webhook and /requests preserve every byte", async (context) => {
     needsReachableReceiver(target, context);
     const worker = await joinAsWorker(target, account, context);
     const name = randomBytes(6).toString("hex");
@@ -46,7 +46,7 @@ describe("a job whose input and output hold 64-bit integers, 1.0, 1E5, -0.0, __p
     expect((await worker.jobs.call("GET", "/requests")).text).toContain(output);
   });
 
-  test("/runsync: byte for byte what was sent", async (context) => {
+  test("/runsync preserves every byte", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const answer = post(worker.jobs, "/runsync", submission());
     const taken = await worker.take();
@@ -55,7 +55,7 @@ describe("a job whose input and output hold 64-bit integers, 1.0, 1E5, -0.0, __p
     expect((await answer).text.endsWith(`,"output":${exact}}`)).toBe(true);
   });
 
-  test("/stream: each chunk is byte for byte what was yielded", async (context) => {
+  test("/stream preserves every byte of each chunk", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const id = stringAt(await post(worker.jobs, "/run", submission()), "id");
     await takenInput(worker, id);
@@ -67,7 +67,7 @@ describe("a job whose input and output hold 64-bit integers, 1.0, 1E5, -0.0, __p
     );
   });
 
-  test("progress and /retry: byte for byte what was sent", async (context) => {
+  test("progress and /retry preserve every byte", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const id = stringAt(await post(worker.jobs, "/run", submission()), "id");
     await takenInput(worker, id);
@@ -79,7 +79,7 @@ describe("a job whose input and output hold 64-bit integers, 1.0, 1E5, -0.0, __p
     expect(await takenInput(worker, id)).toBe(exact);
   });
 
-  test("/openai: byte for byte what was sent", async (context) => {
+  test("/openai preserves every byte", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const answer = post(worker.jobs, "/openai/v1/chat/completions", exact);
     const taken = await worker.take();

@@ -38,7 +38,7 @@ describe("States and transitions: ttl expires", () => {
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
-  test("ttl is 24 hours when the submission names none", async (context) => {
+  test("ttl defaults to 24 hours", async (context) => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     await target.pass(24 * 60 * minute - minute, context);

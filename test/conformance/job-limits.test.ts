@@ -54,7 +54,7 @@ describe("Limits: payload and timing", () => {
     ["/run", 10],
     ["/runsync", 20],
   ])(
-    "%s maximum payload: a client that is still sending gets its 413, not a broken connection",
+    "%s maximum payload: a client that is still sending receives the 413, not a broken connection",
     { tags: ["reading:body-too-large"] },
     async (path, megabytes) => {
       const jobs = await account.parked();
@@ -68,7 +68,7 @@ describe("Limits: payload and timing", () => {
   );
 
   test.for([["/run", 10] as const, ["/runsync", 20] as const])(
-    "%s maximum payload: an output of up to %i MB is kept, a larger one fails its job",
+    "%s maximum payload: an output of up to %i MB is stored, a larger one fails its job",
     {
       tags: ["reading:output-limit"],
     },
@@ -85,7 +85,7 @@ describe("Limits: payload and timing", () => {
     },
   );
 
-  test("a payload of 9 MB reaches the handler and comes back whole", async (context) => {
+  test("a payload of 9 MB reaches the handler and is returned complete", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const text = "y".repeat(9_000_000);
     const answer = await jobs.runsync({ text });

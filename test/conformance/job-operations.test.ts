@@ -22,7 +22,7 @@ describe("Job operations: /runsync and /run", () => {
     }
   });
 
-  test("POST /runsync?wait= returns the current record when the wait ends, and the job goes on", async (context) => {
+  test("POST /runsync?wait= returns the current record when the wait ends, and the job continues", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     await jobs.runsync({ ms: 0 });
     const answer = await jobs.runsync({ ms: 3500 }, 1000);
@@ -61,7 +61,7 @@ describe("Job operations: /runsync and /run", () => {
     expect(at(answer.json, "output")).toBeUndefined();
   });
 
-  test("jobs of one endpoint run in the order they came", async (context) => {
+  test("jobs of an endpoint run in order of submission", async (context) => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 0 });
     const [submitted, starts]: [string[], number[]] = [[], []];
     const resume = target.hold(context);
@@ -86,7 +86,7 @@ describe("Job operations: /runsync and /run", () => {
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
   });
 
-  test("a worker is handed the jobs of its endpoint in the order they came", async (context) => {
+  test("a worker receives the jobs of its endpoint in order of submission", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const ids: string[] = [];
     for (let n = 0; n < 5; n += 1) ids.push(await worker.jobs.submit({ n }));
@@ -112,7 +112,7 @@ describe("Job operations: /status", () => {
     expect(Number.isInteger(at(answer.json, "delayTime"))).toBe(true);
   });
 
-  test("GET /status/{job_id} of a waiting job returns IN_QUEUE without output", async () => {
+  test("GET /status/{job_id} of a queued job returns IN_QUEUE without output", async () => {
     const jobs = await account.parked();
     const id = await jobs.submit({});
     const answer = await jobs.status(id);
@@ -135,7 +135,7 @@ describe("Job operations: /status", () => {
     await expect.poll(async () => (await jobs.status(id)).status).toBe(404);
   });
 
-  test("GET /status/{job_id}?ttl= that is over already returns the job once more, then 404", {
+  test("GET /status/{job_id}?ttl= in the past returns the job once more, then 404", {
     tags: ["reading:status-ttl"],
   }, async (context) => {
     const jobs = await account.parked();
@@ -176,7 +176,7 @@ describe("Job operations: /status", () => {
 });
 
 describe("Job operations: /openai/* and /requests", () => {
-  test("POST /openai/* with stream: true of a handler that yields nothing returns its output as one event", {
+  test("POST /openai/* with stream: true returns the output of a handler that yields nothing as one event", {
     tags: ["reading:openai"],
   }, async (context) => {
     const jobs = await account.jobsOn("echo", context);

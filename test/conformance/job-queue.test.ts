@@ -64,7 +64,7 @@ describe("Job operations: /health", () => {
     }
   });
 
-  test("GET /health counts jobs that wait, run, complete and fail, and the workers at work", async (context) => {
+  test("GET /health counts queued, running, completed and failed jobs, and busy workers", async (context) => {
     const slow = await account.jobsOn("slow", context);
     const running = await slow.submit({ ms: 3000 });
     await slow.reaches(running, "IN_PROGRESS");
@@ -84,7 +84,7 @@ describe("Job operations: /health", () => {
     expectAnswer(await failing.health(), 200, { jobs: { failed: 1, completed: 0 } });
   });
 
-  test("GET /health counts a job that was retried", async (context) => {
+  test("GET /health counts retried jobs", async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const id = await jobs.submit({});
     await jobs.reaches(id, "FAILED");
@@ -95,7 +95,7 @@ describe("Job operations: /health", () => {
 });
 
 describe("Queue: when jobs wait for workers", () => {
-  test("a job stays queued where no worker is available", { tags: ["reading:stays-queued"] }, async (context) => {
+  test("a job stays queued if no worker is available", { tags: ["reading:stays-queued"] }, async (context) => {
     // Nothing runs this image anywhere.
     const jobs = await account.parked({ workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1 });
     const id = await jobs.submit({});
@@ -119,7 +119,7 @@ describe("Queue: when jobs wait for workers", () => {
     await jobs.reaches(waiting, "COMPLETED");
   });
 
-  test("as many jobs run at once as workersMax allows", async (context) => {
+  test("workersMax jobs run concurrently", async (context) => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 2 });
     const ids = [await jobs.submit({ ms: 120_000 }), await jobs.submit({ ms: 120_000 })];
     for (const id of ids) await jobs.reaches(id, "IN_PROGRESS");
@@ -127,7 +127,7 @@ describe("Queue: when jobs wait for workers", () => {
     for (const id of ids) await jobs.cancel(id);
   });
 
-  test("a lowPriority job does not make workers scale up, and runs once another job did", async (context) => {
+  test("a lowPriority job does not start workers and runs after another job has started one", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const low = await jobs.submit({ low: true }, { policy: { lowPriority: true } });
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -138,7 +138,7 @@ describe("Queue: when jobs wait for workers", () => {
     await jobs.reaches(low, "COMPLETED");
   });
 
-  test("workersMin workers are up without any job", async (context) => {
+  test("workersMin workers run without any job", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
     await expect.poll(async () => at((await jobs.health()).json, "workers", "idle")).toBe(1);
   });

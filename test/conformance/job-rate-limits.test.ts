@@ -51,7 +51,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
     },
   );
 
-  test("a limit that was reached is free again 10 seconds later", async (context) => {
+  test("a limit resets after 10 seconds", async (context) => {
     const jobs = await account.parked();
     const purge = () => jobs.call("POST", "/purge-queue");
     await burst(2, 1, purge);
@@ -60,7 +60,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
     expectAnswer(await purge(), 200);
   });
 
-  test("a limit that was reached holds for 10 seconds, not less", async (context) => {
+  test("a limit lasts for 10 seconds", async (context) => {
     target.hold(context);
     const purge = (jobs: JobApi) => jobs.call("POST", "/purge-queue");
     // Four endpoints reach their limit a quarter of a second apart: a window that moves in steps shows at one of them.
@@ -76,7 +76,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
     }
   });
 
-  test("each operation and each endpoint has a limit of its own", async () => {
+  test("each operation and each endpoint has its own limit", async () => {
     const [jobs, other] = [await account.parked(), await account.parked()];
     expect(throttled(await burst(3, 1, () => jobs.call("POST", "/purge-queue")))).toBe(1);
     expectAnswer(await jobs.run({}), 200);
@@ -85,7 +85,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
 });
 
 describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["reading:running-workers"] }, () => {
-  test("workers that are up and idle raise the limit like those that have a job", async (context) => {
+  test("idle workers raise the limit like busy ones", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const workers = 40;
     const ids = await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
@@ -105,7 +105,7 @@ describe("Rate limits (per endpoint and operation): dynamic rule", { tags: ["rea
     expect(statuses.length - throttled(statuses)).toBe(8);
   });
 
-  test("many running workers raise the limit above the base, as high as their number times a figure", async (context) => {
+  test("many running workers raise the limit above the base, up to their number times a factor", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const workers = 40;
     await Promise.all(Array.from({ length: workers }, () => worker.jobs.submit({})));
@@ -162,7 +162,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
     ["/run", "/run", 200],
     ["/cancel", "/cancel/nosuchjob", 20],
   ] as const) {
-    test(`${operation}: the ${concurrent + 1}st concurrent request returns 429, and the next one is accepted when another is over`, async () => {
+    test(`${operation}: the ${concurrent + 1}st concurrent request returns 429, and the next one is accepted after another has ended`, async () => {
       const jobs = await account.parked();
       const uploads: OpenUpload[] = [];
       const refused = new Set<OpenUpload>();

@@ -31,14 +31,14 @@ describe("Job operations: /stream", () => {
     expect(at(elements(answer)[0], "metrics"), answer.text).toBeInstanceOf(Object);
   });
 
-  test("GET /stream/{job_id} called again goes on where it ended, in order, nothing twice", async (context) => {
+  test("repeated calls of GET /stream/{job_id} return all chunks in order and once", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const chunks = Array.from({ length: 12 }, (_, n) => ({ n }));
     const id = await jobs.submit({ chunks, pause: 15 });
     expect(await readAll(jobs, id, chunks.length)).toEqual(chunks);
   });
 
-  test("GET /stream/{job_id} shows chunks while the job is still running", async (context) => {
+  test("GET /stream/{job_id} returns chunks while the job is still running", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const id = await jobs.submit({ size: 5, chunks: ["second"], pause: 120_000 });
     expect(await readAll(jobs, id, 1)).toEqual(["xxxxx"]);
@@ -46,7 +46,7 @@ describe("Job operations: /stream", () => {
     await jobs.cancel(id);
   });
 
-  test("GET /stream/{job_id} holds an empty call until a chunk comes", async (context) => {
+  test("GET /stream/{job_id} holds an empty call until a chunk arrives", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     await jobs.runsync({ chunks: [] });
     const id = await jobs.submit({ chunks: ["late"], pause: 2500 });
@@ -72,7 +72,7 @@ describe("Job operations: /stream", () => {
     expect(answer.took).toBeLessThan(5000);
   });
 
-  test("GET /stream/{job_id} of a finished job that was read whole returns an empty array", async (context) => {
+  test("GET /stream/{job_id} of a finished and completely read job returns an empty array", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const id = await jobs.submit({ chunks: ["only"] });
     expect(await readAll(jobs, id, 1)).toEqual(["only"]);
@@ -89,7 +89,7 @@ describe("Job operations: /stream", () => {
 });
 
 describe("Limits: payload and timing", () => {
-  test("Single streamed chunk: at most 1 MB, larger output is split over several chunks", async (context) => {
+  test("Single streamed chunk: at most 1 MB; larger output is split into several chunks", async (context) => {
     const jobs = await account.jobsOn("stream", context);
     const size = 2_500_000;
     const id = await jobs.submit({ size, chunks: ["end"] });

@@ -41,7 +41,7 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
     expectAnswer(await parked.health(), 200, { jobs: { inQueue: 0 } });
   });
 
-  test(`POST ${path} with a key in policy that is none returns 400 and names it`, {
+  test(`POST ${path} with an unknown key in policy returns 400 and names it`, {
     tags: ["reading:unknown-policy-key"],
   }, async () => {
     const answer = await parked.call("POST", path, { input: {}, policy: { executionTimout: 60_000 } });
@@ -49,7 +49,7 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
     expect(answer.text).toContain("executionTimout");
   });
 
-  test(`POST ${path} out of bounds names the value and the bounds`, async () => {
+  test(`POST ${path} with an out-of-range value names the value and the bounds`, async () => {
     const answer = await parked.call("POST", path, { input: {}, policy: { ttl: 9999 } });
     for (const told of ["9999", "10000", "604800000"]) expect(answer.text).toContain(told);
   });
@@ -70,7 +70,7 @@ describe.each(["/run", "/runsync"])("Job submission body: POST %s", (path) => {
   });
 });
 
-describe("Job submission body: what is accepted", () => {
+describe("Job submission body: accepted values", () => {
   test.each([
     ["executionTimeout", 5000],
     ["executionTimeout", 7 * day],
@@ -89,12 +89,12 @@ describe("Job submission body: what is accepted", () => {
     expect(at(json, "output")).toEqual({});
   });
 
-  test("POST /run with other keys beside policy is accepted", { tags: ["reading:unknown-policy-key"] }, async () => {
+  test("POST /run with unknown keys beside policy is accepted", { tags: ["reading:unknown-policy-key"] }, async () => {
     const jobs = await account.parked();
     await jobs.submit({}, { priority: 7 });
   });
 
-  test("POST /run with s3Config is accepted, and no answer shows its accessSecret", async () => {
+  test("POST /run with s3Config is accepted, and no response contains its accessSecret", async () => {
     const jobs = await account.parked();
     const s3Config = { accessId: "id", accessSecret: "very-quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
     const submitted = await jobs.run({}, { s3Config });
@@ -146,7 +146,7 @@ describe("Errors: 404", () => {
     },
   );
 
-  test("a job is unknown to every endpoint but its own", async () => {
+  test("a job is unknown to all other endpoints", async () => {
     const other = await account.parked();
     const id = await other.submit({});
     for (const answer of [await parked.status(id), await parked.cancel(id), await parked.retry(id)])

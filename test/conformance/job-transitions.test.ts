@@ -70,7 +70,7 @@ describe("States and transitions", () => {
   });
 
   test.each(["IN_QUEUE", "CANCELLED"])(
-    "POST /retry/{job_id} on a job %s returns 400 and leaves it so",
+    "POST /retry/{job_id} on a job %s returns 400 and does not change it",
     async (state) => {
       const jobs = await account.parked();
       const id = await jobs.submit({});
@@ -82,7 +82,7 @@ describe("States and transitions", () => {
     },
   );
 
-  test("POST /retry/{job_id} on a job IN_PROGRESS returns 400 and leaves it so, COMPLETED likewise", async (context) => {
+  test("POST /retry/{job_id} on a job IN_PROGRESS or COMPLETED returns 400 and does not change it", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const running = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(running, "IN_PROGRESS");
@@ -97,7 +97,7 @@ describe("States and transitions", () => {
     expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { slept: 1 } });
   });
 
-  test("POST /cancel/{job_id} on a job that is over leaves its state", async (context) => {
+  test("POST /cancel/{job_id} on a finished job does not change its state", async (context) => {
     const jobs = await account.jobsOn("echo", context);
     const id = await jobs.submit({ kept: true });
     await jobs.reaches(id, "COMPLETED");
@@ -105,7 +105,7 @@ describe("States and transitions", () => {
     expectAnswer(await jobs.status(id), 200, { status: "COMPLETED", output: { kept: true } });
   });
 
-  test("POST /purge-queue removes the jobs that wait and keeps the running one going", async (context) => {
+  test("POST /purge-queue removes queued jobs and does not affect the running one", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const running = await jobs.submit({ ms: 3000 });
     await jobs.reaches(running, "IN_PROGRESS");
@@ -118,8 +118,8 @@ describe("States and transitions", () => {
 
 const retries = ["reading:automatic-retries"];
 
-describe("States and transitions: moves that the table does not show", () => {
-  test("a handler that throws → FAILED with the message, and is not run again", { tags: retries }, async (context) => {
+describe("States and transitions: moves outside the table", () => {
+  test("a handler that throws → FAILED with the message, and is not retried", { tags: retries }, async (context) => {
     const jobs = await account.jobsOn("fail", context);
     const answer = await jobs.runsync({ message: "out of paper" });
     expectAnswer(answer, 200, { status: "FAILED" });
@@ -134,7 +134,7 @@ describe("States and transitions: moves that the table does not show", () => {
     expect(JSON.stringify(at(answer.json, "error"))).toContain("out of ink");
   });
 
-  test("a worker that crashes → FAILED with the cause, not queued for ever", { tags: retries }, async (context) => {
+  test("a worker that crashes → FAILED with the cause, not requeued forever", { tags: retries }, async (context) => {
     const jobs = await account.jobsOn("crash", context);
     const id = await jobs.submit({});
     // Crashed workers are started again after a pause that grows.
@@ -148,7 +148,7 @@ describe("States and transitions: moves that the table does not show", () => {
     expect(stringAt(answer, "error")).toContain("crashed on purpose");
   });
 
-  test("policy.executionTimeout passes while the job runs → TIMED_OUT, and the job is stopped", async (context) => {
+  test("policy.executionTimeout expires while the job runs → TIMED_OUT, and the job is stopped", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const id = await jobs.submit({ ms: 120_000 }, { policy: { executionTimeout: 6000 } });
     await jobs.reaches(id, "IN_PROGRESS");
@@ -166,7 +166,7 @@ describe("States and transitions: moves that the table does not show", () => {
     expectAnswer(await jobs.status(id), 200, { status: "IN_QUEUE" });
   });
 
-  test("the endpoint's executionTimeoutMs holds for jobs without one of their own", async (context) => {
+  test("the endpoint's executionTimeoutMs applies to jobs without their own", async (context) => {
     const jobs = await account.jobsOn("slow", context, { executionTimeoutMs: 5000 });
     const id = await jobs.submit({ ms: 120_000 });
     await jobs.reaches(id, "IN_PROGRESS");

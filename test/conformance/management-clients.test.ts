@@ -18,8 +18,8 @@ async function saveEndpoint(fields: Fields, selection: string): Promise<unknown>
   return at(answer.json, "data", "saveEndpoint");
 }
 
-describe("Clients of the hosted service: what they select", () => {
-  test("an endpoint with the type of compute, standby workers and what only the hosted service fills", async () => {
+describe("Clients of the hosted service: selected fields", () => {
+  test("an endpoint with its compute type, standby workers and fields that only the hosted service sets", async () => {
     const only = "workersStandby aiKey activeBuildid idePodId compliance";
     const selection = `computeType workersPFBTarget flashEnvironmentId ${only}`;
     const plain = await saveEndpoint({}, selection);
@@ -42,7 +42,7 @@ describe("Clients of the hosted service: what they select", () => {
     expectAnswer(none, 200, { data: { podTemplate: { portsConfig: null } } });
   });
 
-  test("network volumes with their storage, and the data centre of a volume that an endpoint names", async () => {
+  test("network volumes with their storage, and the data centre of an endpoint's volume", async () => {
     const volume = await account.volume();
     const list = await account.graphql("{ myself { networkVolumes { id storageClusterId storageType } } }");
     expect(list.json, list.text).not.toHaveProperty("errors");
@@ -78,7 +78,7 @@ describe("Clients of the hosted service: the catalog", () => {
     expect(at(one, 0, "lowestPrice", "uninterruptablePrice")).toBeTypeOf("number");
   });
 
-  test("cpuFlavors and dataCenters, with the GPU types that each has", async () => {
+  test("cpuFlavors and dataCenters, with the GPU types of each", async () => {
     const flavors = await rows(
       "{ cpuFlavors(input: { isSls: true }) { id groupName displayName minVcpu maxVcpu ramMultiplier } }",
       "cpuFlavors",
@@ -94,7 +94,7 @@ describe("Clients of the hosted service: the catalog", () => {
   });
 });
 
-describe("Clients of the hosted service: what they send", () => {
+describe("Clients of the hosted service: sent values", () => {
   test.each([
     ["saveTemplate", "input: SaveTemplateInput", "input: $v", "{ id }"],
     ["updateEndpointTemplate", "input: UpdateEndpointTemplateInput", "input: $v", "{ id }"],
@@ -102,24 +102,27 @@ describe("Clients of the hosted service: what they send", () => {
     ["updateRegistryAuth", "input: UpdateRegistryAuthInput", "input: $v", "{ id }"],
     ["deleteRegistryAuth", "registryAuthId: String", "registryAuthId: $v", ""],
     ["deleteTemplate", "templateName: String", "templateName: $v", ""],
-  ])("%s takes a null argument and refuses it in a sentence that names it", async (name, argument, use, selection) => {
-    const [field, type] = argument.split(": ");
-    const query = `mutation ($v: ${type}) { ${name}(${use}) ${selection} }`;
-    for (const variables of [{ v: null }, {}]) {
-      const answer = await account.graphql(query, variables);
-      expectAnswer(answer, 200, { data: null });
-      expect(message(answer)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
-    }
-  });
+  ])(
+    "%s accepts a null argument and rejects it with a message that names it",
+    async (name, argument, use, selection) => {
+      const [field, type] = argument.split(": ");
+      const query = `mutation ($v: ${type}) { ${name}(${use}) ${selection} }`;
+      for (const variables of [{ v: null }, {}]) {
+        const answer = await account.graphql(query, variables);
+        expectAnswer(answer, 200, { data: null });
+        expect(message(answer)).toMatch(new RegExp(`^${field}: is required, must be an? (object|string)$`));
+      }
+    },
+  );
 
   test.each(["ADA_24,-NVIDIA L4", "AMPERE_16", "NVIDIA A40, ADA_80_PRO", ""])(
-    "gpuIds %j come back as they were sent",
+    "gpuIds %j are returned as sent",
     async (gpuIds) => {
       expect(await saveEndpoint({ gpuIds }, "gpuIds")).toMatchObject({ gpuIds });
     },
   );
 
-  test("gpuIds follow a change of gpuTypeIds by REST", async () => {
+  test("gpuIds follow an update of gpuTypeIds by REST", async () => {
     const id = at(await saveEndpoint({ gpuIds: "ADA_24,-NVIDIA L4" }, "gpuIds"), "id");
     await account.rest("PATCH", `/endpoints/${id}`, { gpuTypeIds: ["NVIDIA H200"] });
     const answer = await account.graphql(`{ myself { endpoint(id: "${id}") { gpuIds } } }`);
@@ -130,13 +133,13 @@ describe("Clients of the hosted service: what they send", () => {
     ["OFF", false],
     ["FLASHBOOT", true],
     ["PRIORITY_FLASHBOOT", true],
-  ])("flashBootType %s comes back, and is flashboot %s by REST", async (flashBootType, flashboot) => {
+  ])("flashBootType %s is returned, and is flashboot %s in REST", async (flashBootType, flashboot) => {
     const saved = await saveEndpoint({ flashBootType }, "flashBootType");
     expect(saved).toMatchObject({ flashBootType });
     expectAnswer(await account.rest("GET", `/endpoints/${at(saved, "id")}`), 200, { flashboot });
   });
 
-  test("saveEndpoint with fields that change nothing here, and model references that are null", async () => {
+  test("saveEndpoint with fields that have no effect here, and null model references", async () => {
     const without = { userId: "user", hubReleaseId: "hub", bindEndpoint: true, modelName: "model" };
     const fields = { modelReferences: ["https://hub/acme/model", null], ...without };
     expect(await saveEndpoint(fields, "modelReferences")).toMatchObject({
@@ -144,7 +147,7 @@ describe("Clients of the hosted service: what they send", () => {
     });
   });
 
-  test("saveEndpoint with a template inside makes a serverless one without a volume", async () => {
+  test("saveEndpoint with a nested template creates a serverless one without a volume", async () => {
     const name = uniqueName("template");
     const { volumeInGb: _volume, isServerless: _serverless, ...template } = templateFields({ name });
     account.discardTemplate(name);
@@ -152,7 +155,7 @@ describe("Clients of the hosted service: what they send", () => {
     expect(saved).toMatchObject({ template: { name, isServerless: true, volumeInGb: 0 } });
   });
 
-  test("dockerArgs in JSON, which come back and are REST's two lists", async () => {
+  test("dockerArgs in JSON, returned as sent and as REST's two lists", async () => {
     const lists = { cmd: ["python3", "-u", "my handler.py"], entrypoint: ["/bin/start"] };
     const dockerArgs = JSON.stringify(lists);
     const id = await account.template({ dockerArgs });
@@ -188,7 +191,7 @@ describe("Clients of the hosted service: what they send", () => {
 });
 
 describe("Clients of the hosted service: the account and its templates", () => {
-  test("updateUserSettings keeps what is sent, and myself shows it", async () => {
+  test("updateUserSettings stores the values, and myself returns them", async () => {
     const save = "mutation ($input: UpdateUserSettingsInput) { updateUserSettings(input: $input) { id pubKey } }";
     const pubKey = `ssh-ed25519 ${uniqueName("key")}`;
     const saved = await account.graphql(save, { input: { pubKey } });
@@ -199,7 +202,7 @@ describe("Clients of the hosted service: the account and its templates", () => {
     expect(message(await account.graphql(save, { input: null }))).toBe("input: is required, must be an object");
   });
 
-  test("podTemplates lists all templates, or those that are named", async () => {
+  test("podTemplates lists all templates, or the named ones", async () => {
     const ids = [await account.template(), await account.template()];
     const query = "query ($input: PodTemplateFilter) { podTemplates(input: $input) { id name imageName } }";
     const all = at((await account.graphql(query)).json, "data", "podTemplates");
@@ -210,7 +213,7 @@ describe("Clients of the hosted service: the account and its templates", () => {
     expect(at(named.json, "data", "podTemplates")).toEqual([expect.objectContaining({ id })]);
   });
 
-  test("the catalog needs no key, anything beside it does, and a wrong key is refused", async () => {
+  test("the catalog requires no key, any other field does, and a wrong key is rejected", async () => {
     const ask = (query: string, tail = "") => send("POST", `${target.graphqlUrl}${tail}`, { json: { query } });
     expectAnswer(await ask("{ gpuTypes { id } dataCenters { id } }"), 200, { data: { gpuTypes: expect.any(Array) } });
     expectAnswer(await ask("{ gpuTypes { id } myself { id } }"), 401);
@@ -219,14 +222,14 @@ describe("Clients of the hosted service: the account and its templates", () => {
     expectAnswer(await ask("{ gpuTypes { id } }", "?api_key=wrong"), 401);
   });
 
-  test("deleteEndpoint takes an endpoint that still allows workers", async () => {
+  test("deleteEndpoint deletes an endpoint whose workersMax is not 0", async () => {
     const id = await account.endpoint({ workersMax: 2 });
     const answer = await account.graphql(`mutation { deleteEndpoint(id: "${id}") }`);
     expectAnswer(answer, 200, { data: { deleteEndpoint: null } });
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 
-  test("deleteRegistryAuth takes the credentials from the templates that name them", async () => {
+  test("deleteRegistryAuth removes the credentials from templates that use them", async () => {
     const body = { name: uniqueName("registry"), username: "reader", password: "hush-hush" };
     const id = stringAt(await account.rest("POST", "/containerregistryauth", body), "id");
     const template = await account.template({ containerRegistryAuthId: id });

@@ -40,7 +40,7 @@ describe("REST management API: POST /endpoints", () => {
     await account.rest("DELETE", `/endpoints/${stringAt(answer, "id")}`);
   });
 
-  test("POST /endpoints accepts a name that another endpoint has", async () => {
+  test("POST /endpoints accepts the name of another endpoint", async () => {
     const name = uniqueName("endpoint");
     const ids = [await account.endpoint({ name }), await account.endpoint({ name })];
     expect(new Set(ids).size).toBe(2);
@@ -52,7 +52,7 @@ describe("REST management API: POST /endpoints", () => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
   });
 
-  test("POST and PATCH /endpoints reject ids that the catalog does not list with 400 and name them", async () => {
+  test("POST and PATCH /endpoints reject ids outside the catalog with 400 and name them", async () => {
     const [name, templateId] = [uniqueName("endpoint"), await account.template()];
     const id = await account.endpoint();
     for (const [property, value] of [
@@ -133,7 +133,7 @@ describe("REST management API: POST /endpoints", () => {
 describe("REST management API: endpoints on CPUs", () => {
   const read = (id: string) => account.rest("GET", `/endpoints/${id}`);
 
-  test("a record shows instanceIds instead of cpuFlavorIds and vcpuCount", async () => {
+  test("a record contains instanceIds instead of cpuFlavorIds and vcpuCount", async () => {
     const id = await account.endpoint({ computeType: "CPU", cpuFlavorIds: ["cpu3c", "cpu3g"], vcpuCount: 8 });
     const answer = await read(id);
     expectAnswer(answer, 200, { computeType: "CPU", instanceIds: ["cpu3c-8-16", "cpu3g-8-32"] });
@@ -141,7 +141,7 @@ describe("REST management API: endpoints on CPUs", () => {
     expect(answer.json).not.toHaveProperty("vcpuCount");
   });
 
-  test("PATCH of one of cpuFlavorIds and vcpuCount keeps the other", async () => {
+  test("PATCH of either cpuFlavorIds or vcpuCount keeps the other", async () => {
     const id = await account.endpoint({ computeType: "CPU" });
     expectAnswer(await read(id), 200, { instanceIds: ["cpu3c-2-4"] });
     await account.rest("PATCH", `/endpoints/${id}`, { vcpuCount: 4 });
@@ -199,7 +199,7 @@ describe("REST management API: other endpoint operations", () => {
     },
   );
 
-  test("PATCH /endpoints/{id} out of bounds returns 400 and changes nothing", async () => {
+  test("PATCH /endpoints/{id} with an out-of-range value returns 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });
     const answer = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });
     expectAnswer(answer, 400);
@@ -210,7 +210,7 @@ describe("REST management API: other endpoint operations", () => {
     expectAnswer(await account.rest("PATCH", "/endpoints/nosuchendpoint", { workersMax: 1 }), 404);
   });
 
-  test("version goes up when the template changes", async () => {
+  test("version increases when the template changes", async () => {
     const name = uniqueName("template");
     const templateId = await account.template({ name });
     const id = await account.endpoint({ templateId });

@@ -39,7 +39,7 @@ describe("GraphQL API: endpoints", () => {
     await account.rest("DELETE", `/endpoints/${stringAt(answer, "data", "saveEndpoint", "id")}`);
   });
 
-  test("saveEndpoint with id replaces the endpoint whole: what is left out is reset", async () => {
+  test("saveEndpoint with id replaces the whole endpoint; omitted fields are reset", async () => {
     const input = await endpointInput({ idleTimeout: 60, scalerValue: 9 });
     const id = stringAt(await saveEndpoint(input), "data", "saveEndpoint", "id");
     const { idleTimeout: _idle, scalerValue: _value, ...rest } = input;
@@ -89,7 +89,7 @@ describe("GraphQL API: endpoints", () => {
 });
 
 describe("GraphQL API: registry auths", () => {
-  test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on what myself shows, without the login", async () => {
+  test("saveRegistryAuth, updateRegistryAuth and deleteRegistryAuth act on the entries of myself, without the login", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
     const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id name } }`);
     expectAnswer(made, 200, { data: { saveRegistryAuth: { name: login.name } } });
@@ -149,14 +149,14 @@ describe("GraphQL API: queries", () => {
   });
 });
 
-describe("GraphQL API: form of a call", () => {
+describe("GraphQL API: form of a request", () => {
   const post = (text: string) =>
     send("POST", `${target.graphqlUrl}?api_key=${target.apiKey}`, {
       text,
       headers: { "content-type": "application/json" },
     });
 
-  test("operationName chooses among several operations", async () => {
+  test("operationName selects one of several operations", async () => {
     const query = "query One { myself { id } } query Two { serverlessGpuPools { id } }";
     const answer = await post(JSON.stringify({ query, operationName: "Two" }));
     expect(at(answer.json, "data", "serverlessGpuPools"), answer.text).toBeDefined();

@@ -137,7 +137,7 @@ describe("REST management API: templates", () => {
 describe("REST management API: container registry auths", () => {
   const login = (): Fields => ({ name: uniqueName("registry"), username: "reader", password: "hush" });
 
-  test("POST, GET and DELETE /containerregistryauth answer id and name, never the login", async () => {
+  test("POST, GET and DELETE /containerregistryauth return id and name, never the login", async () => {
     const body = login();
     const made = await account.rest("POST", "/containerregistryauth", body);
     expectAnswer(made, 200, { name: body["name"] });

@@ -30,12 +30,12 @@ describe("REST v2: the catalog", () => {
     expectProblem(await call("GET", `/catalog/${list}/nosuch`), 404, "resource not found");
   });
 
-  test("GPU types have a serverless price where a pool of the price list has them", async () => {
+  test("GPU types have a serverless price if the price list has a pool with them", async () => {
     expect(at((await call("GET", a40)).json, "price")).toEqual({ secure: 0, community: 0, serverless: 1.224 });
     expect(at((await call("GET", a30)).json, "price")).toEqual({ secure: 0, community: 0 });
   });
 
-  test("availability of GPU types is for the products that are named", async () => {
+  test("the availability of GPU types is for the named products", async () => {
     expect((await call("GET", "/catalog/gpus")).text).not.toContain("availability");
     const answer = await call("GET", `/catalog/gpus?${available}&count=2&cloud=SECURE`);
     expect(at(answer.json, "gpus")).toContainEqual(
@@ -50,7 +50,7 @@ describe("REST v2: the catalog", () => {
     expectAnswer(await call("GET", `${a40}?${available}&count=9`), 200, { availability: "NONE" });
   });
 
-  test("countryCodes narrow data centres, and the list to the types that are there", async () => {
+  test("countryCodes filter data centres, and the list to the types available there", async () => {
     const answer = await call("GET", `${a40}?${available}&countryCodes=RO,FR`);
     expect(ids(answer, "dataCenters")).toEqual(["EU-FR-1", "EU-RO-1"]);
     expectAnswer(await call("GET", `${a40}?${available}&countryCodes=AQ`), 200, { availability: "NONE" });
@@ -84,12 +84,12 @@ describe("REST v2: the catalog", () => {
     [`${available}&countryCodes=Ro`, 422],
     [`${available}&cudaVersions=12`, 422],
     [`${available}&minCudaVersion=new`, 422],
-  ])("GET /catalog/gpus?%s is %i, for one type as well", async (query, status) => {
+  ])("GET /catalog/gpus?%s is %i, for a single type as well", async (query, status) => {
     expectProblem(await call("GET", `/catalog/gpus?${query}`), status);
     expectProblem(await call("GET", `${a40}?${query}`), status);
   });
 
-  test("availability of CPU flavours needs a product, and vcpuCount a power of two", async () => {
+  test("the availability of CPU flavours requires a product and a vcpuCount that is a power of two", async () => {
     expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=4`), 200, { availability: "HIGH" });
     expectAnswer(await call("GET", `/catalog/cpus/cpu3c?${available}&vcpuCount=64`), 200, { availability: "NONE" });
     for (const query of ["product=POD", "include=AVAILABILITY", "vcpuCount=4", `${available}&vcpuCount=6`])
@@ -98,7 +98,7 @@ describe("REST v2: the catalog", () => {
       expectProblem(await call("GET", `/catalog/cpus?${query}`), 422);
   });
 
-  test("data centres are chosen by region, type of volume, compliance and network", async () => {
+  test("data centres are filtered by region, volume type, compliance and network", async () => {
     const chosen = async (query: string) => ids(await call("GET", `/catalog/datacenters?${query}`), "dataCenters");
     expect(await chosen("regions=OCEANIA,ASIA")).toEqual(["AP-IN-1", "AP-JP-1", "OC-AU-1"]);
     expect(await chosen("networkVolumeTypes=STANDARD,HIGH_PERFORMANCE&regions=OCEANIA")).toEqual(["OC-AU-1"]);
@@ -121,7 +121,7 @@ describe("REST v2: the catalog", () => {
     expect(at(one.json, "cpuAvailability")).toContainEqual(expect.objectContaining({ id: "cpu3c" }));
   });
 
-  test("public templates are those of the account, as the community's", async () => {
+  test("public templates are those of the account, as community templates", async () => {
     const body = { name: uniqueName("public"), image: "conformance/none:1", public: true };
     const id = await make("/templates", body);
     expect(ids(await call("GET", "/catalog/templates?source=community"), "templates")).toContain(id);

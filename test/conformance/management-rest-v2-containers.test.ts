@@ -22,13 +22,13 @@ describe("REST v2: the start command", () => {
     ["args that say the same as both", { ...both, args }, { ...both, args }],
     ["cmd alone", { cmd: both.cmd }, { entrypoint: [], cmd: both.cmd }],
     ["nothing", { entrypoint: [], cmd: [] }, { args: "", entrypoint: [], cmd: [] }],
-  ])("%s: a response has all three", async (_what, sent, shown) => {
+  ])("%s: a response contains all three fields", async (_what, sent, shown) => {
     expectAnswer(await call("POST", "/serverless", endpointBody(sent)), 201, shown);
     const body = { name: uniqueName("template"), image: "conformance/none:1", ...sent };
     expectAnswer(await call("POST", "/templates", body), 201, shown);
   });
 
-  test("a PATCH changes one part and keeps the other one, an empty value clears it", async () => {
+  test("a PATCH of one part keeps the other one; an empty value clears it", async () => {
     for (const own of [
       `/serverless/${await make("/serverless", endpointBody(both))}`,
       `/templates/${await template(both)}`,
@@ -39,7 +39,7 @@ describe("REST v2: the start command", () => {
     }
   });
 
-  test("the entrypoint of REST v1 is shown", async () => {
+  test("the entrypoint of a REST v1 template is returned", async () => {
     const body = { name: uniqueName("template"), imageName: "conformance/none:1", isServerless: true };
     const made = await account.rest("POST", "/templates", {
       ...body,
@@ -51,7 +51,7 @@ describe("REST v2: the start command", () => {
 });
 
 describe("REST v2: an endpoint and its template", () => {
-  test("an unknown template is 404, one that is not for serverless endpoints 422", async () => {
+  test("an unknown template is 404, a template for pods 422", async () => {
     expectProblem(await call("POST", "/serverless", endpointBody({ templateId: "nosuch" })), 404, "resource not found");
     const pods = await template({ serverless: false });
     const id = await make("/serverless", endpointBody());
@@ -60,7 +60,7 @@ describe("REST v2: an endpoint and its template", () => {
     expectProblem(await call("PATCH", `/serverless/${id}`, { templateId: "nosuch" }), 404, "resource not found");
   });
 
-  test("a new endpoint takes over the CUDA versions of its template, unless it has a constraint of its own", async () => {
+  test("a new endpoint copies the CUDA versions of its template, unless it has its own constraint", async () => {
     const templateId = await template({ allowedCudaVersions: ["12.6"] });
     const shown = async (gpu: Fields) =>
       at(
@@ -93,7 +93,7 @@ describe("REST v2: an endpoint and its template", () => {
       expectProblem(await call("PATCH", own, { mounts: wrong }), 422);
   });
 
-  test("the template is copied with the body over it, variables merged; no answer names it", async () => {
+  test("the template is copied and overridden by the body, with variables merged; no response names it", async () => {
     const templateId = await template({ env: { A: "1", B: "1" }, args: "python h.py", disk: 7 });
     const id = await make("/serverless", endpointBody({ image: undefined, templateId, env: { B: "2" } }));
     const answer = await call("GET", `/serverless/${id}`);
@@ -101,7 +101,7 @@ describe("REST v2: an endpoint and its template", () => {
     expect(answer.json).not.toHaveProperty("templateId");
   });
 
-  test("a later change of the template does not reach it, until it is named again", async () => {
+  test("a later change of the template does not reach the endpoint until it is named again", async () => {
     const templateId = await template({ env: { A: "1" } });
     const id = await make("/serverless", endpointBody({ image: undefined, templateId }));
     await call("PATCH", `/templates/${templateId}`, { image: "conformance/next:2", env: { C: "3" } });
@@ -111,7 +111,7 @@ describe("REST v2: an endpoint and its template", () => {
     expect(at(again.json, "env")).toEqual({ C: "3", D: "4" });
   });
 
-  test("a template that it copied is free; one that REST v1 gave to an endpoint is in use", async () => {
+  test("a copied template is not in use; a template of a REST v1 endpoint is", async () => {
     const copied = await template();
     await make("/serverless", endpointBody({ image: undefined, templateId: copied }));
     expectAnswer(await call("DELETE", `/templates/${copied}`), 204);
@@ -123,7 +123,7 @@ describe("REST v2: an endpoint and its template", () => {
     expectAnswer(await call("DELETE", `/templates/${shared}`), 204);
   });
 
-  test("its own template is in no list, is shown by REST v1 when asked for, and is deleted with it", async () => {
+  test("its own template is in no list, is returned by REST v1 on request, and is deleted with it", async () => {
     const id = await make("/serverless", endpointBody());
     const own = stringAt(await account.rest("GET", `/endpoints/${id}`), "templateId");
     const lists = [await call("GET", "/templates"), await account.rest("GET", "/templates")];
@@ -134,7 +134,7 @@ describe("REST v2: an endpoint and its template", () => {
     expectProblem(await call("GET", `/templates/${own}`), 404);
   });
 
-  test("an endpoint of REST v1 stays with its template while it has its settings", async () => {
+  test("an endpoint of REST v1 keeps its template as long as it has the template's settings", async () => {
     const templateId = await template();
     const id = await account.endpoint({ templateId });
     expectAnswer(await call("PATCH", `/serverless/${id}`, { templateId, workers: { idleTimeout: 9 } }), 200);
@@ -147,7 +147,7 @@ describe("REST v2: an endpoint and its template", () => {
     expectAnswer(await call("GET", `/serverless/${id}`), 200, { image: "conformance/next:2" });
   });
 
-  test("env of a PATCH replaces the endpoint's", async () => {
+  test("env in a PATCH replaces the endpoint's env", async () => {
     const id = await make("/serverless", endpointBody({ env: { A: "1" } }));
     expect(at((await call("PATCH", `/serverless/${id}`, { env: { B: "2" } })).json, "env")).toEqual({ B: "2" });
   });

@@ -13,7 +13,7 @@ const { call, make, endpointBody } = useRestV2(target, account);
 const byCount = { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0, idleTimeout: 9 } };
 
 describe("REST v2: POST /serverless", () => {
-  test("fills in what is left out", async () => {
+  test("sets the defaults of omitted fields", async () => {
     const id = await make("/serverless", endpointBody({ workers: undefined }));
     expectAnswer(await call("GET", `/serverless/${id}`), 200, {
       ...{ workers: { min: 0, max: 3, idleTimeout: 10 }, timeout: 0, flashboot: "OFF" },
@@ -31,7 +31,7 @@ describe("REST v2: POST /serverless", () => {
     });
   });
 
-  test("keeps all that is sent, and REST v1 shows the same", async () => {
+  test("stores all fields, and REST v1 returns the same", async () => {
     const volumes = [await account.volume(), await account.volume()];
     const body = endpointBody({
       gpu: { pools: ["ADA_24", "AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2, allowedCudaVersions: ["12.8"] },
@@ -65,7 +65,7 @@ describe("REST v2: POST /serverless", () => {
     }
   });
 
-  test("cpu makes an endpoint of CPU instances with their memory", async () => {
+  test("cpu creates an endpoint of CPU instances with their memory", async () => {
     const body = endpointBody({ gpu: undefined, cpu: [{ id: "cpu3g", vcpuCount: 4 }] });
     const answer = await call("POST", "/serverless", body);
     expectAnswer(answer, 201, { cpu: [{ id: "cpu3g", vcpuCount: 4, memory: 16 }] });
@@ -149,14 +149,14 @@ describe("REST v2: POST /serverless", () => {
     expect(at(answer.json, "errors", 0)).toMatch(new RegExp(`^${property.replaceAll(".", "\\.")}: `));
   });
 
-  test("a queueDelay of half a second is kept; REST v1 shows whole seconds", async () => {
+  test("a queueDelay of half a second is stored; REST v1 returns whole seconds", async () => {
     const scaling = { type: "QUEUE_DELAY", queueDelay: 0.5 };
     const id = await make("/serverless", endpointBody({ scaling }));
     expectAnswer(await call("GET", `/serverless/${id}`), 200, { scaling });
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { scalerType: "QUEUE_DELAY", scalerValue: 1 });
   });
 
-  test("a load balancing endpoint shows its base address, which does not reach workers here", async (context) => {
+  test("a load balancing endpoint returns its base address, which does not reach workers here", async (context) => {
     target.localOnly(context, "its workers are elsewhere");
     const answer = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
     expectAnswer(answer, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
@@ -170,7 +170,7 @@ describe("REST v2: POST /serverless", () => {
 });
 
 describe("REST v2: PATCH /serverless/{id}", () => {
-  test("changes what is sent and no other field", async () => {
+  test("changes the sent fields and no others", async () => {
     const id = await make("/serverless", endpointBody({ timeout: 60_000, env: { A: "1" } }));
     const before = (await call("GET", `/serverless/${id}`)).json;
     const answer = await call("PATCH", `/serverless/${id}`, { workers: { max: 2 } });
@@ -178,21 +178,21 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     expect(answer.json).toEqual({ ...Object(before), workers: { min: 0, max: 2, idleTimeout: 10 } });
   });
 
-  test("pools without excludedTypes clear the exclusions; excludedTypes alone are refused", async () => {
+  test("pools without excludedTypes clear the exclusions; excludedTypes alone are rejected", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] } }));
     expectProblem(await call("PATCH", `/serverless/${id}`, { gpu: { excludedTypes: [] } }), 422);
     const answer = await call("PATCH", `/serverless/${id}`, { gpu: { pools: ["AMPERE_24"] } });
     expectAnswer(answer, 200, { gpu: { pools: ["AMPERE_24"], excludedTypes: [] } });
   });
 
-  test("without pools both stay, and blanks around excluded types are left out", async () => {
+  test("without pools both stay, and blanks around excluded types are removed", async () => {
     const gpu = { pools: ["AMPERE_24"], excludedTypes: [" NVIDIA L4 "] };
     const id = await make("/serverless", endpointBody({ gpu }));
     const kept = { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"], count: 2 };
     expectAnswer(await call("PATCH", `/serverless/${id}`, { gpu: { count: 2 } }), 200, { gpu: kept });
   });
 
-  test("one CUDA constraint does not clear the other one", async () => {
+  test("one CUDA constraint does not clear the other", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
     const gpu = { allowedCudaVersions: ["12.8"], minCudaVersion: "12.4" };
     const patch = (sent: Fields) => call("PATCH", `/serverless/${id}`, { gpu: sent });
@@ -201,7 +201,7 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     expectAnswer(await patch(both), 200, { gpu: both });
   });
 
-  test("an idle timeout is refused and not shown where a queue scales by REQUEST_COUNT", async () => {
+  test("an idle timeout is rejected and omitted for queues that scale by REQUEST_COUNT", async () => {
     const id = await make("/serverless", endpointBody());
     const patch = (body: Fields) => call("PATCH", `/serverless/${id}`, body);
     expectAnswer(await patch({ workers: { idleTimeout: 33 } }), 200, { workers: { idleTimeout: 33 } });
@@ -214,14 +214,14 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     expectAnswer(await patch(delay), 200, { workers: { idleTimeout: 9 } });
   });
 
-  test("a timeout of 0 is the service's default", async () => {
+  test("a timeout of 0 means the service's default", async () => {
     const id = await make("/serverless", endpointBody({ timeout: 60_000 }));
     expectAnswer(await call("PATCH", `/serverless/${id}`, { timeout: 0 }), 200, { timeout: 0 });
     expect((await account.rest("GET", `/endpoints/${id}`)).json).not.toHaveProperty("executionTimeoutMs");
     expectProblem(await call("PATCH", `/serverless/${id}`, { timeout: 4999 }), 422);
   });
 
-  test("an empty list and an empty text clear the CUDA constraints", async () => {
+  test("an empty list and an empty string clear the CUDA constraints", async () => {
     const id = await make("/serverless", endpointBody({ gpu: { pools: ["ADA_24"], allowedCudaVersions: ["12.8"] } }));
     const patch = (gpu: Fields) => call("PATCH", `/serverless/${id}`, { gpu });
     expectAnswer(await patch({ allowedCudaVersions: [] }), 200, { gpu: { allowedCudaVersions: [] } });
@@ -242,7 +242,7 @@ describe("REST v2: PATCH /serverless/{id}", () => {
     expect((await call("GET", `/serverless/${id}`)).json).toEqual(before);
   });
 
-  test("cpu on an endpoint of GPUs is 400", async () => {
+  test("cpu on a GPU endpoint is 400", async () => {
     const id = await make("/serverless", endpointBody());
     expectProblem(await call("PATCH", `/serverless/${id}`, { cpu: [{ id: "cpu3c", vcpuCount: 2 }] }), 400, /cpu/);
   });

@@ -21,7 +21,7 @@ const idsIn = ({ json }: Answer, member: string): unknown[] => {
 };
 
 describe("REST v2: pages", () => {
-  test.each(paths)("GET %s follows its cursors, the newest first", async (path) => {
+  test.each(paths)("GET %s follows its cursors, newest first", async (path) => {
     const [member, body] = lists[path];
     const made: string[] = [];
     for (let count = 0; count < 3; count++) made.push(await make(path, body()));
@@ -41,7 +41,7 @@ describe("REST v2: pages", () => {
     expectAnswer(await call("GET", path), 200, { pagination: { nextCursor: null, hasNextPage: false } });
   });
 
-  test("the releases of an endpoint are paged, and its builds are none", async () => {
+  test("the releases of an endpoint are paged, and its builds are empty", async () => {
     const own = `/serverless/${await make("/serverless", endpointBody())}`;
     await call("PATCH", own, { image: "conformance/second:2" });
     const first = await call("GET", `${own}/releases?limit=1`);
@@ -57,13 +57,13 @@ describe("REST v2: pages", () => {
     expectProblem(await call("GET", `${own}/builds?limit=101`), 422);
   });
 
-  test.each(paths)("GET %s with a limit that is out of bounds is 422", async (path) => {
+  test.each(paths)("GET %s with an out-of-range limit is 422", async (path) => {
     for (const limit of ["0", "1001", "1.5", "all", ""])
       expectProblem(await call("GET", `${path}?limit=${limit}`), 422);
     expectAnswer(await call("GET", `${path}?limit=1000&other=1`), 200);
   });
 
-  test("a cursor that is broken, of another list or of another limit is 422", async () => {
+  test("a broken cursor, or one of another list or limit, is 422", async () => {
     for (const path of paths) for (let count = 0; count < 2; count++) await make(path, lists[path][1]());
     const cursor = encodeURIComponent(stringAt(await call("GET", "/serverless?limit=1"), "pagination", "nextCursor"));
     for (const query of [

@@ -46,7 +46,7 @@ describe("REST v2: secrets", () => {
     expect((await call("GET", `${path}?name=nosuch`)).json).toEqual({ secrets: [] });
   });
 
-  test("POST with a name that is taken is 409, and shows no value", async () => {
+  test("POST with a duplicate name is 409 and returns no value", async () => {
     const body = newSecret();
     await make(path, body);
     const answer = await call("POST", path, { ...body, value: "other-value" });
@@ -83,7 +83,7 @@ describe("REST v2: secrets", () => {
     expect(stringAt(answer, "name")).toBe(name);
   });
 
-  test("PATCH changes value and description, an empty description clears it, the name stays", async () => {
+  test("PATCH changes value and description, an empty description clears it, the name is immutable", async () => {
     const body = newSecret({ description: "first" });
     const id = await make(path, body);
     const before = await call("GET", `${path}/${id}`);
@@ -96,7 +96,7 @@ describe("REST v2: secrets", () => {
       expectProblem(await call("PATCH", `${path}/${id}`, fault), 422);
   });
 
-  test("they are the secrets of GraphQL, and reach workers", async (context) => {
+  test("secrets are shared with GraphQL and reach workers", async (context) => {
     const name = uniqueName("secret");
     const id = await make(path, newSecret({ name, value: "set-by-rest-v2" }));
     const listed = await account.graphql("{ myself { secrets { id name description } } }");
@@ -108,7 +108,7 @@ describe("REST v2: secrets", () => {
     expectAnswer(await jobs.runsync({ names: ["TOKEN"] }), 200, { output: { TOKEN: "set-by-rest-v2" } });
   });
 
-  test("without a key all of it is 401", async () => {
+  test("every operation without a key is 401", async () => {
     for (const method of ["GET", "POST"])
       expectProblem(await send(method, `${target.serverlessUrl}/v2${path}`), 401, "missing bearer token");
   });

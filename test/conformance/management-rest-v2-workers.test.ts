@@ -27,7 +27,7 @@ async function eventsUntil(path: string, text: string, headers: Record<string, s
 }
 
 describe("REST v2: workers of an endpoint", () => {
-  test("GET /serverless/{id}/workers shows each worker, what it runs, and a summary", async (context) => {
+  test("GET /serverless/{id}/workers returns each worker with its image, and a summary", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
     const path = `/serverless/${jobs.endpointId}/workers`;
     const answer = await askUntil(
@@ -53,7 +53,7 @@ describe("REST v2: workers of an endpoint", () => {
     expectAnswer(await call("GET", `/serverless/${id}/workers`), 200, { workers: [], summary: { total: 0 } });
   });
 
-  test("GET /serverless/{id}/releases shows the versions, the newest first, with what each one changed", async () => {
+  test("GET /serverless/{id}/releases returns the versions with their changes, newest first", async () => {
     const id = await make("/serverless", endpointBody({ env: { SECRET: "hush-hush" } }));
     await call("PATCH", `/serverless/${id}`, { workers: { idleTimeout: 9 } });
     await call("PATCH", `/serverless/${id}`, { image: "conformance/next:2", env: { OTHER: "hush-hush" } });
@@ -77,7 +77,7 @@ describe("REST v2: workers of an endpoint", () => {
     expect(answer.text).not.toContain("hush-hush");
   });
 
-  test("a change of a template makes a release of each endpoint that shares it", async () => {
+  test("a changed template creates a release of each endpoint that shares it", async () => {
     const templateId = await account.template();
     const id = await account.endpoint({ templateId });
     await call("PATCH", `/templates/${templateId}`, { disk: 77 });
@@ -113,7 +113,7 @@ describe("REST v2: workers of an endpoint", () => {
 });
 
 describe("REST v2: a worker's log", () => {
-  test("comes as events with id and line, new lines as they are written, resumed after Last-Event-ID", async (context) => {
+  test("is streamed as events with id and line, live, and resumed after Last-Event-ID", async (context) => {
     target.localOnly(context, "the lines of a handler are known here only");
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
     const answer = await askUntil(
@@ -134,12 +134,12 @@ describe("REST v2: a worker's log", () => {
     expect(lines.join()).not.toContain("worker starts");
   });
 
-  test("of a worker that the endpoint never had is 404", async () => {
+  test("of an unknown worker is 404", async () => {
     const id = await make("/serverless", endpointBody());
     expectProblem(await call("GET", `/serverless/${id}/workers/nosuch/logs`), 404, "resource not found");
   });
 
-  test("with an unknown source or too long a tail is 422", async () => {
+  test("with an unknown source or a tail that is too long is 422", async () => {
     const id = await make("/serverless", endpointBody());
     expectProblem(await call("GET", `/serverless/${id}/workers/x/logs?source=other`), 422);
     expectProblem(await call("GET", `/serverless/${id}/workers/x/logs?tail=5001`), 422);

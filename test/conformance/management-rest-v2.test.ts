@@ -39,7 +39,7 @@ describe("REST v2: requests and errors", () => {
     expect(at(answer.json, member)).toBeInstanceOf(Array);
   });
 
-  test.each(nouns)("%s of an unknown id is 404, of a DELETE too", async (path) => {
+  test.each(nouns)("%s of an unknown id is 404, also for DELETE", async (path) => {
     for (const method of path === "/registries" ? ["GET", "DELETE"] : ["GET", "DELETE", "PATCH"]) {
       expectProblem(
         await call(method, `${path}/nosuch`, method === "PATCH" ? { name: "other" } : undefined),
@@ -49,7 +49,7 @@ describe("REST v2: requests and errors", () => {
     }
   });
 
-  test.each(nouns)("a key that %s does not have is 422 and named", async (path) => {
+  test.each(nouns)("an unknown key of %s is 422 and named", async (path) => {
     const answer = await call("POST", path, { ...bodies[path](), bogus: 1 });
     expectProblem(answer, 422, "Request validation failed.");
     expect(at(answer.json, "errors")).toEqual(["bogus: unknown property"]);
@@ -69,14 +69,14 @@ describe("REST v2: requests and errors", () => {
     expectProblem(answer, 400, /JSON/);
   });
 
-  test("a missing key is 401, a wrong one too", async () => {
+  test("a missing or wrong key is 401", async () => {
     const url = `${target.serverlessUrl}/v2/serverless`;
     expectProblem(await send("GET", url), 401, "missing bearer token");
     expectProblem(await send("GET", url, { key: "wrong" }), 401);
     expectProblem(await send("GET", url, { headers: { authorization: target.apiKey } }), 401, "missing bearer token");
   });
 
-  test("a path that is not there is 404, a method that it does not have 405 with those that it has", async () => {
+  test("an unknown path is 404, an unknown method 405 with the allowed methods", async () => {
     expectProblem(await call("GET", "/catalog/nothing"), 404, "resource not found");
     const put = await call("PUT", "/serverless", {});
     expectProblem(put, 405, "The requested method is not allowed for this path.");
@@ -86,7 +86,7 @@ describe("REST v2: requests and errors", () => {
     expect(patch.headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(["GET", "DELETE"]));
   });
 
-  test("without a key everything is 401 first", async () => {
+  test("without a key, every request is 401", async () => {
     for (const [method, path] of [
       ...([
         ["PUT", "/serverless"],
@@ -102,7 +102,7 @@ describe("REST v2: requests and errors", () => {
       expectProblem(await send(method, `${target.serverlessUrl}/v2${path}`, {}), 401, "missing bearer token");
   });
 
-  test("the account's limits have both members", async () => {
+  test("the account's limits contain both members", async () => {
     expectAnswer(await call("GET", "/account/limits"), 200, { spendRate: {}, serverlessWorkers: {} });
   });
 
@@ -122,13 +122,13 @@ describe("REST v2: requests and errors", () => {
     expectProblem(await call("POST", path, { ...(body && bodies[body]()), ...fields }), 422);
   });
 
-  test("an empty PATCH of a network volume is 422, the same size is allowed", async () => {
+  test("an empty PATCH of a network volume is 422; the same size is accepted", async () => {
     const id = await make("/network-volumes", bodies["/network-volumes"]());
     expectProblem(await call("PATCH", `/network-volumes/${id}`, {}), 422);
     expectAnswer(await call("PATCH", `/network-volumes/${id}`, { size: 10 }), 200, { size: 10 });
   });
 
-  test("no message shows the password of registry credentials", async () => {
+  test("no message contains the password of registry credentials", async () => {
     const answer = await call("POST", "/registries", { name: uniqueName("registry"), username: "u", password: 7001 });
     expectProblem(answer, 422);
     expect(answer.text).not.toContain("7001");
@@ -168,14 +168,14 @@ describe("REST v2: delegations of registries", () => {
     await call("DELETE", `${path}/${stringAt(other, "id")}`);
   });
 
-  test("need a resource that is the ARN of a repository", async () => {
+  test("require a resource that is the ARN of a repository", async () => {
     expectProblem(await call("POST", path, {}), 422);
     expectProblem(await call("POST", path, { resource, bogus: 1 }), 422);
     for (const wrong of ["", "team/worker", "arn:aws:s3:::bucket", `${resource}:`])
       expectProblem(await call("POST", path, { resource: wrong }), 400, /^resource: .* must be arn:aws:ecr:/);
   });
 
-  test("have no other methods", async () => {
+  test("support no other methods", async () => {
     for (const [method, own, allow] of [
       ["PATCH", path, ["GET", "POST"]],
       ["GET", `${path}/x`, ["DELETE"]],
@@ -187,8 +187,8 @@ describe("REST v2: delegations of registries", () => {
   });
 });
 
-describe("REST v2: beside the job API", () => {
-  test("its words are no endpoint ids, and their job paths are 404 as problems", async () => {
+describe("REST v2: next to the job API", () => {
+  test("its reserved words are not endpoint ids, and their job paths are 404 as problems", async () => {
     for (const word of ["serverless", "templates", "network-volumes", "registries", "catalog"]) {
       // To some of them `run` is an id.
       expectAnswer(await call("POST", `/${word}/run`, { input: {} }), [404, 405]);
@@ -219,7 +219,7 @@ describe("REST v2: beside the job API", () => {
 });
 
 describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
-  test("an endpoint is listed, shown, changed and deleted", async () => {
+  test("an endpoint is listed, read, updated and deleted", async () => {
     const id = await maker.endpoint({ image: "conformance/first:1" });
     const own = `/serverless/${id}`;
     const listed = await call("GET", "/serverless");
@@ -233,7 +233,7 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 404);
   });
 
-  test("a template is listed, shown, changed and deleted by its id", async () => {
+  test("a template is listed, read, updated and deleted by its id", async () => {
     const id = await maker.template({ image: "conformance/first:1" });
     const own = `/templates/${id}`;
     expect(at((await call("GET", "/templates")).json, "templates")).toContainEqual(expect.objectContaining({ id }));
@@ -248,7 +248,7 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     expectAnswer(await account.rest("GET", own), 404);
   });
 
-  test("a network volume is listed, shown, grown and deleted", async () => {
+  test("a network volume is listed, read, enlarged and deleted", async () => {
     const id = await maker.volume();
     const own = `/network-volumes/${id}`;
     const record = { id, size: 20, dataCenter: "EU-RO-1", type: "STANDARD" };
@@ -261,7 +261,7 @@ describe.each(makers)("REST v2: objects made by $dialect", (maker) => {
     expectAnswer(await call("DELETE", own), 204);
   });
 
-  test("registry credentials show id and name only; templates silently lose them", async () => {
+  test("registry credentials contain id and name only; templates silently lose them", async () => {
     const id = await maker.registry();
     const answer = await call("GET", `/registries/${id}`);
     expect(Object.keys(answer.json ?? {}).sort()).toEqual(["id", "name"]);

@@ -49,7 +49,7 @@ describe("GraphQL API: secrets", () => {
     expect(answer.text).not.toContain("hush-hush");
   });
 
-  test("secretDelete returns null without errors, and the secret is gone", async () => {
+  test("secretDelete returns null without errors and deletes the secret", async () => {
     const id = await account.secret();
     const answer = await account.graphql(`mutation { secretDelete(id: "${id}") }`);
     expectAnswer(answer, 200, { data: { secretDelete: null } });
@@ -81,7 +81,7 @@ describe("GraphQL API: secrets", () => {
     expect(stringAt(answer, "errors", 0, "message")).toContain("not found");
   });
 
-  test("a secret's value can never be read back", async () => {
+  test("a secret's value is never returned", async () => {
     await account.secret({ value: "very-quiet" });
     const answer = await account.graphql("{ myself { secrets { id name value } } }");
     expect(at(answer.json, "errors"), answer.text).toBeDefined();
@@ -101,7 +101,7 @@ describe("GraphQL API: secrets", () => {
     expectAnswer(answer, 200, { status: "COMPLETED", output: { TOKEN: "told-by-worker", PLAIN: "as it is" } });
   });
 
-  test("secretValueUpdate changes what workers that start later get", async (context) => {
+  test("secretValueUpdate changes the value for workers that start later", async (context) => {
     const name = uniqueName("secret");
     const id = await account.secret({ name, value: "old-and-quiet" });
     const answer = await account.graphql(

@@ -27,14 +27,14 @@ describe("GraphQL API: saveTemplate", () => {
     await deleteTemplate(String(input["name"]));
   });
 
-  test("saveTemplate takes its input as variables, too", async () => {
+  test("saveTemplate accepts its input as variables", async () => {
     const input = templateFields();
     const answer = await account.graphql(saveTemplate, { input });
     expectAnswer(answer, 200, { data: { saveTemplate: { name: input["name"], volumeInGb: 0, isServerless: true } } });
     await deleteTemplate(String(input["name"]));
   });
 
-  test("saveTemplate without dockerArgs and env creates a template: neither is required", async () => {
+  test("saveTemplate without dockerArgs and env creates a template; neither is required", async () => {
     const { dockerArgs: _args, env: _env, ...input } = templateFields();
     const answer = await account.graphql(
       `mutation { saveTemplate(input: ${literal(input)}) { id env { key value } } }`,
@@ -112,14 +112,14 @@ describe("GraphQL API: saveTemplate", () => {
     },
   );
 
-  test("saveTemplate serves pod templates, too: isServerless false with a volume", async () => {
+  test("saveTemplate creates pod templates: isServerless false with a volume", async () => {
     const input = templateFields({ isServerless: false, volumeInGb: 20 });
     const answer = await account.graphql(saveTemplate, { input });
     expectAnswer(answer, 200, { data: { saveTemplate: { isServerless: false, volumeInGb: 20 } } });
     await deleteTemplate(String(input["name"]));
   });
 
-  test("saveTemplate with containerRegistryAuthId keeps it, and refuses an unknown one", async () => {
+  test("saveTemplate stores containerRegistryAuthId and rejects an unknown one", async () => {
     const login = { name: uniqueName("registry"), username: "reader", password: "hush" };
     const made = await account.graphql(`mutation { saveRegistryAuth(input: ${literal(login)}) { id } }`);
     const containerRegistryAuthId = stringAt(made, "data", "saveRegistryAuth", "id");
@@ -162,7 +162,7 @@ describe("GraphQL API: deleteTemplate", () => {
     });
   });
 
-  test("deleteTemplate within 2 minutes after the last use reports in use, afterwards it deletes", async (context) => {
+  test("deleteTemplate reports in use within 2 minutes of the last use, and deletes afterwards", async (context) => {
     target.localOnly(context, "the release takes up to 2 real minutes");
     const name = uniqueName("template");
     const templateId = await account.template({ name });

@@ -103,7 +103,7 @@ describe("REST management API: network volumes", () => {
 });
 
 describe("GraphQL API: network volumes", () => {
-  test("createNetworkVolume, updateNetworkVolume and deleteNetworkVolume act on what REST shows", async () => {
+  test("createNetworkVolume, updateNetworkVolume and deleteNetworkVolume act on the volumes of REST", async () => {
     const made = await account.graphql(
       `mutation { createNetworkVolume(input: ${literal(volumeFields())}) { id name size dataCenterId } }`,
     );

@@ -56,21 +56,21 @@ const joined = (context: TestContext) => joinAsWorker(foreign.target, foreign.ac
 const workers = ({ json }: { json: unknown }, phase: string): number => Number(at(json, "workers", phase));
 
 describe.concurrent("Time-based rules of workers in real time", () => {
-  test("takeHold: a call for a job is held for that long", async (context) => {
+  test("takeHold: a request for a job is held for that long", async (context) => {
     const worker = await joined(context);
     const since = Date.now();
     expectAnswer(await worker.take(), 204);
     expectPassed(since, played.takeHold, "job-take");
   });
 
-  test("stopHold: a call for jobs to stop is held for that long", async (context) => {
+  test("stopHold: a request for jobs to stop is held for that long", async (context) => {
     const worker = await joined(context);
     const since = Date.now();
     expectAnswer(await worker.stop(), 204);
     expectPassed(since, played.stopHold, "job-stop");
   });
 
-  test("pingSilence and secondLook: the job of a worker that pinged and is silent is queued again", async (context) => {
+  test("pingSilence and secondLook: the job of a worker that stops pinging is requeued", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     expectAnswer(await worker.take(), 200, { id });
@@ -90,7 +90,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     await comesAfter(since, wait, worker.jobs.health, nobody);
   });
 
-  test("lostJob: a job whose worker requests another one as if it had none is requeued", async (context) => {
+  test("lostJob: a job is requeued when its worker requests another one", async (context) => {
     const worker = await joined(context);
     const id = await worker.jobs.submit({});
     const since = Date.now();
@@ -104,14 +104,14 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", retries: 1 });
   });
 
-  test("pingInterval: workers are told how often to ping", async (context) => {
+  test("pingInterval: workers receive the ping interval", async (context) => {
     const jobs = await local.account.jobsOn("env", context);
     local.target.localOnly(context, "the interval is a setting of the local service");
     const answer = await jobs.runsync({ names: ["RUNPOD_PING_INTERVAL"] });
     expectAnswer(answer, 200, { output: { RUNPOD_PING_INTERVAL: String(started.pingInterval) } });
   });
 
-  test("stopGrace: a worker that goes on with a cancelled job is replaced after that long", async (context) => {
+  test("stopGrace: a worker that continues a cancelled job is replaced after that long", async (context) => {
     local.target.localOnly(context, "stopGrace is a setting of the local service");
     const jobs = await local.account.jobsOn("slow", context);
     const id = await jobs.submit({ ms: 120_000 });
@@ -122,7 +122,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     expectPassed(since, started.stopGrace, "the end of the next job");
   });
 
-  test("killGrace: a worker that does not hear SIGTERM is killed after that long", async (context) => {
+  test("killGrace: a worker that ignores SIGTERM is killed after that long", async (context) => {
     const file = scratchFile(context, "pid");
     const pid = (): number => {
       try {
@@ -161,7 +161,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
       expect(gap, `the start after crash ${wait}`).toBeGreaterThanOrEqual(wait * started.startBackoff - 5);
   });
 
-  test("startBackoffMax: the wait before the next worker is no longer than that", async (context) => {
+  test("startBackoffMax: the wait before the next worker never exceeds the limit", async (context) => {
     patient.target.localOnly(context, "startBackoffMax is a setting of the local service");
     const jobs = await patient.account.jobsOn("crash", context);
     const since = Date.now();
@@ -171,7 +171,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     expect(Date.now() - since).toBeLessThan(capped.startBackoff);
   });
 
-  test("idleTimeout of 1 s: a worker without a job is gone after 1 s", async (context) => {
+  test("idleTimeout of 1 s: a worker without a job ends after 1 s", async (context) => {
     const jobs = await local.account.jobsOn("echo", context, { idleTimeout: 1 });
     const since = Date.now();
     expectAnswer(await jobs.runsync({}), 200, { status: "COMPLETED" });
@@ -179,7 +179,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     await comesAfter(since, 1000, jobs.health, nobody);
   });
 
-  test("scalerValue of 1 s (QUEUE_DELAY): a job that waits for 1 s starts another worker", async (context) => {
+  test("scalerValue of 1 s (QUEUE_DELAY): a job queued for 1 s starts another worker", async (context) => {
     const scaling = { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 };
     const jobs = await local.account.jobsOn("slow", context, scaling);
     await jobs.reaches(await jobs.submit({ ms: 120_000 }), "IN_PROGRESS");
@@ -187,7 +187,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     expect(at(json, "delayTime")).toBeGreaterThanOrEqual(1000);
   });
 
-  test("takeSilence: a worker that asked for no job yet is unhealthy after that long", async (context) => {
+  test("takeSilence: a worker that has not requested a job is unhealthy after that long", async (context) => {
     const since = Date.now();
     const jobs = await foreign.deafJobs(context, { workersMin: 1 });
     await comesAfter(since, played.takeSilence, jobs.health, (answer) => workers(answer, "unhealthy") === 1);

@@ -42,7 +42,7 @@ async function receive(context: TestContext, answers: boolean): Promise<{ url: s
 }
 
 describe.concurrent("Time-based rules of jobs in real time", () => {
-  test("retention of 1.5 s: the result of /run is gone 1.5 s after its end", async (context) => {
+  test("retention of 1.5 s: the result of /run expires 1.5 s after its end", async (context) => {
     needsTimings(context);
     const jobs = await account.jobsOn("echo", context);
     const since = Date.now();
@@ -51,7 +51,7 @@ describe.concurrent("Time-based rules of jobs in real time", () => {
     expectAnswer(await jobs.health(), 200, { jobs: { completed: 1, inQueue: 0, inProgress: 0 } });
   });
 
-  test("retention of 1 s: the result of /runsync is gone 1 s after its end", async (context) => {
+  test("retention of 1 s: the result of /runsync expires 1 s after its end", async (context) => {
     needsTimings(context);
     const jobs = await account.jobsOn("echo", context);
     const since = Date.now();

@@ -114,7 +114,7 @@ const { routes } = contract;
 describe("REST v2: requests generated from the contract", () => {
   const settings = (route: Route) => ({ seed, numRuns: runs(route), endOnFailure: true });
 
-  test.each(titled(routes))("%s accepts every request that fits", async (_name, route) => {
+  test.each(titled(routes))("%s accepts every valid request", async (_name, route) => {
     const property = fc.asyncProperty(shapedRequests(route, known), async (request) => {
       fc.pre(isValid(route, request) && plausible(request.body));
       const answer = await send(route, request);
@@ -129,7 +129,7 @@ describe("REST v2: requests generated from the contract", () => {
     const requests = invalidRequests(route, known);
     return requests ? [[`${route.method} ${route.path}`, route, requests] as const] : [];
   });
-  test.each(fallible)("%s refuses every request that does not fit", async (_name, route, requests) => {
+  test.each(fallible)("%s rejects every invalid request", async (_name, route, requests) => {
     const property = fc.asyncProperty(requests, async (request) => {
       const statuses = [...refusals(route, request), ...(contradicts(request.body) ? [400] : [])];
       fc.pre(statuses.length > 0 && plausible(request.body));

@@ -30,7 +30,7 @@ describe("The day after the retirement of REST v1 and GraphQL", () => {
     }
   });
 
-  test("REST v2 and the job API go on", async () => {
+  test("REST v2 and the job API keep working", async () => {
     const call = (path: string) => send("GET", `${target.serverlessUrl}/v2${path}`, { key });
     expectAnswer(await call("/serverless"), 200);
     expectAnswer(await call("/nosuch/health"), 404);

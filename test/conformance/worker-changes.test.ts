@@ -12,7 +12,7 @@ const workers = async (jobs: JobApi): Promise<number> => {
 };
 
 describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
-  test("idleTimeout: a worker without a job is gone that many seconds later", async (context) => {
+  test("idleTimeout: a worker without a job ends after that many seconds", async (context) => {
     const jobs = await account.jobsOn("echo", context, { idleTimeout: 5 });
     await jobs.runsync({});
     await target.pass(2_000, context);
@@ -21,7 +21,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     await expect.poll(() => workers(jobs)).toBe(0);
   });
 
-  test("idleTimeout never goes below workersMin", async (context) => {
+  test("idleTimeout never reduces workers below workersMin", async (context) => {
     const jobs = await account.jobsOn("echo", context, { idleTimeout: 1, workersMin: 1 });
     const first = await jobs.reaches(await jobs.submit({}), "COMPLETED");
     await target.pass(3_000, context);
@@ -31,7 +31,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     expect(stringAt(next, "workerId")).toBe(stringAt(first, "workerId"));
   });
 
-  test("workersMax lowered to 0: the running job finishes, then no worker is left and jobs wait", async (context) => {
+  test("workersMax lowered to 0: the running job finishes, then no worker is left and jobs stay queued", async (context) => {
     const jobs = await account.jobsOn("slow", context);
     const running = await jobs.submit({ ms: 3000 });
     await jobs.reaches(running, "IN_PROGRESS");
@@ -47,7 +47,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     await jobs.reaches(waiting, "COMPLETED");
   });
 
-  test("QUEUE_DELAY: another worker starts once a job has waited longer than scalerValue seconds", async (context) => {
+  test("QUEUE_DELAY: another worker starts once a job has been queued for more than scalerValue seconds", async (context) => {
     const scaling = { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 6 };
     const jobs = await account.jobsOn("slow", context, scaling);
     const first = await jobs.submit({ ms: 60_000 });
@@ -65,7 +65,7 @@ describe("Endpoint fields: workersMin, workersMax, idleTimeout, scaler", () => {
     for (const id of [first, second]) await jobs.cancel(id);
   });
 
-  test("REQUEST_COUNT: one worker for every scalerValue jobs", async (context) => {
+  test("REQUEST_COUNT: one worker per scalerValue jobs", async (context) => {
     const jobs = await account.jobsOn("slow", context, { workersMax: 4, scalerType: "REQUEST_COUNT", scalerValue: 2 });
     const ids = [];
     for (let n = 0; n < 4; n += 1) ids.push(await jobs.submit({ ms: 60_000 }));
@@ -89,7 +89,7 @@ describe("Changes that restart workers", () => {
     expectAnswer(await jobs.health(), 200, { jobs: { retried: 0, completed: 2 } });
   });
 
-  test("a change of the template's env reaches the job that comes next", async (context) => {
+  test("a change of the template's env applies to the next job", async (context) => {
     const name = uniqueName("template");
     const env = (value: string) => [{ key: "COLOUR", value }];
     const jobs = await account.jobsOn("env", context, {}, { name, env: env("red") });
@@ -101,7 +101,7 @@ describe("Changes that restart workers", () => {
     expectAnswer(await jobs.runsync({ names: ["COLOUR"] }), 200, { output: { COLOUR: "blue" } });
   });
 
-  test("workers get nothing of the service's own environment and not the API key", async (context) => {
+  test("workers receive neither the service's environment nor the API key", async (context) => {
     target.localOnly(context, "the environment of other services is not known");
     const jobs = await account.jobsOn("env", context);
     const own = Object.entries(process.env).filter(([, value]) => value);

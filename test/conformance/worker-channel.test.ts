@@ -16,7 +16,7 @@ describe("Worker channel: taking jobs", () => {
     expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS" });
   });
 
-  test("GET job-take holds until a job comes", async (context) => {
+  test("GET job-take holds until a job arrives", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     let answered = false;
     const taking = worker.take().finally(() => {
@@ -28,7 +28,7 @@ describe("Worker channel: taking jobs", () => {
     expectAnswer(await taking, 200, { id });
   });
 
-  test("GET job-take returns 204 when no job came in the 90 s that workers wait", async (context) => {
+  test("GET job-take returns 204 if no job arrives within 90 s", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const taking = worker.take();
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -38,7 +38,7 @@ describe("Worker channel: taking jobs", () => {
     expect(answer.text).toBe("");
   });
 
-  test("a worker that hangs up while it waits for a job loses none", async (context) => {
+  test("a worker that disconnects while it waits loses no job", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const end = new AbortController();
     const taking = worker.take(end.signal).catch(() => undefined);
@@ -50,7 +50,7 @@ describe("Worker channel: taking jobs", () => {
     expectAnswer(await worker.take(), 200, { id });
   });
 
-  test("a job goes to one worker only", async (context) => {
+  test("a job is delivered to one worker only", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const end = new AbortController();
     const takes = [worker.take(end.signal), worker.take(end.signal)];
@@ -79,7 +79,7 @@ describe("Worker channel: taking jobs", () => {
     expectAnswer(await worker.jobs.health(), 200, { jobs: { inProgress: 2, inQueue: 1 } });
   });
 
-  test("s3Config of the submission is handed to the worker", async (context) => {
+  test("s3Config of the submission is delivered to the worker", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const s3Config = { accessId: "id", accessSecret: "quiet", bucketName: "b", endpointUrl: "http://127.0.0.1:9" };
     await worker.jobs.submit({}, { s3Config });
@@ -115,7 +115,7 @@ describe("Worker channel: results", () => {
     expect(JSON.stringify(at(answer.json, "error"))).toContain("no such model");
   });
 
-  test("POST job-done {status: IN_PROGRESS, output} is progress: visible in /status, and the job goes on", async (context) => {
+  test("POST job-done {status: IN_PROGRESS, output} is progress: visible in /status, and the job continues", async (context) => {
     const { worker, id } = await taken(context);
     expectAnswer(await worker.done(id, { status: "IN_PROGRESS", output: "half-way" }), 200);
     expectAnswer(await worker.jobs.status(id), 200, { status: "IN_PROGRESS", output: "half-way" });
@@ -130,7 +130,7 @@ describe("Worker channel: results", () => {
     expect(answer.json).toMatchObject([{ output: { text: ["a"] } }]);
   });
 
-  test("GET job-stop names a job that was cancelled", async (context) => {
+  test("GET job-stop names a cancelled job", async (context) => {
     const { worker, id } = await taken(context);
     await worker.jobs.cancel(id);
     const answer = await askUntil(worker.stop, ({ status }) => status !== 204);
@@ -146,7 +146,7 @@ describe("Worker channel: results", () => {
     expect(answer.text).not.toContain("too late");
   });
 
-  test("a worker that stops pinging is given up and its job is queued again, counted as retried", async (context) => {
+  test("a worker that stops pinging is lost, and its job is requeued and counted as retried", async (context) => {
     const { worker, id } = await taken(context);
     expectAnswer(await worker.ping(id), 200);
     const stateLater = async (): Promise<unknown> => {
@@ -160,7 +160,7 @@ describe("Worker channel: results", () => {
 });
 
 describe("Worker channel: authentication", () => {
-  test("a wrong token returns 401 and takes no job", async (context) => {
+  test("a wrong token returns 401 and delivers no job", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const id = await worker.jobs.submit({});
     for (const authorization of ["", "wrong", `${worker.token}x`]) {
@@ -186,7 +186,7 @@ describe("Worker channel: authentication", () => {
     expectAnswer(await send("GET", url, { headers: { authorization: worker.token } }), 401);
   });
 
-  test("a job's input reaches the worker of its endpoint under the id that /run answered", async (context) => {
+  test("a job's input reaches the worker of its endpoint under the id returned by /run", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const answer = await worker.jobs.run({ exact: [1.5, "ü", null, { a: false }] });
     expectAnswer(await worker.take(), 200, {

@@ -6,7 +6,7 @@ import { at, send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
 describe("the link", () => {
-  test("opens the console once, and leaves neither address nor history nor anything that a script can read", async (context) => {
+  test("opens the console once, and leaves no trace in address, history or anything that scripts can read", async (context) => {
     const rig = await useConsole(context);
     await rig.endpoint("greeter");
     const { consoleUrl = "", serverlessUrl, apiKey } = rig.service;
@@ -28,7 +28,7 @@ describe("the link", () => {
   });
 });
 
-test("a restart of the service is survived: the page connects again, in the same session", async (context) => {
+test("survives a restart of the service: the page reconnects in the same session", async (context) => {
   const rig = await useConsole(context);
   const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
   await submit(page, { name: "before", say: "said before" });
@@ -91,7 +91,7 @@ const attempts = (root: string, id: string): string => `(async () => {
   return tried;
 })()`;
 
-test("a page of another origin can do nothing, although the browser has a session", async (context) => {
+test("a page of another origin has no access, although the browser has a session", async (context) => {
   const rig = await useConsole(context);
   const id = await rig.endpoint("greeter");
   const { serverlessUrl, apiKey } = rig.service;

@@ -5,8 +5,8 @@ import { run } from "../../scripts/child.mjs";
 import { at, send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
-describe("a job that the console runs", () => {
-  test("is seen waiting for its worker, running and over, with its input and output on demand", async (context) => {
+describe("a job run from the console", () => {
+  test("is shown as queued, running and finished, with its input and output on demand", async (context) => {
     const rig = await useConsole(context);
     const id = await rig.endpoint("greeter");
     const page = await rig.open();
@@ -25,7 +25,7 @@ describe("a job that the console runs", () => {
     expect(page.url()).toBe(`${rig.service.serverlessUrl}/#/endpoints/${id}`);
   });
 
-  test("is cancelled while it runs, and retried after it has failed", async (context) => {
+  test("is cancelled while it runs, and retried after a failure", async (context) => {
     const rig = await useConsole(context);
     const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
     await submit(page, { ms: 60_000 });
@@ -44,7 +44,7 @@ describe("a job that the console runs", () => {
     await resultIs(page, "FAILED");
   });
 
-  test("streams what its handler yields as it comes, and writes its log line at once", async (context) => {
+  test("streams yielded chunks and log lines immediately", async (context) => {
     const rig = await useConsole(context);
     const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
     const file = join(rig.dataFolder, "go-on");
@@ -61,7 +61,7 @@ describe("a job that the console runs", () => {
     await resultIs(page, "COMPLETED");
   });
 
-  test("answers runsync in one request; an input that is not a JSON object is not sent", async (context) => {
+  test("is run by /runsync in one request; an input that is not a JSON object is not sent", async (context) => {
     const rig = await useConsole(context);
     const page = await rig.open(`#/endpoints/${await rig.endpoint("greeter")}`);
     await submit(page, { name: "sync" }, "runsync");
@@ -81,7 +81,7 @@ describe("a job that the console runs", () => {
   });
 });
 
-test("an endpoint's last input is remembered without its secrets, and copied as a curl command without the key, which runs", async (context) => {
+test("the last input of an endpoint is restored without its secrets, and copied as a working curl command without the key", async (context) => {
   const rig = await useConsole(context);
   const { serverlessUrl, apiKey } = rig.service;
   const id = await rig.endpoint("greeter");

@@ -17,7 +17,7 @@ test("the skip link moves the focus and keeps the address; navigation and title 
   expect(await page.locator("[aria-current='page']").allTextContents()).toEqual(["Resources"]);
 });
 
-test("an endpoint's page has its URL, scaling, template and volume, and local times with UTC in the tooltip", async (context) => {
+test("an endpoint's page contains its URL, scaling, template and volume, and local times with UTC in the tooltip", async (context) => {
   const rig = await useConsole(context);
   const { baseUrl, serverlessUrl, apiKey: key } = rig.service;
   const volume = { name: "models", size: 100, dataCenterId: "EU-RO-1" };

@@ -43,7 +43,7 @@ async function furnish(rig: ConsoleRig): Promise<string> {
 }
 
 describe.each(["light", "dark"] as const)("in the %s theme", (colorScheme) => {
-  test("there is no serious problem of accessibility, and nothing is wider than 400 or 1280 pixels", async (context) => {
+  test("has no serious accessibility problem and fits widths of 400 and 1280 pixels", async (context) => {
     const rig = await useConsole(context);
     const greeter = await furnish(rig);
     const page = await rig.open("", { colorScheme });
@@ -91,7 +91,7 @@ test("charts have axes, a label for screen readers, the values of a step at the 
   expect(await seriousProblems(page)).toEqual([]);
 });
 
-test("without anything the page says what to do next", async (context) => {
+test("an empty page explains the next step", async (context) => {
   const rig = await useConsole(context);
   const page = await rig.open();
   await shows(page, ".empty", "There is no endpoint yet");
@@ -105,7 +105,7 @@ test("without anything the page says what to do next", async (context) => {
   await shows(page, ".panel", "new Secret(…) makes one");
 });
 
-test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps its place while the page goes on", async (context) => {
+test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps the focus across updates", async (context) => {
   const rig = await useConsole(context);
   const id = await rig.endpoint("greeter");
   const page = await rig.open();
@@ -138,7 +138,7 @@ test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps i
   expect(await page.evaluate("document.activeElement.getAttribute('aria-expanded')")).toBe("true");
 });
 
-test("a handler that is saved is said in the log, and the next job runs the new one", async (context) => {
+test("a saved handler is reported in the log, and the next job runs the new version", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "handler-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "own.mjs");
@@ -185,7 +185,7 @@ async function framesDuring(page: Page, work: () => Promise<unknown>): Promise<n
 
 const median = (sorted: number[]): number => sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY;
 
-test("10,000 jobs stay fluid: painted within a second, in pages of 50, live while they run", async (context) => {
+test("10,000 jobs stay responsive: painted within a second, in pages of 50, updated live", async (context) => {
   const rig = await useConsole(context);
   const id = await rig.endpoint("greeter", { workersMax: 0 });
   const page = await rig.open(`#/endpoints/${id}`);

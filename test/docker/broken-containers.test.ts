@@ -4,7 +4,7 @@ import { startRig } from "./rig";
 
 const timings = { startBackoff: 20, startBackoffMax: 50 };
 
-test("a container that exits at its start gives its last lines in the job's error", async (context) => {
+test("a container that exits at its start puts its last lines into the job's error", async (context) => {
   const rig = await startRig(context, { timings });
   const id = await rig.endpoint({ dockerArgs: `node -e 'console.error("no model here"); process.exit(1)'` });
   const record = await rig.clients.jobs.runsync(id, { input: {} });
@@ -14,7 +14,7 @@ test("a container that exits at its start gives its last lines in the job's erro
   expect(await rig.containers()).toEqual([]);
 });
 
-test("an image that is nowhere, and a command that is not in it, are named in the job's error", async (context) => {
+test("a missing image and a missing command are named in the job's error", async (context) => {
   const rig = await startRig(context, { timings });
   const run = async (of: object) => (await rig.clients.jobs.runsync(await rig.endpoint(of), { input: {} })).error ?? "";
   expect(await run({ image: "127.0.0.1:1/acme/none:1" })).toMatch(
@@ -24,7 +24,7 @@ test("an image that is nowhere, and a command that is not in it, are named in th
   expect(await run({ dockerArgs: "python9" })).toMatch(/could not be started: .*"python9"/);
 });
 
-test("a registry that refuses is quoted, and nobody sees the password", async (context) => {
+test("a registry's error is quoted without the password", async (context) => {
   const rig = await startRig(context, { timings });
   const registry = await startPrivateRegistry();
   const credentials = { name: "hub", username: "me", password: "a-password-of-the-test" };
@@ -37,7 +37,7 @@ test("a registry that refuses is quoted, and nobody sees the password", async (c
   expect(error + (await rig.log(id))).not.toContain(credentials.password);
 });
 
-test("a container that never asks for a job is unhealthy, is ended, and fails the jobs that wait", async (context) => {
+test("a container that never requests a job is unhealthy, is stopped, and fails the queued jobs", async (context) => {
   const short = { ...timings, takeSilence: 300, startLimit: 1500, secondLook: 50, killGrace: 200 };
   const rig = await startRig(context, { timings: short });
   const id = await rig.endpoint({ dockerArgs: "node -e 'setInterval(() => {}, 1000)'" });

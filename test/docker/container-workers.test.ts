@@ -18,7 +18,7 @@ test("a job runs in a container of the template's image, with the template's env
   expect(await rig.client.call("GET", "/networks", { query })).toEqual([]);
 });
 
-test("the time until the container asks for its job is part of the job's delayTime", async (context) => {
+test("the time until the container requests its job is part of the job's delayTime", async (context) => {
   const rig = await startRig(context);
   const id = await rig.endpoint();
   const before = Date.now();
@@ -29,7 +29,7 @@ test("the time until the container asks for its job is part of the job's delayTi
   expect(delayTime + executionTime).toBeLessThanOrEqual(all + 50);
 });
 
-test("a command for the image wins over its container", async (context) => {
+test("a command for the image takes precedence over its container", async (context) => {
   const rig = await startRig(context, { images: { "acme/echo": `${process.execPath} --version` } });
   const id = await rig.endpoint({ image: "acme/echo:1" });
   const { status, error } = await rig.clients.jobs.runsync(id, { input: {} });

@@ -60,7 +60,7 @@ async function useStack(environment: Record<string, string>): Promise<Stack> {
   return stack;
 }
 
-test("the commands of the page build the image, deploy it and show what its container answered", async (context) => {
+test("the commands of the page build the image, deploy it and print its container's output", async (context) => {
   const { build, imageOf, client } = await useExample(context);
   const [first = [], second = []] = await commandBlocks();
   const [release] = /(?<=serverless-compute-local start --template-release )\d+(?= &$)/m.exec(first.join("\n")) ?? [];
@@ -93,7 +93,7 @@ test("the commands of the page build the image, deploy it and show what its cont
   expect((await stack.destroy()).code).toBe(0);
 }, 300_000);
 
-test("the same program previews with the settings of the hosted service, and deploys in its dialect to a local one", async (context) => {
+test("the same program previews with the settings of the hosted service and deploys in its dialect to a local service", async (context) => {
   const { build, imageOf } = await useExample(context);
   await build("greeter:1");
   const { service } = await useEngineService();

@@ -8,7 +8,7 @@ import { startRig } from "./rig";
 
 const variables = z.record(z.string(), z.string());
 
-test("from inside a container only the worker routes answer, with the endpoint's own token", async (context) => {
+test("only the worker routes respond inside a container, with the endpoint's own token", async (context) => {
   const rig = await startRig(context);
   const [id, other] = [await rig.endpoint(), await rig.endpoint()];
   const env = variables.parse(await rig.output(id, { do: "env" }));
@@ -38,7 +38,7 @@ test("from inside a container only the worker routes answer, with the endpoint's
       expect(await call(`http://${host}:${port}/v1/endpoints`, key)).toEqual({ failure: "ECONNREFUSED" });
 });
 
-test("a container has no variable, no file and no socket of this machine, and gains no privileges", async (context) => {
+test("a container contains no variable, file or socket of this machine, and gains no privileges", async (context) => {
   process.env["A_VARIABLE_OF_THE_HOST"] = "host";
   onTestFinished(() => void delete process.env["A_VARIABLE_OF_THE_HOST"]);
   const rig = await startRig(context);
@@ -53,7 +53,7 @@ test("a container has no variable, no file and no socket of this machine, and ga
   expect(await rig.output(id, { do: "read", path: "/proc/self/status" })).toMatch(/^NoNewPrivs:\s*1$/m);
 });
 
-test("a network volume is a folder at /runpod-volume and at volumeMountPath, and is gone with the volume", async (context) => {
+test("a network volume is a folder at /runpod-volume and at volumeMountPath, and is deleted with the volume", async (context) => {
   const rig = await startRig(context);
   const { client } = rig;
   const headers = { authorization: `Bearer ${rig.service.apiKey}`, "content-type": "application/json" };

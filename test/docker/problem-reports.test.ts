@@ -33,7 +33,7 @@ const programOf = (broken: Record<string, Broken>): string => `
     new JobInvoke(name, { endpointId, input, timeout: status === "CANCELLED" ? 20 : 100 });
   }`;
 
-test("a container that never asks, exits, is killed for memory, has no image or a registry that refuses: /status, /health, status and JobInvoke say so", async (context) => {
+test("/status, /health, the status command and JobInvoke explain a container that never requests a job, exits, is killed for memory, or cannot be pulled", async (context) => {
   const { image } = useTestEngine(context);
   const timings = { startBackoff: 20, startBackoffMax: 50, takeSilence: 5000 };
   const service = await useEngineService({ runtime: "docker", timings });

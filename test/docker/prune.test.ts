@@ -6,7 +6,7 @@ import { labels } from "../../service/workers/containers/leftovers";
 import { runLine } from "../unit/service/cli/command";
 import { containersOf, startRig, useTestEngine } from "./rig";
 
-test("prune removes what a killed service left of its folder, and nothing of another one", async (context) => {
+test("prune removes containers of a killed service on its folder, and none of another service", async (context) => {
   const { client, image } = useTestEngine(context);
   const [mine, other] = [await mkdtemp(join(tmpdir(), "prune-")), await mkdtemp(join(tmpdir(), "prune-"))];
   onTestFinished(async () => {
@@ -21,7 +21,7 @@ test("prune removes what a killed service left of its folder, and nothing of ano
   expect(await containersOf(client, other)).toHaveLength(1);
 });
 
-test("prune refuses while a service runs on the folder", async (context) => {
+test("prune rejects a folder on which a service runs", async (context) => {
   const rig = await startRig(context);
   const { code, err } = await runLine("prune", "--data", rig.dataFolder);
   expect(code).toBe(1);

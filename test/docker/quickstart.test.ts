@@ -21,7 +21,7 @@ async function quickstartOn(image: string): Promise<string> {
   return ts.transpileModule(text.replace("acme/greeter:1", image), { compilerOptions: { module } }).outputText;
 }
 
-test("the quickstart's program runs on a container image, and destroy leaves nothing of it", async (context) => {
+test("the quickstart's program runs on a container image, and destroy removes everything", async (context) => {
   const { image, client } = useTestEngine(context);
   const images = async (): Promise<string[]> =>
     imageShape.parse(await client.call("GET", "/images/json")).flatMap(({ Id, RepoTags }) => [Id, ...(RepoTags ?? [])]);

@@ -77,7 +77,7 @@ beforeAll(async () => {
   expect(built.code, built.stdout).toBe(0);
 });
 
-test("the service's image runs as compose.yaml says: the quickstart deploys from outside, and its volume outlives a kill -9", async (context) => {
+test("the service's image runs as in compose.yaml: the quickstart deploys from outside, and its volume survives a kill -9", async (context) => {
   const { host, image: base, client } = useTestEngine(context);
   noteSecret(apiKey, "the API key");
   const image = await buildImage(host, base, client);

@@ -36,7 +36,7 @@ async function startService(host: string, dataFolder: string) {
   return { ...addresses, apiKey, end };
 }
 
-test(`kill -9 of the service with three containers, ${rounds} times: none is left over, no job is lost, none runs twice at once`, async (context) => {
+test(`${rounds} kills (-9) of the service with three containers leave no container, lose no job and run no job twice at once`, async (context) => {
   const { host, image, client } = useTestEngine(context);
   const dataFolder = await mkdtemp(join(tmpdir(), "docker-kills-"));
   let service = await startService(host, dataFolder);

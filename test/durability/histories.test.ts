@@ -18,7 +18,7 @@ afterAll(() => {
 const runs = isFull ? 10_000 : 300;
 
 test(
-  `${runs} random histories, with calls at once and kills before the commit, leave what the rules say`,
+  `${runs} random histories with concurrent calls and kills before the commit match the model`,
   async () => {
     const property = fc.asyncProperty(histories, async ({ punctual, steps }) => {
       const player = new Player(database, punctual);

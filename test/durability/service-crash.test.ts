@@ -30,7 +30,7 @@ function drawMoment(chance: Chance) {
 }
 
 test(
-  `${rounds} times kill -9 of the service: every accepted job ends exactly once, as it should`,
+  `${rounds} kills (-9) of the service: every accepted job ends exactly once and correctly`,
   async () => {
     const chance = createChance(chosenSeed());
     const data = join(folder, "data");

@@ -39,7 +39,7 @@ async function openDispatcher() {
   return { ...life, registry, dispatcher, worker, take };
 }
 
-test("a job that a worker takes while it ends waits for another one", async () => {
+test("a job taken by an ending worker waits for another worker", async () => {
   const { registry, worker, take, records, live } = await openDispatcher();
   const taking = take();
   // The pool saw the end of the process before the store knew that the job was taken.
@@ -50,7 +50,7 @@ test("a job that a worker takes while it ends waits for another one", async () =
   expect([...live.queue(endpointId).all()].map(({ id }) => id)).toEqual(["job"]);
 });
 
-test("a worker is told to stop a job that was cancelled in the moment it was taken", async () => {
+test("a worker receives the stop of a job that was cancelled while it was taken", async () => {
   const { dispatcher, worker, take, jobs } = await openDispatcher();
   const taking = take();
   // One turn later the take is on its way to the store, and both are in one commit.

@@ -43,7 +43,7 @@ function wrongHealth(endpointId: string, health: unknown, { jobs }: JobRecordBoo
 }
 
 test(
-  `${rounds} rounds of kill -9 of workers: every job ends as it should, and /health counts what the records say`,
+  `${rounds} rounds of worker kills (-9): every job ends correctly, and /health matches the records`,
   async () => {
     const chance = createChance(chosenSeed());
     const data = join(folder, "data");

@@ -129,7 +129,7 @@ async function stir(service: ServiceAccess, endpoint: Watched, chance: Chance): 
 }
 
 test(
-  "never more than workersMax workers are alive, whatever changes, crashes, restarts and scales",
+  "never more than workersMax workers are alive across changes, crashes, restarts and scaling",
   async () => {
     const chance = createChance(chosenSeed());
     const timings = { stopGrace: 200, killGrace: 200, startBackoff: 10, startBackoffMax: 50 };
@@ -170,7 +170,7 @@ test(
 );
 
 test(
-  "a service that starts right after kill -9 of another one starts no worker before the old ones are gone",
+  "a service that starts right after the kill -9 of another one waits for the end of the old workers",
   async () => {
     const data = join(folder, "data");
     const flags = ["--image", `${image}=${handler}`];

@@ -19,7 +19,7 @@ const template = (options: object): string => `
   new JobInvoke("smoke", { endpointId: endpoint.id, input: { text: "ping" } }, options);
 `;
 
-it("a time-out that is all that changes is stored without a call, and the next delete ends with it", async () => {
+it("a changed timeout alone is stored without a call, and the next delete uses it", async () => {
   await stack.program(template({}));
   const made = await stack.up();
   expect(made.code, made.output).toBe(0);
@@ -36,7 +36,7 @@ it("a time-out that is all that changes is stored without a call, and the next d
   expect(destroy.output).toContain("delete timed out after 3 s (customTimeouts.delete)");
 });
 
-it("time-outs that a resource's own transforms set count, and a VerifiedEndpoint passes its own to its resources", async () => {
+it("timeouts set by a resource's own transforms apply, and a VerifiedEndpoint passes its own to its resources", async () => {
   const other = await dynamicWay.createStack(service.environment);
   await other.program(`
     const { NetworkVolume, VerifiedEndpoint } = require("${dynamicWay.module}");

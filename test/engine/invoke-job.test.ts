@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.remove());
 
-it("invokeJob in a program that is deployed fails with its message alone", async () => {
+it("invokeJob in a deployed program fails with its message only", async () => {
   await stack.program(`
     const { invokeJob } = require("${way.module}");
     module.exports = invokeJob({ endpointId: "nobody", input: {} }).then(({ output }) => ({ output }));
@@ -23,7 +23,7 @@ it("invokeJob in a program that is deployed fails with its message alone", async
   expect(up.output).not.toMatch(/^ +at /m);
 });
 
-it("invokeJob reads the stack's config, as look-ups and resources do", async () => {
+it("invokeJob reads the stack's config, like lookups and resources", async () => {
   const own = await way.createStack({});
   try {
     const { serverlessUrl, apiKey } = service.service;

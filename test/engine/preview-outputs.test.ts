@@ -12,7 +12,7 @@ async function plan(stack: Stack): Promise<{ steps: Record<string, string>; env:
 /** The env of the template `watcher` as it is deployed. */
 const deployedEnv = async (stack: Stack): Promise<unknown> => (await deployedInputs(stack, "watcher"))?.["env"];
 
-describe("what the classes tell before the provider does", () => {
+describe("outputs that the classes know before the provider", () => {
   let service: EngineService;
   let stack: Stack;
   beforeAll(async () => {
@@ -41,7 +41,7 @@ describe("what the classes tell before the provider does", () => {
   new Template("watcher", { imageName: "${image("echo")}", env: { URL: api.url, REVISION: worker.revision } });
 `;
 
-  it("a new revision is known before it is deployed, and is the very same then", async () => {
+  it("a new revision is known in the preview and equals the deployed one", async () => {
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", `${service.proxy.origin}///`]);
     await stack.program(program());
     const up = await stack.up();
@@ -57,14 +57,14 @@ describe("what the classes tell before the provider does", () => {
     expect(await deployedEnv(stack)).toEqual(env);
   });
 
-  it("the address follows the stack's config, in the form that the provider gives it", async () => {
+  it("the address follows the stack's config, in the provider's form", async () => {
     await stack.program(program({ idle: 6 }));
     const { steps, env } = await plan(stack);
     expect(steps).toMatchObject({ api: "update" });
     expect(env).toMatchObject({ URL: expect.stringMatching(new RegExp(`^${service.proxy.origin}/v2/\\w+$`)) });
   });
 
-  it("an endpoint that stays as it is keeps the address that the state has, whatever the config says now", async () => {
+  it("an unchanged endpoint keeps the address in state, whatever the current config is", async () => {
     const before = await deployedEnv(stack);
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", "http://127.0.0.1:9"]);
     await stack.program(program({ idle: 6 }));
@@ -75,7 +75,7 @@ describe("what the classes tell before the provider does", () => {
     expect(await plan(stack)).toEqual({ steps: { worker: "same", api: "same", watcher: "same" }, env: before });
   });
 
-  it("an endpoint of an explicit provider, its own or a parent's, is left to that provider", async () => {
+  it("the address is unknown in the preview of an endpoint with an explicit provider, its own or inherited", async () => {
     const settings = JSON.stringify({
       "serverless-compute:apiKey": service.service.apiKey,
       "serverless-compute:serverlessUrl": service.proxy.origin,
@@ -98,7 +98,7 @@ describe("what the classes tell before the provider does", () => {
     expect(destroy.code, destroy.output).toBe(0);
   });
 
-  it("a resource that is refused is refused with its own message alone", async () => {
+  it("a rejected resource fails with its own message only", async () => {
     await stack.command(["config", "set", "serverless-compute:serverlessUrl", "not a URL"]);
     await stack.program(program({ args: { imageName: "" } }));
     const preview = await stack.preview();

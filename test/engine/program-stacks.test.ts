@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.remove());
 
-it("an error in a program still has its stack, also one right behind a resource and one in what follows from it", async () => {
+it("an error in a program keeps its stack trace, also right after a resource and in an apply", async () => {
   await stack.program(`
     const { NetworkVolume } = require("${dynamicWay.module}");
     const before = Error.stackTraceLimit;
@@ -42,7 +42,7 @@ it("an error in a program still has its stack, also one right behind a resource 
   expect((await stack.destroy()).code).toBe(0);
 });
 
-it("the engine knows each resource's line in the program", async () => {
+it("the engine reports each resource's line in the program", async () => {
   const kinds = ["Template", "ServerlessEndpoint", "NetworkVolume", "Secret", "ContainerRegistryAuth", "JobInvoke"];
   const program = `const { ${kinds.join(", ")} } = require("${dynamicWay.module}");
     const { id: templateId } = new Template("a", { imageName: "${image("echo")}" });

@@ -7,7 +7,7 @@ import { dynamicWay } from "./way";
 
 unsupportedNodeThrough(dynamicWay);
 
-it("a program that declares resources loads the package, and neither shapes nor a client of the service", async () => {
+it("a program that declares resources loads the package, but neither shapes nor a client", async () => {
   const file = join(inject("packed"), "program-start.cjs");
   await writeFile(file, 'require("pulumi-serverless-compute"); console.log(Object.keys(require.cache).join("\\n"));');
   const { code, stdout, stderr } = await run(process.execPath, [file], { timeout: 60_000 });

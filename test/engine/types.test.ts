@@ -24,7 +24,7 @@ async function compile(name: string, program: string): Promise<string> {
   return stdout + stderr;
 }
 
-it("a program that says what it means compiles, and mistakes do not", async () => {
+it("a correct program compiles, and mistakes do not", async () => {
   const said = await compile(
     "types",
     `
@@ -66,7 +66,7 @@ it("a program that says what it means compiles, and mistakes do not", async () =
   expect(said).toBe("");
 });
 
-it("the compiler names the property that was meant", async () => {
+it("the compiler suggests the intended property", async () => {
   const program = `
     import { Template } from "pulumi-serverless-compute";
     new Template("a", { imageName: "i", volumeInGB: 0 });

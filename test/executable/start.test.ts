@@ -24,7 +24,7 @@ async function start(options: { env?: Record<string, string>; cwd?: string } = {
   return plugin;
 }
 
-it("needs no Node: it starts with an empty PATH, prints its port and nothing else, and ends when the engine says so", async () => {
+it("needs no Node: it starts with an empty PATH, prints only its port, and ends when the engine cancels it", async () => {
   const { child, printed, ask } = await start({ env: { PATH: "" } });
   expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);
   expect((await ask("Configure")).length).toBeGreaterThan(0);
@@ -34,7 +34,7 @@ it("needs no Node: it starts with an empty PATH, prints its port and nothing els
   expect(printed()).toMatch(/^\d+\n$/);
 });
 
-it("takes nothing from the folder that it runs in: neither .env nor bunfig.toml nor a preload", async () => {
+it("reads nothing from its working folder: neither .env nor bunfig.toml nor a preload", async () => {
   const preload = join(folder, "preload.js");
   await writeFile(preload, "console.log('preloaded')");
   await writeFile(join(folder, "bunfig.toml"), `preload = [${JSON.stringify(preload)}]\n`);
@@ -47,7 +47,7 @@ it("takes nothing from the folder that it runs in: neither .env nor bunfig.toml 
   expect((await configured.ask("CheckConfig")).toString()).toContain("of-the-folder");
 });
 
-it("never becomes the command line of Bun, whatever the environment says", async () => {
+it("never becomes Bun's command line, whatever the environment contains", async () => {
   const { printed, ask } = await start({ env: { BUN_BE_BUN: "1" } });
   expect(printed()).toMatch(/^\d+\n$/);
   expect((await ask("GetPluginInfo")).toString()).toContain(pluginVersion);

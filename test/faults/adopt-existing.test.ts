@@ -107,7 +107,7 @@ describe("an adopted object", () => {
     expect((await Template.read(id, outputs, bench.context()))?.outputs).toEqual(outputs);
   });
 
-  test("of an endpoint keeps its version, and its suffix is no other name", async () => {
+  test("of an endpoint keeps its version; its suffix is not another name", async () => {
     const name = freshName();
     const of = (version: string) => ({ name: `${name}-t`, imageName: `a:${version}`, isServerless: true });
     const templateId = stringAt(await bench.rest("POST", "/templates", of("1")), "id");
@@ -120,7 +120,7 @@ describe("an adopted object", () => {
     expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({ workersMax: 2, name: `${name}-fb` });
   });
 
-  test("cannot become what it cannot be changed to: the message says what it has and what to do", async () => {
+  test("that would require a replacement is an error with its values and the options", async () => {
     const name = freshName();
     const made = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });
     const id = stringAt(made, "id");
@@ -151,7 +151,7 @@ describe("an adopted object", () => {
     );
   });
 
-  test("may be an old secret in use, whatever its value was", async () => {
+  test("may be a secret in use, whatever its value was", async () => {
     const name = freshName();
     await bench.graphql(`mutation { secretCreate(input: { name: "${name}", value: "old", description: "d" }) { id } }`);
     await bench.clock.leap(86_400_000);

@@ -19,8 +19,8 @@ async function templateInUse(dialect: Dialect) {
   return { id, name, inputs, outputs, user: stringAt(user, "id") };
 }
 
-describe("a template that an endpoint is bound to which REST v1 made", () => {
-  test("is not deleted by REST v1: the failure comes at once and names the endpoint", async () => {
+describe("a template used by a REST v1 endpoint", () => {
+  test("is not deleted by REST v1: the delete fails immediately and names the endpoint", async () => {
     const { id, name, outputs, user } = await templateInUse("v1");
     const context = bench.context({}, "v1");
     // How long requests take is the machine's affair.
@@ -34,7 +34,7 @@ describe("a template that an endpoint is bound to which REST v1 made", () => {
     expect(bench.asked().filter((request) => request.startsWith("DELETE")).length).toBeLessThanOrEqual(1);
   });
 
-  test("is not deleted by REST v2: the release is waited for, then the endpoint with its settings is named", async () => {
+  test("is not deleted by REST v2: the delete waits for the release, then names the endpoint with the same settings", async () => {
     const { id, name, outputs, user } = await templateInUse("v2");
     await expect(Template.delete(id, outputs, bench.context({}, "v2"))).rejects.toThrow(
       `template "${name}" is still in use after 150 s: REST v2 does not show which endpoints use it, perhaps endpoint ` +
@@ -43,7 +43,7 @@ describe("a template that an endpoint is bound to which REST v1 made", () => {
   });
 
   describe.each<Dialect>(["v1", "v2"])("by REST %s", (dialect) => {
-    test("is deleted once the endpoint has another template", async () => {
+    test("is deleted once the endpoint uses another template", async () => {
       const { id, name, outputs, user } = await templateInUse(dialect);
       const other = await templateInUse(dialect);
       expectAnswer(await bench.rest("PATCH", `/endpoints/${user}`, { templateId: other.id }), 200);
@@ -55,7 +55,7 @@ describe("a template that an endpoint is bound to which REST v1 made", () => {
   });
 });
 
-test("an endpoint that REST v1 made gets a copy of its template before REST v2, which deletes a bound template, deletes it", async () => {
+test("a REST v1 endpoint gets a copy of its template before REST v2 deletes the template", async () => {
   const { id: templateId, user } = await templateInUse("v1");
   const { ServerlessEndpoint } = kinds;
   const { inputs } = ServerlessEndpoint.check({}, { templateId, workersMax: 0 }, naming("mine"), [], "v1");

@@ -32,7 +32,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
       .filter((one) => one["name"] === name)
       .map(({ id }) => id);
 
-  test.each(lost)("while its answer %s is found: no orphan", async (_, fault) => {
+  test.each(lost)("while its response %s is found and leaves no orphan", async (_, fault) => {
     const name = freshName();
     const stop = new AbortController();
     const context = bench.context({ signal: stop.signal });
@@ -46,7 +46,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
     expect(await idsOf(name)).toEqual([id]);
   });
 
-  test("while the service takes longer than anybody waits is found: no orphan", async () => {
+  test("while the service responds too slowly is found and leaves no orphan", async () => {
     const name = freshName();
     const stop = new AbortController();
     // The moment that a cancelled create is given passes at once; the answer comes later than that.
@@ -59,7 +59,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
   });
 });
 
-describe("a cancellation ends at once, with its reason,", () => {
+describe("a cancellation immediately ends, with its reason,", () => {
   const { Template, NetworkVolume } = kinds;
   const inputs = NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("never-dev")).inputs;
 
@@ -73,7 +73,7 @@ describe("a cancellation ends at once, with its reason,", () => {
     return Date.now() - started;
   }
 
-  test("a create that waits for another try", async () => {
+  test("a create that waits for a retry", async () => {
     const shown: string[] = [];
     bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "30" }, 9);
     const took = await cancelled(

@@ -51,7 +51,7 @@ describe("virtual CPUs of each CPU flavour in REST v2", () => {
     expect(ServerlessEndpoint.diff(read?.outputs ?? {}, inputs, "v2")).toEqual([]);
   });
 
-  test("a change of one flavour is drift of it, and an update reverts it", async () => {
+  test("a changed flavour is drift, and an update reverts it", async () => {
     const { id, inputs, outputs, context } = await make({ cpuFlavorIds: ["cpu3c-4", "cpu5c-8"] });
     const cpu = ["cpu3c", "cpu5c"].map((flavor) => ({ id: flavor, vcpuCount: 4 }));
     await rest("PATCH", id, { cpu });

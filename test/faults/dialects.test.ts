@@ -91,7 +91,7 @@ describe.each<[Dialect, Dialect]>([
   ["v1", "v2"],
   ["v2", "v1"],
 ])("a stack that was deployed by %s", (made, other) => {
-  test(`is the same to ${other}, and back again: nothing to change, nothing to refresh`, async () => {
+  test(`is unchanged for ${other} and again for ${made}: no changes and no drift`, async () => {
     const stack = await deploy(made);
     for (const dialect of [made, other, made]) {
       expect([dialect, changes(stack, dialect)]).toEqual([dialect, []]);
@@ -99,7 +99,7 @@ describe.each<[Dialect, Dialect]>([
     }
   });
 
-  test(`has its templates changed by ${other} and by ${made}, and every endpoint runs what they say`, async () => {
+  test(`accepts template updates by ${other} and by ${made}, and every endpoint runs them`, async () => {
     const stack = await deploy(made);
     for (const [image, dialect] of [
       ["a:2", other],
@@ -116,7 +116,7 @@ describe.each<[Dialect, Dialect]>([
     expect(await drift(stack, "v2")).toEqual([]);
   });
 
-  test(`is deleted by ${other}, a template before its endpoints where no endpoint is bound to it`, async () => {
+  test(`is deleted by ${other}, the template before its endpoints if none of them uses it`, async () => {
     const stack = await deploy(made);
     const order =
       made === "v2" ? [stack.template, stack.first] : [stack.first, stack.second, stack.cpu, stack.template];
@@ -130,7 +130,7 @@ describe.each<[Dialect, Dialect]>([
 });
 
 describe("an endpoint with a copy of its template", () => {
-  test("whose settings somebody changed by hand is drift, and the next deployment puts it right", async () => {
+  test("whose settings were changed outside is drift, and the next deployment reverts it", async () => {
     const stack = await deploy("v2");
     const [endpoint] = [stack.first];
     const templateId = stringAt(await bench.rest("GET", `/endpoints/${endpoint.id}`), "templateId");
@@ -144,7 +144,7 @@ describe("an endpoint with a copy of its template", () => {
     expect(await drift(stack, "v2")).toEqual([]);
   });
 
-  test("is given its template's settings when it is taken over, and nobody is told to wait for that", async () => {
+  test("gets its template's settings on adoption, without a message about a wait", async () => {
     const { template, first } = await deploy("v2");
     const templateId = stringAt(await bench.rest("GET", `/endpoints/${first.id}`), "templateId");
     expectAnswer(await bench.rest("PATCH", `/templates/${templateId}`, { imageName: "evil:1" }), 200);
@@ -164,7 +164,7 @@ describe("an endpoint with a copy of its template", () => {
 });
 
 test.each<Dialect>(["v1", "v2"])(
-  "drift of an endpoint that v2 made without gpuTypeIds is put right by %s, its GPUs stay",
+  "drift of an endpoint that v2 created without gpuTypeIds is reverted by %s, and its GPUs stay",
   async (dialect) => {
     const { second, template } = await deploy("v2");
     const gpuTypeIds = async () =>
@@ -184,7 +184,7 @@ test.each<Dialect>(["v1", "v2"])(
   },
 );
 
-describe("what only one dialect carries is refused by the other's check", () => {
+describe("properties of one dialect are rejected by the other's check", () => {
   const failures = (kind: keyof typeof kinds, inputs: Properties, dialect: Dialect): string[] =>
     kinds[kind].check({}, inputs, naming("x"), [], dialect).failures.map(({ path }) => path);
   const v2Only: [keyof typeof kinds, Properties, string][] = [
@@ -203,7 +203,7 @@ describe("what only one dialect carries is refused by the other's check", () => 
     expect(failures(kind, { ...base, [key]: value }, "v2")).toEqual([]);
   });
 
-  test("a CPU flavour with virtual CPUs of its own goes with v2 only", () => {
+  test("a CPU flavour with its own virtual CPUs requires v2", () => {
     const inputs = { templateId: "t", computeType: "CPU", cpuFlavorIds: ["cpu3c-4", "cpu5c-8"] };
     expect(failures("ServerlessEndpoint", inputs, "v1")).toEqual(["cpuFlavorIds", "cpuFlavorIds"]);
     expect(failures("ServerlessEndpoint", inputs, "v2")).toEqual([]);
@@ -223,13 +223,13 @@ describe("what only one dialect carries is refused by the other's check", () => 
     ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", vcpuCount: 3 }, ["vcpuCount"]],
     ["ServerlessEndpoint", { templateId: "t", cpuFlavorIds: ["cpu3c"] }, ["cpuFlavorIds"]],
     ["ServerlessEndpoint", { templateId: "t", computeType: "CPU", gpuTypeIds: ["NVIDIA L4"] }, ["gpuTypeIds"]],
-  ])("%s %j goes with v1 only", (kind, inputs, paths) => {
+  ])("%s %j requires v1", (kind, inputs, paths) => {
     expect(failures(kind, inputs, "v2")).toEqual(paths);
     expect(failures(kind, inputs, "v1")).toEqual([]);
   });
 });
 
-test("credentials change in place by v1; by v2 they are replaced: made, named by the template, deleted", async () => {
+test("credentials are updated in place by v1 and replaced by v2: created, set in the template, deleted", async () => {
   const { ContainerRegistryAuth, Template } = kinds;
   const first = ContainerRegistryAuth.check({}, { name: "one", username: "u", password: "p" }, naming()).inputs;
   const second = { ...first, name: "two", password: "q" };
@@ -248,7 +248,7 @@ test("credentials change in place by v1; by v2 they are replaced: made, named by
   expect(reading?.inputs["containerRegistryAuthId"]).toBe(made.id);
 });
 
-test("a load balancer's url is the address that takes its requests", async () => {
+test("a load balancer's url is the address of its requests", async () => {
   const { template } = await deploy("v2");
   const { ServerlessEndpoint } = kinds;
   const inputs = ServerlessEndpoint.check(
@@ -262,7 +262,7 @@ test("a load balancer's url is the address that takes its requests", async () =>
   expect(reading?.outputs["url"]).toBe(outputs["url"]);
 });
 
-test("REST v2 cannot adopt credentials, because it neither shows nor changes them", async () => {
+test("REST v2 cannot adopt credentials, because it neither returns nor changes them", async () => {
   const inputs = { name: "shared", username: "robot", password: "one password", adoptExisting: true };
   const { id } = await kinds.ContainerRegistryAuth.create(inputs, bench.context({}, "v1"));
   await expect(kinds.ContainerRegistryAuth.create(inputs, bench.context({}, "v2"))).rejects.toThrow(

@@ -68,7 +68,7 @@ async function changeByHand({ kind, input, values: [, value], told }: InputCase,
   expectAnswer(await bench.rest("PATCH", `${path}/${id}`, body), 200);
 }
 
-describe("a property that was changed behind our back is found by a refresh and put right by the next deployment", () => {
+describe("a property that was changed outside the stack is found by a refresh and reverted by the next deployment", () => {
   test.each(readable)("$kind: $input", async (one) => {
     const { kind, input, values, along } = one;
     const lifecycle = kinds[kind];
@@ -108,7 +108,7 @@ describe("a property that was changed behind our back is found by a refresh and 
   });
 });
 
-test("a volume that somebody enlarged cannot be made smaller: the check says so before anything is done", async () => {
+test("a volume that was enlarged outside the stack cannot shrink: the check fails first", async () => {
   const { NetworkVolume } = kinds;
   const wanted = NetworkVolume.check({}, bases.NetworkVolume, naming("grown-dev")).inputs;
   const { id, outputs } = await NetworkVolume.create(wanted, bench.context());
@@ -123,8 +123,8 @@ test("a volume that somebody enlarged cannot be made smaller: the check says so 
   ]);
 });
 
-describe("an object that was deleted behind our back", () => {
-  test.each(Object.keys(bases))("%s is gone to a refresh, and deleting it again is success", async (name) => {
+describe("an object that was deleted outside the stack", () => {
+  test.each(Object.keys(bases))("%s is removed by a refresh, and deleting it again succeeds", async (name) => {
     const found = Object.entries(kinds).find(([kind]) => kind === name);
     if (!found) throw new Error(name);
     const [, lifecycle] = found;

@@ -27,7 +27,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
   const context = () => bench.context({}, dialect);
   const inputsOf = (inputs: Properties, name?: string) => ServerlessEndpoint.check({}, inputs, naming(name)).inputs;
 
-  test("begins with 1, also where the response to its create got lost", async () => {
+  test("is 1 for a new endpoint, also if the response to its create was lost", async () => {
     const { templateId } = await endpointByHand();
     const made = await ServerlessEndpoint.create(inputsOf({ templateId, workersMax: 0 }, `made${count}`), context());
     bench.proxy.inject({ method: "POST", path: /endpoints|serverless/ }, { kind: "dropAfterAnswer" });
@@ -36,7 +36,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     expect([made.outputs["version"], found.outputs["version"]]).toEqual([1, 1]);
   });
 
-  test("is the service's where an endpoint is taken over, imported or looked up", async () => {
+  test("is the service's for adopted, imported and looked-up endpoints", async () => {
     const { id, name, templateId } = await endpointByHand();
     const imported = await ServerlessEndpoint.read(id, {}, context());
     expect(imported?.outputs["version"]).toBe(3);
@@ -45,7 +45,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
     expect((await ServerlessEndpoint.create(inputs, context())).outputs["version"]).toBe(3);
   });
 
-  test("costs a refresh no request of its own", async () => {
+  test("costs a refresh no extra request", async () => {
     const { templateId } = await endpointByHand();
     const inputs = inputsOf({ templateId, workersMax: 0, computeType: "CPU" }, `refreshed${count}`);
     const { id, outputs } = await ServerlessEndpoint.create(inputs, context());
@@ -56,7 +56,7 @@ describe.each<Dialect>(["v1", "v2"])("the version of an endpoint by REST %s", (d
   });
 });
 
-test("a look-up of a load balancer has the address that takes its requests", async () => {
+test("a lookup of a load balancer returns the address of its requests", async () => {
   const { templateId } = await endpointByHand();
   const inputs = ServerlessEndpoint.check(
     {},

@@ -82,7 +82,7 @@ describe.each(accounts)("an account with %s", (_name, others, bench) => {
   }
 
   // 1,200 objects, created one by one.
-  test("has room for the lifecycle of every kind", { timeout: 240_000 }, async () => {
+  test("supports the lifecycle of every kind", { timeout: 240_000 }, async () => {
     const template = await create("Template", "chat", { imageName: "acme/echo:1" });
     const endpoint = (name: string, workersMax = 0) =>
       create("ServerlessEndpoint", name, { templateId: template.id, workersMax, gpuTypeIds: ["NVIDIA L4"] });

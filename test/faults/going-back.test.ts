@@ -17,7 +17,7 @@ const template = async (name: string): Promise<string> =>
 const [good, broken] = [await template("echo"), await template("fail")];
 const verify = { input: { text: "pong" }, expect: { output: { text: "pong" } }, timeout: 600 };
 
-describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (spoken) => {
+describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (spoken) => {
   let count = 0;
   let id: string;
   let deployed: Properties;
@@ -43,7 +43,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
   const templateNow = async (): Promise<unknown> =>
     (await ServerlessEndpoint.read(id, { ...deployed, templateId: "" }, context()))?.inputs["templateId"];
 
-  test("a response that is lost is asked for again", async () => {
+  test("a lost response is retried", async () => {
     bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 2);
     const failure = await fail(deployed);
     expect(failure.message).toMatch(/^\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving/);
@@ -51,7 +51,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(await templateNow()).toBe(good);
   });
 
-  test("one that is lost every time is looked up: what is back is back", async () => {
+  test("a response that is lost every time leads to a lookup, which finds the rollback", async () => {
     bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 100);
     const failure = await fail(deployed);
     expect(failure.message).toMatch(/^\S+ \(version 2\) failed its verification; \S+ \(version 1\) keeps serving/);
@@ -59,7 +59,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(failure.outputs).not.toHaveProperty("unverified");
   });
 
-  test("one that is refused says what runs and how to mend it, and the next deployment sets it back", async () => {
+  test("a rejected rollback names the running version and the fix, and the next deployment rolls back", async () => {
     bench.proxy.inject(settingBack, { kind: "status", status: 403 }, 1);
     const stuck = await fail(deployed);
     const path = spoken === "v1" ? "v1/endpoints" : "v2/serverless";
@@ -75,7 +75,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(await templateNow()).toBe(good);
   });
 
-  test("the command that mends it by hand keeps the endpoint among those that updates of the template reach", async () => {
+  test("after a manual rollback by the printed command, updates of the template still reach the endpoint", async () => {
     const { Template } = kinds;
     const made = Template.check({}, { imageName: "acme/echo:1" }, naming(`by-hand-${spoken}`), [], spoken).inputs;
     const { id: templateId, outputs: olds } = await Template.create(made, context());
@@ -100,7 +100,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
   /** The change that names the new template: the one that switches. */
   const switching = { method: "PATCH", body: new RegExp(broken) };
 
-  test("a switch that was made though no response arrived is unverified: taking it back sends the old template", async () => {
+  test("a switch without a response is unverified: reverting it sends the old template", async () => {
     bench.proxy.inject(switching, { kind: "dropAfterAnswer" }, 100);
     // With REST v2 a read of the endpoint would show the switch.
     bench.proxy.inject({ method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) }, { kind: "dropAfterAnswer" }, 100);
@@ -115,7 +115,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(await templateNow()).toBe(good);
   });
 
-  test("a switch that never arrived is made by the next deployment, and set back when that fails", async () => {
+  test("a switch that never arrived is made by the next deployment, and rolled back if that fails", async () => {
     bench.proxy.inject(switching, { kind: "dropBeforeSend" }, 100);
     const unsure = await fail(deployed);
     expect(await templateNow()).toBe(good);
@@ -126,7 +126,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(await templateNow()).toBe(good);
   });
 
-  test("a switch whose process was killed is found by a refresh, so that it can be taken back", async () => {
+  test("a switch of a killed process is found by a refresh and can be reverted", async () => {
     bench.proxy.inject(switching, { kind: "clientGone", carriedOut: true });
     await ServerlessEndpoint.update(id, deployed, inputsOf(broken), context()).catch(() => {});
     bench.proxy.clear();
@@ -137,7 +137,7 @@ describe.each<Dialect>(["v1", "v2"])("setting an endpoint back with REST %s", (s
     expect(await templateNow()).toBe(good);
   });
 
-  test("a Ctrl-C while the switch is on its way waits for its response, so the state says what runs", async () => {
+  test("a Ctrl-C during the switch waits for its response, so that the state is correct", async () => {
     const stop = new AbortController();
     bench.proxy.inject(switching, { kind: "delay", ms: 200 });
     // The 2 s that a response is waited for are real ones.

@@ -29,7 +29,7 @@ afterEach(async () => {
   made = undefined;
 });
 
-test("the table has every input of every kind", () => {
+test("the table contains every input of every kind", () => {
   const outputs = new Set(["revision", "url", "version", "reference"]);
   // It runs jobs, as JobInvoke does: test/unit/provider/resources/verify.test.ts has its changes.
   const runsJobs = new Set(["verify"]);
@@ -41,7 +41,7 @@ test("the table has every input of every kind", () => {
   expect(cases.map(({ kind, input }) => `${kind} ${input}`).sort()).toEqual(inputs.sort());
 });
 
-describe("what the preview says is what happens", () => {
+describe("a deployment does what its preview says", () => {
   test.each(rows)("$kind: $input $step", async ({ kind, input, was, is, one }) => {
     const lifecycle = kinds[kind];
     // Only an object whose name the program sets can be adopted.

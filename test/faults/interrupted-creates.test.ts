@@ -10,7 +10,7 @@ import { objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench();
 
-describe.each(await objectCases(bench))("a $kind of a killed process", ({ kind, news, create, held, unique }) => {
+describe.each(await objectCases(bench))("the $kind of a killed process", ({ kind, news, create, held, unique }) => {
   const lifecycle = kinds[kind];
   const idsOf = async (name: string): Promise<string[]> =>
     (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [String(one["id"])] : []));
@@ -25,7 +25,7 @@ describe.each(await objectCases(bench))("a $kind of a killed process", ({ kind, 
     return id;
   }
 
-  test("is left alone by the next create of the resource, which generates another name and sends one request", async () => {
+  test("is left untouched by the next create, which generates another name and sends one request", async () => {
     const generated = (): Properties =>
       lifecycle.check({}, news, autoNaming(`urn:pulumi:dev::shop::serverless-compute:index:${kind}::left`)).inputs;
     const id = await leave(generated(), true);
@@ -42,7 +42,7 @@ describe.each(await objectCases(bench))("a $kind of a killed process", ({ kind, 
     expect(await bench.held(held)).toContainEqual(expect.objectContaining({ id }));
   });
 
-  test("is left alone by the next create under the same name of the program, unless adoptExisting asks for it", async () => {
+  test("is left untouched by the next create under the same program-set name, unless adoptExisting is set", async () => {
     const name = `set-${kind}`;
     const inputs = lifecycle.check({}, { ...news, name }, naming()).inputs;
     const id = await leave(inputs, false);

@@ -171,12 +171,12 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
     ...(onCpu ? { computeType: "CPU" } : {}),
   });
 
-  test("the table has every optional property", () => {
+  test("the table contains every optional property", () => {
     const named = rows.filter(({ kind, property }) => optional(dialect).includes(`${kind} ${property}`));
     expect(named.map(({ kind, property }) => `${kind} ${property}`).sort()).toEqual(optional(dialect).sort());
   });
 
-  test.each(shown)("$kind: $property left out accepts every value", async ({ kind, values, fields, ...row }) => {
+  test.each(shown)("$kind: $property accepts every value if omitted", async ({ kind, values, fields, ...row }) => {
     const { changes, refreshed, state } = await deployed(kind, newsOf({ kind, values, ...row }));
     for (const value of values) {
       const after = await refreshed(state, fields(value));
@@ -192,7 +192,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
     const acceptsAny = dialect === "v2" && row.property === "gpuTypeIds";
     return fallback === undefined || acceptsAny ? [] : [{ ...row, fallback }];
   });
-  test.each(withDefault)("$kind: $property set to its default is drift if it differs", async ({ fallback, ...row }) => {
+  test.each(withDefault)("$kind: $property set to its default detects drift from it", async ({ fallback, ...row }) => {
     const { changes, refreshed, state } = await deployed(row.kind, { ...newsOf(row), [row.property]: fallback });
     const after = await refreshed(state, row.fields(row.values.at(-1) ?? ""));
     expect(changes(after)).toEqual([row.property]);

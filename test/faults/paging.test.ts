@@ -17,7 +17,7 @@ async function create(kind: Kind, name: string, news: Properties) {
 const images = async (): Promise<(string | undefined)[]> =>
   (await context().clients.management.listEndpoints()).map(({ container }) => container?.imageName);
 
-test("with one object on a page, every decision uses the whole list", async () => {
+test("with one object per page, every decision uses the whole list", async () => {
   const { Template } = kinds;
   for (const name of ["other-a", "other-b"]) await create("Template", name, { imageName: "other:1" });
   const template = await create("Template", "chat", { imageName: "acme/echo:1" });

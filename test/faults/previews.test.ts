@@ -81,7 +81,7 @@ afterEach(async () => {
   made = undefined;
 });
 
-describe("the outputs of the plugin's previews are those of the calls that follow", () => {
+describe("previews of the plugin return the outputs of the calls that follow", () => {
   test.each(rows)("$kind: $input $step", async ({ kind, input, along, was, is }) => {
     const inputsOf = (more: Properties, state: Properties = {}): Properties =>
       kinds[kind].check(state, { ...bases[kind], ...along, ...more }, naming("subject-dev")).inputs;
@@ -105,7 +105,7 @@ describe("the outputs of the plugin's previews are those of the calls that follo
   });
 });
 
-test("what is unknown within a map stays there alone, and makes unknown only what is made of it", async () => {
+test("an unknown value in a map makes only itself and derived outputs unknown", async () => {
   const news = { ...bases.Template, env: { A: "1", B: Unknown.value } };
   const { inputs } = kinds.Template.check({}, news, naming("subject-dev"));
   const { outputs } = await create("Template", inputs, true);
@@ -113,7 +113,7 @@ test("what is unknown within a map stays there alone, and makes unknown only wha
   expect(outputs["env"]).toEqual({ A: "1", B: Unknown.value });
 });
 
-test("the version of an endpoint is not previewed: a change of its template counts too", async () => {
+test("the version of an endpoint is unknown in previews, because a changed template increases it", async () => {
   const templateId = stringAt(
     await bench.rest("POST", "/templates", { name: "counted", imageName: "a:1", isServerless: true }),
     "id",
@@ -130,7 +130,7 @@ test("the version of an endpoint is not previewed: a change of its template coun
   await kinds.ServerlessEndpoint.delete(id, real, bench.context());
 });
 
-test("a double that an update deletes is not in its preview", async () => {
+test("a duplicate that an update deletes is not in its preview", async () => {
   const inputs = kinds.NetworkVolume.check({}, bases.NetworkVolume, naming("subject-dev")).inputs;
   made = { kind: "NetworkVolume", ...(await create("NetworkVolume", inputs, false)) };
   const double = stringAt(

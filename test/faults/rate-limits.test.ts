@@ -34,7 +34,7 @@ const isRefused = async (): Promise<boolean> => {
   return (await send("GET", `${new URL(baseUrl).origin}/v2/templates`, { key: apiKey })).status === 429;
 };
 
-test("a deployment that meets a used-up limit waits until the service takes requests again, and shows that", async () => {
+test("a deployment that exceeds a limit waits until the service accepts requests again, and reports the wait", async () => {
   const end = await useUp(0);
   expect(await isRefused()).toBe(true);
   bench.asked();
@@ -49,7 +49,7 @@ test("a deployment that meets a used-up limit waits until the service takes requ
   expect(bench.asked()).toEqual(["GET", "GET", "POST"].map((method) => `${method} /v2/network-volumes`));
 });
 
-test("the request that uses it up is the last one before the wait: none is sent to be refused", async () => {
+test("the request that uses up a limit is the last one before the wait", async () => {
   const end = await useUp(1);
   const one = context();
   const list = () => one.clients.management.listTemplates(callOptions(one));
@@ -62,7 +62,7 @@ test("the request that uses it up is the last one before the wait: none is sent 
   expect(one.shown).toEqual([expect.stringMatching(/^rate limit reached; continuing in \d\d s$/)]);
 });
 
-test("a call that may not wait that long fails as rate limited, with the time, and says so to a person", async () => {
+test("a call that cannot wait that long fails as rate limited and names the wait", async () => {
   await useUp(0);
   const one = context();
   const error = await apiErrorOf(one.clients.management.listTemplates({ deadline: 2000 }));

@@ -32,7 +32,7 @@ async function createMany(one: ObjectCase, count: number, context: Context, para
 }
 
 describe.each(cases)("requests for 40 of $kind", (one) => {
-  test("one per create; none without a change; one list per refresh; one per delete, two of some kinds", async () => {
+  test("sends one per create, none without a change, one list per refresh, and one per delete, two for some kinds", async () => {
     const lifecycle = kinds[one.kind];
     bench.asked();
     const made = await createMany(one, 40, bench.context());
@@ -60,7 +60,7 @@ describe.each(cases)("requests for 40 of $kind", (one) => {
   });
 });
 
-test("a refresh of 200 resources of four kinds in waves of 8 takes 4 requests, and by v2 the catalog once", async () => {
+test("a refresh of 200 resources of four kinds in waves of 8 sends 4 requests, and v2 reads the catalog once", async () => {
   const four = cases.filter(({ kind }) => kind !== "ContainerRegistryAuth");
   const made: Deployed[] = [];
   for (const one of four) made.push(...(await createMany(one, 50, bench.context())));
@@ -82,7 +82,7 @@ test("a refresh of 200 resources of four kinds in waves of 8 takes 4 requests, a
   for (const { kind, id, outputs } of [...mixed].reverse()) await kinds[kind].delete(id, outputs, context);
 });
 
-test("a refresh of endpoints on CPUs reads no catalog, and takes one list by v1, one and the template's by v2", async () => {
+test("a refresh of CPU endpoints reads no catalog, and sends one list with v1, or one and the templates' with v2", async () => {
   const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
   if (!endpoint) throw new Error("unreachable");
   const { gpuTypeIds: _, ...news } = endpoint.news;
@@ -96,7 +96,7 @@ test("a refresh of endpoints on CPUs reads no catalog, and takes one list by v1,
 });
 
 if (dialect === "v1")
-  test("an endpoint that has to be scaled to zero first costs two more", async () => {
+  test("an endpoint that must be scaled to zero first costs two more", async () => {
     const endpoint = cases.find(({ kind }) => kind === "ServerlessEndpoint");
     const news = { ...endpoint?.news, workersMax: 3 };
     const { ServerlessEndpoint } = kinds;
@@ -109,7 +109,7 @@ if (dialect === "v1")
     expect(bench.asked()).toEqual(["DELETE", "PATCH", "DELETE"].map((method) => `${method} /v1/endpoints/${id}`));
   });
 
-test("an update is one request; of a template by v1 two, for what is not to be changed is read first", async () => {
+test("an update sends one request; a template in v1 two, because unchanged fields are read first", async () => {
   for (const one of cases) {
     const lifecycle = kinds[one.kind];
     const [made] = await createMany(one, 1, bench.context());
@@ -131,7 +131,7 @@ test("an update is one request; of a template by v1 two, for what is not to be c
   }
 });
 
-test("a 429 in a crowd of creates holds them all back and starts no herd", async () => {
+test("a 429 among many creates delays all of them, without a burst afterwards", async () => {
   const volume = cases.find(({ kind }) => kind === "NetworkVolume");
   if (!volume) throw new Error("unreachable");
   bench.proxy.inject({ method: "POST" }, { kind: "status", status: 429, retryAfter: "1" });

@@ -27,7 +27,7 @@ const endpoints = async (): Promise<string[]> =>
 
 beforeEach(() => bench.proxy.clear());
 
-test("an endpoint whose process was killed after its verification is a leftover; the next deployment creates its own", async () => {
+test("an endpoint whose process was killed after its verification is unmanaged; the next deployment creates its own", async () => {
   const deployment = createDeployment();
   const { state, up, destroy } = deployment;
   const killed = { ...run(), killed: () => state.resources.has("Template-app") };
@@ -41,7 +41,7 @@ test("an endpoint whose process was killed after its verification is a leftover;
   expect(await heldObjects(bench)).toEqual([]);
 });
 
-test("an endpoint that fails its verification stays in the state as unfinished until it is repaired", async () => {
+test("an endpoint that fails its verification stays in state as unfinished until it is repaired", async () => {
   const { state, up, destroy } = createDeployment();
   await expect(up(programOf("answer"), run())).rejects.toThrow("was made, but it failed its verification");
   const [made] = await endpoints();

@@ -39,7 +39,7 @@ function asked(): { updates: number; jobs: number; looks: number; polls: number;
   return counts;
 }
 
-test("a change of scaling runs no job and no rollout; one of the version costs an update and a job each, and limited polls of workers", async () => {
+test("a scaling change runs no job and no rollout; a new version costs one update and one job each, and limited polls of workers", async () => {
   const { up, destroy, state } = createDeployment();
   await up(programOf(1, 2), run());
   const ids = names.map((name) => state.resources.get(`ServerlessEndpoint-${name}`)?.id ?? "");

@@ -146,7 +146,7 @@ afterEach(async () => {
 });
 
 test.each(seeds)(
-  "schedule %i: one more deployment ends in the old or the new version, verified, with nothing left over",
+  "schedule %i: one more deployment ends in the old or the new version, verified, with no unfinished objects",
   schedule,
   180_000,
 );

@@ -85,7 +85,7 @@ afterEach(async () => {
 });
 
 test.each(seeds)(
-  "schedule %i: no duplicates; a successful run leaves nothing; state and service agree after one more run",
+  "schedule %i: no duplicates, nothing unfinished after a successful run, and state equals service after one more",
   schedule,
   120_000,
 );

@@ -104,7 +104,7 @@ async function noteStore(): Promise<void> {
   }
 }
 
-test("no secret is in what verbs tell, fail with or keep in plain, nor in the service's logs and store but for its secret store", async () => {
+test("no secret is in progress, errors, plain state, the service's logs, or its tables other than the secret store", async () => {
   const rows = [
     { kind: "Secret", news: { value: secrets.value, description: planted }, later: { value: secrets.later } },
     {

@@ -30,13 +30,13 @@ describe("the scan of a service's folder", () => {
     await stop(0);
   }
 
-  test("takes the secret store and the key file as the places that they are", async () => {
+  test("accepts secrets in the secret store and in the key file", async () => {
     await serve(secretValue(), "harmless");
     await discardServiceFolder(folder);
     expect(existsSync(folder)).toBe(false);
   });
 
-  test("finds a secret in a table of the store, and removes the folder all the same", async () => {
+  test("finds a secret in a table of the store, and still removes the folder", async () => {
     const secret = secretValue();
     await serve(secret, `it is ${secret}`);
     await expect(discardServiceFolder(folder)).rejects.toThrow(
@@ -46,7 +46,7 @@ describe("the scan of a service's folder", () => {
     giveAway(secret);
   });
 
-  test("finds a secret in a log and in a file of any other name, at any depth", async () => {
+  test("finds a secret in logs and in any other file, at any depth", async () => {
     const secret = secretValue();
     await serve(secret, "harmless");
     await appendFile(join(folder, "service.log"), JSON.stringify({ msg: JSON.stringify({ secret }) }));
@@ -67,7 +67,7 @@ describe("the scan of texts", () => {
     ["in JSON within JSON", JSON.stringify({ a: JSON.stringify({ b: awkward }) })],
     ["in an address", `http://127.0.0.1/?key=${encodeURIComponent(awkward)}`],
     ["in base64", Buffer.from(awkward).toString("base64")],
-  ])("finds a secret %s and names its place, not itself", (_how, text) => {
+  ])("finds a secret %s and reports its place, not its value", (_how, text) => {
     const known = new Map([[awkward, "the API key"]]);
     expect(
       leaksIn(
@@ -80,7 +80,7 @@ describe("the scan of texts", () => {
     ).toEqual(["the API key is in here"]);
   });
 
-  test.each(Object.entries(longSecrets()))("finds a long one (%s) that is cut at either end", (_name, secret) => {
+  test.each(Object.entries(longSecrets()))("finds a long secret (%s) that is cut at either end", (_name, secret) => {
     const known = new Map([[secret, "the API key"]]);
     for (const text of [
       secret.slice(0, 60),
@@ -92,7 +92,7 @@ describe("the scan of texts", () => {
     expect(leaksIn([["here", longSecrets().text]], known)).toEqual([]);
   });
 
-  test("has no form so short that it is anywhere", () => {
+  test("uses no form shorter than 6 characters", () => {
     expect(formsOf("short!").every((form) => form.length >= 6)).toBe(true);
   });
 
@@ -106,7 +106,7 @@ describe("the scan of texts", () => {
     ],
     ["an input", { query: "mutation { updateRegistryAuth(input: $i) { id } }", variables: { i: { password: "V" } } }],
     ["the document", { query: 'mutation { secretCreate(input: { name: "n", value: "V" }) { id } }' }],
-  ])("knows the secrets that requests carry in %s", (_where, body) => {
+  ])("notes the secrets that requests carry in %s", (_where, body) => {
     const secret = secretValue();
     noteSentSecrets(JSON.stringify(body).replace(/V(?=\\?")/, secret));
     expect(() => expectNoSecretIn([["a log", `so ${secret} it is`]])).toThrow("a secret value is in a log");
@@ -115,7 +115,7 @@ describe("the scan of texts", () => {
   });
 });
 
-test("a run whose own output repeats a secret fails", async () => {
+test("a run fails if its own output contains a secret", async () => {
   // Below the repository, where the packages are found.
   const own = join(process.cwd(), ".serverless-compute");
   await mkdir(own, { recursive: true });
@@ -148,7 +148,7 @@ test("a run whose own output repeats a secret fails", async () => {
   }
 });
 
-test("a secret that is too short to be told from chance is not looked for", () => {
+test("a secret that is too short to be significant is ignored", () => {
   noteSecret("abc", "the API key");
   expect(() => expectNoSecretIn([["a log", "abc"]])).not.toThrow();
 });

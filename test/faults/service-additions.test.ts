@@ -10,7 +10,7 @@ import type { ObjectKind } from "./support/kinds";
 
 const bench = await useLifecycleBench();
 
-describe("what the service adds is no drift", () => {
+describe("fields and values added by the service are not drift", () => {
   /** Reads an object from a made-up response with the state of a deployment of `news`. Returns the differences. */
   async function changesOf(kind: ObjectKind, news: Properties, answer: object): Promise<string[]> {
     const id = String(propertiesIn(answer)["id"]);

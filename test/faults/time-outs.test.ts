@@ -20,7 +20,7 @@ const changes: Record<(typeof cases)[number]["kind"], Properties> = {
   ContainerRegistryAuth: { password: "qqqq" },
 };
 
-describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create }) => {
+describe.each(cases)("the custom timeout of a $kind", ({ kind, news, create }) => {
   const lifecycle = kinds[kind];
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more }, naming(name)).inputs;
@@ -39,7 +39,7 @@ describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create }) =>
     return { message, took };
   }
 
-  test("bounds each verb with all its calls, tries and looks, and its failure names it", async () => {
+  test("bounds each verb with all its calls, retries and lookups, and the error names it", async () => {
     const name = freshName();
     const { id, outputs } = await lifecycle.create(inputsOf(name), bench.context());
     const timeout = 3000;
@@ -62,7 +62,7 @@ describe.each(cases)("a custom time-out of a $kind", ({ kind, news, create }) =>
   });
 });
 
-test("a time-out that is over while the answer to a create is on its way leaves no orphan of any kind", async () => {
+test("a timeout during a create with a late response leaves no orphan of any kind", async () => {
   // A fifth of the time-out is for the look that finds what was made, on a busy machine too; all kinds wait at once.
   const timeout = 10_000;
   await Promise.all(
@@ -82,7 +82,7 @@ test("a time-out that is over while the answer to a create is on its way leaves 
   );
 });
 
-test("a time-out that is over fails no other create that waits for the same list", async () => {
+test("a timeout fails no other create that waits for the same list", async () => {
   const { NetworkVolume } = kinds;
   const context = bench.context({ clock: systemClock });
   const create = (timeout: number | undefined) =>
@@ -98,7 +98,7 @@ test("a time-out that is over fails no other create that waits for the same list
 
 // By REST v2 no endpoint is bound to a template, so there is nothing to wait for.
 if (dialect === "v1")
-  test("a template's wait for its release ends with its time-out, and the template stays in the state", async () => {
+  test("a template's wait for its release ends at the timeout, and the template stays in state", async () => {
     const { Template, ServerlessEndpoint } = kinds;
     const made = await Template.create(
       Template.check({}, { imageName: "a:1" }, naming(freshName())).inputs,

@@ -11,7 +11,7 @@ const cases = await objectCases(bench);
 let count = 0;
 const freshName = (): string => `odd${count++}-dev`;
 
-describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, news, create, held, readById }) => {
+describe.each(cases)("an unreadable object of kind $kind", ({ kind, news, create, held, readById }) => {
   const lifecycle = kinds[kind];
   const inputsOf = (name: string): Properties => lifecycle.check({}, news, naming(name)).inputs;
   const make = async (name: string) => lifecycle.create(inputsOf(name), bench.context());
@@ -24,7 +24,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
       withLists(answer, (list) => list.map((one) => (ids.includes(String(one["id"])) ? { ...one, name: 7 } : one))),
     );
 
-  test("spoils no create, refresh or delete of the others, and is told once", async () => {
+  test("affects no create, refresh or delete of others, and is reported once", async () => {
     const [stranger, mine] = [await make(freshName()), await make(freshName())];
     spoil(stranger.id);
     const context = bench.context();
@@ -38,7 +38,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
     expect(told()).toEqual([expect.stringContaining('.name" in the response is invalid')]);
   });
 
-  test("is an error for its own resource, or read by its id, and never taken for gone", async () => {
+  test("is an error for its own resource, or read by its id, and never treated as deleted", async () => {
     const mine = await make(freshName());
     spoil(mine.id);
     const reading = lifecycle.read(mine.id, mine.outputs, bench.context());
@@ -49,7 +49,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
       );
   });
 
-  test("is not made a second time when it may be what a lost create made", async () => {
+  test("is not created a second time if it may be the result of a lost create", async () => {
     const name = freshName();
     bench.proxy.inject(create, { kind: "dropAfterAnswer" });
     bench.proxy.alter(listMatch(held), (answer) =>
@@ -62,7 +62,7 @@ describe.each(cases)("an object of kind $kind that cannot be read", ({ kind, new
   });
 });
 
-test("a list of things that are no objects of the service reads as no answer, not as everything deleted", async () => {
+test("a list of unexpected elements is an invalid response, not an empty list", async () => {
   const { ContainerRegistryAuth } = kinds;
   const { inputs } = ContainerRegistryAuth.check({}, { username: "robot", password: "pppp" }, naming(freshName()));
   const { id, outputs } = await ContainerRegistryAuth.create(inputs, bench.context());

@@ -13,7 +13,7 @@ const templateId = stringAt(
   "id",
 );
 
-describe("an update touches nothing that no input speaks of", () => {
+describe("an update leaves untouched", () => {
   const others = {
     isPublic: true,
     category: "AMD",
@@ -25,7 +25,7 @@ describe("an update touches nothing that no input speaks of", () => {
     config: { a: 1 },
   };
 
-  test("of a template: what others set by GraphQL or REST stays", async () => {
+  test("fields of a template that others set by GraphQL or REST", async () => {
     const { Template } = kinds;
     const inputs = Template.check({}, { imageName: "a:1" }, naming("others-dev")).inputs;
     const { id, outputs } = await Template.create(inputs, bench.context());
@@ -50,7 +50,7 @@ describe("an update touches nothing that no input speaks of", () => {
     });
   });
 
-  test("of an endpoint: its environment and what only GraphQL can set stay", async () => {
+  test("the environment of an endpoint and fields that only GraphQL can set", async () => {
     const { ServerlessEndpoint } = kinds;
     const inputs = ServerlessEndpoint.check({}, { templateId }, naming("others-dev")).inputs;
     const { id, outputs } = await ServerlessEndpoint.create(inputs, bench.context());
@@ -71,7 +71,7 @@ describe("an update touches nothing that no input speaks of", () => {
   });
 });
 
-describe("a service that knows fewer fields of a template", () => {
+describe("a service that supports fewer fields of a template", () => {
   const asked: string[] = [];
   let saved: unknown;
   const server = startFaultyServer(({ body }) => {
@@ -86,7 +86,7 @@ describe("a service that knows fewer fields of a template", () => {
   });
   afterAll(async () => (await server).close());
 
-  test("is asked for those that it knows, and gets them back", async () => {
+  test("receives and returns only the fields that it supports", async () => {
     const { origin } = await server;
     const addresses = { baseUrl: `${origin}/v1`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
     const clients = createClients({ apiKey: "sck-key-of-the-test", ...addresses });
@@ -105,7 +105,7 @@ describe("a service that knows fewer fields of a template", () => {
   });
 });
 
-test("a template that is gone fails an update as missing", async () => {
+test("an update of a deleted template fails as missing", async () => {
   const { management } = bench.context().clients;
   await expect(management.updateTemplate("nosuchtemp", { readme: "x" })).rejects.toMatchObject({ category: "missing" });
 });

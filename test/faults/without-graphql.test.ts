@@ -39,7 +39,7 @@ async function update({ kind, id, inputs, outputs }: Deployed, changes: Properti
   await kinds[kind].update(id, outputs, news, context());
 }
 
-test("in dialect v2 every kind lives without REST v1 and GraphQL", async () => {
+test("in dialect v2 every kind works without REST v1 and GraphQL", async () => {
   const secret = await create("Secret", { value: "open sesame" });
   const auth = await create("ContainerRegistryAuth", { username: "robot", password: "quiet word" });
   const volume = await create("NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" });

@@ -65,7 +65,7 @@ async function startLocalService(room: CleanRoom, node: string, ...more: string[
 }
 
 describe.each(rooms.map(({ version, node }) => [version, node] as const))("under Node %s", (version, node) => {
-  describe.skipIf(node === "")("a folder that has nothing but the packages", () => {
+  describe.skipIf(node === "")("an empty folder with the packages", () => {
     let room: CleanRoom;
     beforeAll(async () => {
       room = await createCleanRoom(node);
@@ -77,7 +77,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       else await room.remove();
     });
 
-    it("installs them with --engine-strict, and all that they need", async () => {
+    it("installs them with --engine-strict and all dependencies", async () => {
       expect((await succeed(room, "node", ["-v"])).trim()).toBe(`v${version}`);
       const { devDependencies } = manifestShape.parse(
         JSON.parse(await readFile(join(repository, "package.json"), "utf8")),
@@ -117,7 +117,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       await succeed(room, "node", ["entries.mjs"]);
     });
 
-    it("has a plugin that the engine can start", async () => {
+    it("contains a plugin that the engine can start", async () => {
       const plugin = join("node_modules", "pulumi-serverless-compute", "bin", "pulumi-resource-serverless-compute");
       const printed = JSON.parse(await succeed(room, "pulumi", ["package", "get-schema", `./${plugin}`]));
       const { name, version, resources } = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
@@ -153,7 +153,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
     // Each Node deploys another form of the program first; every form is run under every Node.
     const turn = rooms.findIndex((one) => one.version === version) % forms.length;
     const [deployed, ...others] = [...forms.slice(turn), ...forms.slice(0, turn)];
-    it(`starts the service and deploys the README's program (${deployed?.file}) against it, to its end`, async () => {
+    it(`starts the service and deploys the README's program (${deployed?.file}) against it, from create to destroy`, async () => {
       const text = await codeOf("README.md", "ts");
       for (const { file, module } of forms) await room.write(file, programAs(text, module));
       await room.write(
@@ -193,7 +193,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       expect(await readFile(join(room.folder, "data", "service.log"), "utf8")).toMatch(/"msg":"stopped"\}\s*$/);
     });
 
-    it("stops the service when npx is told to stop, which tells only its shell", async () => {
+    it("stops the service when npx is stopped, which signals only its shell", async () => {
       const args = ["serverless-compute-local", "start", "--port", "0", "--json", "--data", "data"];
       const npx = spawn("npx", args, { cwd: room.folder, env: room.env, stdio: ["ignore", "pipe", "ignore"] });
       const [line] = await once(createInterface({ input: npx.stdout }), "line");
@@ -204,7 +204,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       await expect(fetch(serverlessUrl)).rejects.toThrow("fetch failed");
     });
 
-    it("runs handlers in TypeScript where Node strips types, and says what is missing where it does not", async () => {
+    it("runs TypeScript handlers if Node strips types, and otherwise names the requirement", async () => {
       const strips = (await succeed(room, "node", ["-p", "Boolean(process.features.typescript)"])).trim() === "true";
       await room.write("typed.ts", "export default ({ input }: { input: { n: number } }): number => input.n + 1;\n");
       const service = await startLocalService(room, node, "--image", "typed:1=./typed.ts");

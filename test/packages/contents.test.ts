@@ -34,7 +34,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("has its README and licence, and what is compiled, not what it is compiled from", async () => {
+  it("contains README, licence and compiled code, but no sources", async () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));
     const known =
       /^(README\.md|LICENSE|THIRD-PARTY-NOTICES\.txt|package\.json|bin\/[\w.-]+|dist\/([\w-]+\/)*[\w-]+(\.d\.ts|\.js)|dist\/plugin-[\w.-]+\.cache|dist\/deployment-clients\.js\.LEGAL\.txt|dist\/plugin-schema\.json|console\/page\/[a-z-]+\.(html|css|mjs|svg))$/;
@@ -42,7 +42,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     expect(await readFile(join(folder, "README.md"), "utf8")).toContain(`# ${manifest.name}\n`);
   });
 
-  it("of the service has the files that its console's page names", async () => {
+  it("of the service contains the files of its console's page", async () => {
     if (part !== "service") return expect(files.filter((file) => file.startsWith("console/"))).toEqual([]);
     const texts = await Promise.all(
       ["index.html", "main.mjs"].map((name) => readFile(join(folder, "console/page", name), "utf8")),
@@ -54,7 +54,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     expect(files).toEqual(expect.arrayContaining(named));
   });
 
-  it("leads to files that are there: entry points with their types, and commands that can be run", async () => {
+  it("refers to existing files: entry points with types, and executable commands", async () => {
     const targets = Object.values(manifest.exports).flatMap((one) =>
       typeof one === "string" ? one : Object.values(one),
     );
@@ -69,7 +69,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     }
   });
 
-  it("needs all that it imports, and no more", async () => {
+  it("depends on exactly the packages that it imports", async () => {
     const texts = await Promise.all(
       files
         // Bundles hold what they need.
@@ -84,7 +84,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
     expect([...foreign].filter((name) => !Object.hasOwn(declared, name))).toEqual([]);
   });
 
-  it("has the version, the licence and the lowest Node of the others, and nothing of the machine that packed it", async () => {
+  it("shares version, licence and lowest Node with the others, and contains no machine paths", async () => {
     const common = z.looseObject({ version: z.string(), license: z.string(), engines: z.object({ node: z.string() }) });
     const api = common.parse(JSON.parse(await readFile(join(repository, "api", "package.json"), "utf8")));
     expect(common.strip().parse(manifest)).toEqual(common.strip().parse(api));

@@ -25,7 +25,7 @@ async function succeed(cwd: string, command: string, args: string[], env: NodeJS
 }
 
 if (missing === undefined) {
-  it("a release's Go SDK is found by `go get` at its tag, and no branch has it", async () => {
+  it("a release's Go SDK is found by `go get` at its tag, and is on no branch", async () => {
     const repository = join(folder, "repository");
     const sdk = join(folder, "sdk");
     await mkdir(repository);

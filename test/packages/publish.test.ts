@@ -74,7 +74,7 @@ it("a dry run packs and checks every package, and sends none", async () => {
   expect(published).toEqual([]);
 });
 
-it("publishes each package after those that it needs, byte for byte as it was packed", async () => {
+it("publishes each package after its dependencies, byte for byte as packed", async () => {
   expect(await doneTo([])).toEqual(order.map((name) => [name, "published"]));
   expect(published.map(({ name }) => name)).toEqual(order);
   for (const { name, versions, _attachments } of published) {
@@ -85,12 +85,12 @@ it("publishes each package after those that it needs, byte for byte as it was pa
   }
 });
 
-it("leaves versions alone that are there already: a release that stopped half way is run again", async () => {
+it("skips versions that already exist, so that an interrupted release can be rerun", async () => {
   expect(await doneTo([])).toEqual(order.map((name) => [name, "there already"]));
   expect(published).toHaveLength(order.length);
 });
 
-it("publishes nothing where a package is not the one of the checksums, or is missing", async () => {
+it("publishes nothing if a package is missing or differs from its checksum", async () => {
   const other = await mkdtemp(join(tmpdir(), "publish-"));
   try {
     await cp(folder, other, { recursive: true });

@@ -32,7 +32,7 @@ if (reason !== undefined) console.warn(`The release is made without SDKs: ${reas
 beforeAll(() => makeReleaseAssets(assets, { tag: `v${version}`, ...(reason === undefined ? { sdks } : {}) }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it("has the plugin for each platform, the packages with what they are made of, the schema and the SDKs", async () => {
+it("a release contains the plugin for each platform, the packages with their bills of materials, the schema and the SDKs", async () => {
   const packages = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];
   const ofSdks = [
     `pulumi-serverless-compute-sdk-${version}.tgz`,
@@ -49,7 +49,7 @@ it("has the plugin for each platform, the packages with what they are made of, t
   );
 });
 
-it("names in each bill of materials what an installation brings, and not what builds it", async () => {
+it("a release lists in each bill of materials the installed packages, not the build dependencies", async () => {
   const components = async (name: string): Promise<string[]> => {
     const bom = JSON.parse(await readFile(join(assets, `${name}-${version}.cdx.json`), "utf8"));
     expect(bom).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name, version } } });
@@ -65,7 +65,7 @@ it("names in each bill of materials what an installation brings, and not what bu
   expect(ofProvider.filter((one) => /typescript|vitest|esbuild|fastify/.test(one))).toEqual([]);
 });
 
-it("has the checksum of each file", async () => {
+it("a release contains the checksum of each file", async () => {
   const lines = (await readFile(join(assets, "SHA256SUMS"), "utf8")).trimEnd().split("\n");
   const named = lines.map((line) => line.split("  "));
   expect(named.map(([, name]) => name)).toEqual((await readdir(assets)).filter((name) => name !== "SHA256SUMS").sort());
@@ -79,30 +79,33 @@ it("has the checksum of each file", async () => {
   }
 });
 
-it.each(platforms)("the archive for %s on %s has what that system starts", async (os, arch) => {
-  const { code, stdout } = await run("tar", ["-tzf", join(assets, archive(os, arch))]);
-  expect(code).toBe(0);
-  const files = stdout.split("\n");
-  expect(files).toEqual(
-    expect.arrayContaining([
-      "pulumi-resource-serverless-compute",
-      "dist/plugin.js",
-      "dist/deployment.js",
-      "LICENSE",
-      "THIRD-PARTY-NOTICES.txt",
-    ]),
-  );
-  expect(files.includes("pulumi-resource-serverless-compute.cmd")).toBe(os === "windows");
-});
+it.each(platforms)(
+  "a release contains an archive for %s on %s with the files that the system starts",
+  async (os, arch) => {
+    const { code, stdout } = await run("tar", ["-tzf", join(assets, archive(os, arch))]);
+    expect(code).toBe(0);
+    const files = stdout.split("\n");
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "pulumi-resource-serverless-compute",
+        "dist/plugin.js",
+        "dist/deployment.js",
+        "LICENSE",
+        "THIRD-PARTY-NOTICES.txt",
+      ]),
+    );
+    expect(files.includes("pulumi-resource-serverless-compute.cmd")).toBe(os === "windows");
+  },
+);
 
-it.each(["api", "provider", "service"])("the package %s has its compiled code", async (name) => {
+it.each(["api", "provider", "service"])("a release contains the compiled code of package %s", async (name) => {
   const { name: full } = JSON.parse(await readFile(new URL(`../../${name}/package.json`, import.meta.url), "utf8"));
   const { stdout } = await run("tar", ["-tzf", join(assets, `${full}-${version}.tgz`)]);
   expect(stdout.split("\n")).toContain("package/dist/index.js");
 });
 
 if (reason === undefined) {
-  it("the Node SDK is compiled, and installing it runs no script", async () => {
+  it("a release contains the compiled Node SDK, whose installation runs no script", async () => {
     const place = join(folder, "node-sdk");
     await mkdir(place);
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
@@ -147,13 +150,13 @@ const install = ["plugin", "install", "resource", "serverless-compute", version]
 const os = process.platform === "win32" ? "windows" : process.platform;
 const arch = process.arch === "arm64" ? "arm64" : "amd64";
 
-it("the archive for this machine installs from its file, and serves its schema", async () => {
+it("a release contains an archive for this machine that installs from its file and serves its schema", async () => {
   const installed = await pulumi("from-file", [...install, "--file", join(assets, archive(os, arch))]);
   expect(installed.code, installed.stderr).toBe(0);
   await expectToServe("from-file");
 });
 
-it("Pulumi finds it by its name where the release's files are served", async () => {
+it("a release is found by Pulumi by the plugin's name", async () => {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     const name = request.url?.slice(1) ?? "";
@@ -172,7 +175,7 @@ it("Pulumi finds it by its name where the release's files are served", async () 
   }
 });
 
-it("refuses a tag of another version, and a folder that has something in it", async () => {
+it("the release command rejects a tag of another version and a folder that is not empty", async () => {
   await expect(makeReleaseAssets(join(folder, "other"), { tag: "v9.9.9" })).rejects.toThrow(
     `the release is v9.9.9, but api/package.json has version ${version}`,
   );

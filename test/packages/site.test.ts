@@ -28,7 +28,7 @@ function deadLinks(site: string, page: string): string[] {
 }
 
 describe("the site of docs", () => {
-  it("would be found to have a link to a page or a heading that is not there", async () => {
+  it("fails on a link to a missing page or heading", async () => {
     const site = await mkdtemp(join(tmpdir(), "site-"));
     onTestFinished(() => rm(site, { recursive: true, force: true }));
     await mkdir(join(site, "guides"));
@@ -41,7 +41,7 @@ describe("the site of docs", () => {
 
   // Its tools are 100 MB that only the site needs, so not in every run.
   if (process.env["FULL"])
-    it("is built from a clean clone, and no link on it leads nowhere", { timeout: 300_000 }, async () => {
+    it("builds from a clean clone without dead links", { timeout: 300_000 }, async () => {
       const folder = await mkdtemp(join(tmpdir(), "site-"));
       onTestFinished(() => rm(folder, { recursive: true, force: true }));
       for (const path of sources) {

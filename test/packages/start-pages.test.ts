@@ -54,7 +54,7 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     console.info(`Seconds for each page of Start, from an empty folder: ${JSON.stringify(seconds)}`);
   });
 
-  it.each(followed)("has an endpoint that answers: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
+  it.each(followed)("ends up with a working endpoint: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
     const room = await createCleanRoom(process.execPath);
     onTestFinished(room.remove);
     await fillRelease(room, sdk);

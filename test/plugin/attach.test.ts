@@ -27,7 +27,7 @@ afterAll(async () => {
   await stack.remove();
 });
 
-it("one process under a debugger serves one command after the other, progress included", async () => {
+it("one process under a debugger serves several commands, including progress", async () => {
   await stack.program(`
     const { ServerlessEndpoint, Template } = require("${pluginWay.module}");
     const template = new Template("chat", { imageName: "acme/chat:1" });

@@ -13,7 +13,7 @@ const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
 /** A generator is built once for all; that takes minutes where nothing of it is there yet. */
 const patience = 600_000;
 
-describe("the examples of the schema fit the generated SDKs", () => {
+describe("the schema's examples match the generated SDKs", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "example-types-"));

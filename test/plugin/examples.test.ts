@@ -42,7 +42,7 @@ describe.skipIf(yaml.missing !== undefined)(
       }
     });
 
-    it("there are, and two of them read a secret of the stack's config", () => {
+    it("exist, and two of them read a secret from the stack's config", () => {
       expect(examples.length).toBeGreaterThan(10);
       expect(configSecrets).toHaveLength(2);
     });
@@ -82,7 +82,7 @@ describe.skipIf(yaml.missing !== undefined)(
       },
     );
 
-    it("also under a provider of their own, whose limits are numbers", async () => {
+    it("deploy under an explicit provider with numeric limits", async () => {
       const provider = [
         "east:",
         "  type: pulumi:providers:serverless-compute",
@@ -108,7 +108,7 @@ describe.skipIf(yaml.missing !== undefined)(
       await stack.program(program);
     });
 
-    it("and leave nothing behind", async () => {
+    it("are destroyed completely", async () => {
       const destroy = await stack.destroy();
       expect(destroy.code, destroy.output).toBe(0);
       // What the test made by hand for them to look up is all there is, as before.

@@ -77,14 +77,14 @@ it("imports each kind by its id with all properties that the service returns, an
 });
 
 if (process.env["FULL"]) {
-  it("says so when there is no such object", async () => {
+  it("reports a missing object", async () => {
     const args = ["import", "serverless-compute:index:Template", "none", "nowhere", "--yes", "--generate-code=false"];
     const { code, output } = await stack.command(args);
     expect(code).not.toBe(0);
     expect(output).toContain("'nowhere' does not exist");
   });
 
-  it("says that a job is no object", async () => {
+  it("reports that a job cannot be imported", async () => {
     const args = ["import", "serverless-compute:index:JobInvoke", "job", "sync-1", "--yes", "--generate-code=false"];
     const { code, output } = await stack.command(args);
     expect(code).not.toBe(0);
@@ -101,7 +101,7 @@ const unread = {
   },
 }[dialect];
 
-it("finds nothing to change in a program that says what was imported, but what cannot be read", async () => {
+it("finds no change in a program with the imported properties, except unreadable ones", async () => {
   const of = (kind: string): string => JSON.stringify(inputs[kind]);
   await stack.program(`
     const sc = require("${pluginWay.module}");

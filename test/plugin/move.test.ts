@@ -31,7 +31,7 @@ const program = (module: string): string => `
   new JobInvoke("smoke", { endpointId: endpoint.id, input: { a: 1 }, triggers: [template.revision] });
 `;
 
-it("a stack of dynamic resources moves to the plugin: nothing changes, and nobody asks the service", async () => {
+it("a stack of dynamic resources moves to the plugin without changes and without requests", async () => {
   await stack.program(program("pulumi-serverless-compute"));
   const before = await stack.up();
   expect(before.code, before.output).toBe(0);
@@ -57,14 +57,14 @@ it("a stack of dynamic resources moves to the plugin: nothing changes, and nobod
   expect(await service.holdings()).toEqual(holdings);
 });
 
-it("the former name of the command works, and rejects a stack without dynamic resources", async () => {
+it("the former name of the command works and rejects a stack without dynamic resources", async () => {
   const script = await run(join(pluginFolder(), "pulumi-serverless-compute-move"), [], {
     input: JSON.stringify({ version: 3, deployment: { resources: [] } }),
   });
   expect(script).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("has no dynamic resources") });
 });
 
-it("what was moved can be destroyed", async () => {
+it("moved resources can be destroyed", async () => {
   const destroy = await stack.destroy();
   expect(destroy.code, destroy.output).toBe(0);
   expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });

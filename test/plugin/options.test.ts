@@ -19,7 +19,7 @@ const program = (options: object): string => `
   new ServerlessEndpoint("chat", { templateId: template.id, workersMax: 0 });
 `;
 
-it("a resource's name can come from the stack's autonaming, and stays", async () => {
+it("a resource's name follows the stack's autonaming and does not change later", async () => {
   const set = await stack.command(["config", "set", "--path", "pulumi:autonaming.pattern", `\${name}-\${alphanum(5)}`]);
   expect(set.code, set.output).toBe(0);
   await stack.program(program({ customTimeouts: { delete: "3s" } }));
@@ -32,7 +32,7 @@ it("a resource's name can come from the stack's autonaming, and stays", async ()
   expect((await service.holdings()).templates).toMatchObject([{ name: made.templates[0]?.name }]);
 });
 
-it("where autonaming is off, a name must be given", async () => {
+it("a name is required if autonaming is disabled", async () => {
   await stack.command(["config", "rm", "--path", "pulumi:autonaming"]);
   const set = await stack.command(["config", "set", "--path", "pulumi:autonaming.mode", "disabled"]);
   expect(set.code, set.output).toBe(0);
@@ -46,7 +46,7 @@ it("where autonaming is off, a name must be given", async () => {
   await stack.command(["config", "rm", "--path", "pulumi:autonaming"]);
 });
 
-it("a create and an update end when their custom time-outs are over, and the next deployment does them", async () => {
+it("a create and an update end at their custom timeouts, and the next deployment completes them", async () => {
   const options = { customTimeouts: { create: "1s", update: "2s" } };
   const withVolume = (size: number): string => `${program({ customTimeouts: { delete: "3s" } })}
     const { NetworkVolume } = require("${pluginWay.module}");
@@ -74,7 +74,7 @@ it("a create and an update end when their custom time-outs are over, and the nex
   }
 });
 
-it("a delete ends when its custom time-out is over, and keeps the resource", async () => {
+it("a delete ends at its custom timeout and keeps the resource", async () => {
   await service.lastUse(String((await service.holdings()).templates[0]?.id));
   const destroy = await stack.destroy();
   expect(destroy.code).not.toBe(0);

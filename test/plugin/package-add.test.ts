@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** CLI error if it has a plugin's schema and the language's host is too old to generate an SDK. */
 const hostIsTooOld = /failed to generate SDK: .*GeneratePackage not implemented/;
 
-it("`pulumi package add` takes the plugin's schema, and the SDK that it makes has every resource", async () => {
+it("`pulumi package add` accepts the plugin's schema and generates an SDK with every resource", async () => {
   const plugin = join(
     inject("packed"),
     "node_modules",

@@ -24,7 +24,7 @@ const program = (size: string, workersMax: number, token: string): string => {
   `;
 };
 
-it("the comment of a preview has every change, no secret, and the same bytes for the same state", async () => {
+it("the comment of a preview contains every change, no secret, and the same bytes for the same state", async () => {
   await stack.program(program('size: 10, dataCenterId: "EU-RO-1"', 1, "sesame-41ce"));
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);

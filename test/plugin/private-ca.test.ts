@@ -31,14 +31,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it("a service whose certificate nobody vouches for is not talked to", async () => {
+it("a service with an untrusted certificate is rejected", async () => {
   const up = await stack.up();
   expect(up.code).not.toBe(0);
   expect(up.output).toMatch(/self[- ]signed certificate/);
   expect((await service.holdings()).volumes).toEqual([]);
 });
 
-it("one whose certificate NODE_EXTRA_CA_CERTS names is, through the launcher that keeps it from Node's start", async () => {
+it("a certificate in NODE_EXTRA_CA_CERTS is trusted, although the launcher removes the variable for Node's start", async () => {
   const env = { NODE_EXTRA_CA_CERTS: front.certificate };
   const up = await stack.up({ env });
   expect(up.code, up.output).toBe(0);
@@ -46,12 +46,12 @@ it("one whose certificate NODE_EXTRA_CA_CERTS names is, through the launcher tha
 });
 
 if (process.env["FULL"]) {
-  it("deletes through it, too", async () => {
+  it("deletes over the same connection settings", async () => {
     const destroy = await stack.destroy({ env: { NODE_EXTRA_CA_CERTS: front.certificate } });
     expect(destroy.code, destroy.output).toBe(0);
   });
 
-  it("a file that cannot be read is a warning, as with Node, and the connection fails by itself", async () => {
+  it("an unreadable file is a warning, as in Node, and the connection fails", async () => {
     const up = await stack.up({ env: { NODE_EXTRA_CA_CERTS: join(folder, "none.pem") } });
     expect(up.code).not.toBe(0);
     expect(up.output).toContain("Ignoring extra certs from");

@@ -13,8 +13,8 @@ const readme = "examples/safe-rollout/README.md";
 const guide = "docs/roll-out-safely.md";
 
 if (yaml.missing === undefined)
-  describe("a reader of the example of a safe rollout", () => {
-    it("deploys, is set back from a broken image with the failure that the guide shows, and takes the change back", async () => {
+  describe("a reader of the safe rollout example", () => {
+    it("deploys, sees the guide's failure and rollback of a broken image, and reverts the change", async () => {
       const room = await roomWithPackages();
       // As in a clone, whose provider the example links to.
       const folder = join(room.folder, dirname(readme));

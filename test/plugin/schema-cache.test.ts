@@ -18,7 +18,7 @@ const { description } = schemaShape.parse(
 const laterDescription = description.toUpperCase();
 
 /** The engine keeps the schema of a plugin that has a version, and then starts no process to ask for it. */
-describe.skipIf(yaml.missing !== undefined)("with a version in the plugin's lines", () => {
+describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a version in the plugin's lines,", () => {
   let service: EngineService;
   let stack: Stack;
   let installed: string;
@@ -72,12 +72,12 @@ describe.skipIf(yaml.missing !== undefined)("with a version in the plugin's line
     );
   };
 
-  it("keeps the schema", async () => {
+  it("is kept", async () => {
     await previewWith(pluginVersion);
     expect(await kept()).toEqual({ [pluginVersion]: description });
   });
 
-  it("takes the new schema after an install, which makes the folder anew, also while the lines name the old version", async () => {
+  it("is refreshed by an installation that recreates the folder, even if the lines name the old version", async () => {
     await rm(installed, { recursive: true });
     await install();
     await makeLater();
@@ -85,7 +85,7 @@ describe.skipIf(yaml.missing !== undefined)("with a version in the plugin's line
     expect(await kept()).toEqual({ [pluginVersion]: laterDescription });
   });
 
-  it("takes the new schema for new lines, also where the new files were written over the old ones", async () => {
+  it("is refreshed by changed lines, even if the files were overwritten in place", async () => {
     await rm(installed, { recursive: true });
     await install();
     await previewWith(pluginVersion);

@@ -20,7 +20,7 @@ describe.skipIf(missing !== undefined)("the generated SDK for Go", () => {
   };
 
   // From nothing, the modules are downloaded and compiled first.
-  it("compiles, and so do the examples of the schema that use it", { timeout: 600_000 }, async () => {
+  it("compiles together with the schema's examples", { timeout: 600_000 }, async () => {
     const schema = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
     const path: string = schema.language.go.importBasePath;
     await mkdir(module, { recursive: true });

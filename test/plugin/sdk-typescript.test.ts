@@ -32,7 +32,7 @@ describe.skipIf("reason" in sdk)("a program in TypeScript with the generated SDK
       `${text}\nnew serverless.NetworkVolume("shared", { name: "shared", size: 20, dataCenterId: "EU-RO-1" });\n`,
   });
 
-  it("has types that hold under the strict compiler", async () => {
+  it("has types that pass the strict compiler", async () => {
     expect(await readdir(join(program, "sdks", "nodejs", "bin"))).toContain("index.d.ts");
     const compiler = join(repository, "node_modules", "typescript", "bin", "tsc");
     const { code, stdout } = await run(process.execPath, [compiler, "-p", program]);

@@ -40,22 +40,19 @@ const cacheOf = async (bundle: string): Promise<string> => {
   return (await caches()).find((name) => name.startsWith(`plugin-${text.slice(2, 18)}-${process.version}-`)) ?? "";
 };
 
-it.each(["deployment.js", "deployment-clients.js"])(
-  "%s comes with a code cache for the Node that it was built with",
-  async (bundle) => {
-    expect(await cacheOf(bundle)).not.toBe("");
-  },
-);
+it.each(["deployment.js", "deployment-clients.js"])("%s contains a code cache for its Node version", async (bundle) => {
+  expect(await cacheOf(bundle)).not.toBe("");
+});
 
 // A use of all of zod (`z.core` as a value) or of graphql brings a fifth more, which every command would load.
 it.each([
   ["deployment.js", 270_000],
   ["deployment-clients.js", 380_000],
-])("%s has only what its calls use: less than %i bytes", async (bundle, bytes) => {
+])("%s loads only the code of its calls: less than %i bytes", async (bundle, bytes) => {
   expect((await stat(join(folder, "dist", bundle))).size).toBeLessThan(bytes);
 });
 
-it("prints the port and nothing else, and ends when the engine says so", async () => {
+it("prints only the port, and ends when the engine cancels it", async () => {
   const { child, printed } = await start();
   expect(printed()).toMatch(/^\d+\n$/);
   child.kill("SIGINT");
@@ -63,7 +60,7 @@ it("prints the port and nothing else, and ends when the engine says so", async (
   expect(printed()).toMatch(/^\d+\n$/);
 });
 
-it("answers whoever connects as soon as the port is there", async () => {
+it("responds as soon as the port is printed", async () => {
   const { ask } = await start();
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   expect((await ask("GetPluginInfo")).toString()).toContain(version);
@@ -94,7 +91,7 @@ if (process.env["FULL"])
     expect(best.plugin / best.node).toBeLessThanOrEqual(1.3);
   });
 
-it("loads nothing of the resources for a process that is only asked for the schema, and killed", async () => {
+it("loads no resources in a process that only serves the schema and is killed", async () => {
   const path = join(folder, "dist", "deployment.js");
   const text = await readFile(path, "utf8");
   try {
@@ -142,7 +139,7 @@ it.runIf(existsSync("/proc/self"))(`needs less than ${allowed} MB`, async () => 
   expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(allowed);
 });
 
-it("starts without a cache, makes one, and makes it again when it is broken", async () => {
+it("starts without a code cache, writes one, and rewrites a broken one", async () => {
   const path = join(folder, "dist", await cacheOf("deployment.js"));
   for (const spoil of [() => rm(path), () => writeFile(path, "no cache")]) {
     await spoil();
@@ -152,7 +149,7 @@ it("starts without a cache, makes one, and makes it again when it is broken", as
   }
 });
 
-it("several that start at once without a cache all answer, and leave one whole cache", async () => {
+it("several concurrent starts without a cache all respond, and leave one complete cache", async () => {
   for (const name of await caches()) await rm(join(folder, "dist", name));
   const plugins = await Promise.all(Array.from({ length: 4 }, () => start()));
   for (const { ask } of plugins) expect((await ask("Configure")).length).toBeGreaterThan(0);
@@ -161,7 +158,7 @@ it("several that start at once without a cache all answer, and leave one whole c
   await expect.poll(drafts).toEqual([]);
 });
 
-it("has a schema that Pulumi finds no fault with, and hands it out", async () => {
+it("returns a schema that Pulumi accepts", async () => {
   const { command } = inject("cli");
   const options = { timeout: 60_000, env: { ...process.env, PULUMI_HOME: folder, PULUMI_SKIP_UPDATE_CHECK: "true" } };
   const launcher = join(folder, "bin", "pulumi-resource-serverless-compute");

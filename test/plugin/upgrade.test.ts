@@ -76,7 +76,7 @@ afterAll(() => stack.remove());
 const nameOf = (urn: string): string => urn.split("::").slice(-2).join(" ").replace(/^.*:/, "");
 const everyOne = (operation: string) => Object.fromEntries(ours.map(({ urn }) => [nameOf(urn), [operation]]));
 
-it("has a fixture with every kind", () => {
+it("the fixture contains every kind", () => {
   const kinds = new Set(ours.map(({ type }) => type.slice(type.lastIndexOf(":") + 1)));
   expect([...kinds].sort()).toEqual([
     "ContainerRegistryAuth",
@@ -88,7 +88,7 @@ it("has a fixture with every kind", () => {
   ]);
 });
 
-it("deploys no change on a state of 0.1.0, and sends no request", async () => {
+it("a deployment on a state of 0.1.0 changes nothing and sends no request", async () => {
   service.proxy.clear();
   const run = await stack.up();
   expect(run.code, run.output).toBe(0);
@@ -97,7 +97,7 @@ it("deploys no change on a state of 0.1.0, and sends no request", async () => {
 });
 
 if (process.env["FULL"]) {
-  it("finds nothing that drifted at a refresh", async () => {
+  it("a refresh finds no drift", async () => {
     const refresh = await stack.refresh();
     expect(refresh.code, refresh.output).toBe(0);
     expect(refresh.operations).toMatchObject(everyOne("same"));
@@ -106,7 +106,7 @@ if (process.env["FULL"]) {
     expect(idsOf(await stack.resources())).toEqual(idsOf(ours));
   });
 
-  it("changes in place what was made then", async () => {
+  it("objects of that time are updated in place", async () => {
     const program = await readFile(join(fixture, "program.cjs"), "utf8");
     const changed = program.replace('"small"', '"large"').replace("size: 10,", "size: 15,");
     const module = JSON.stringify(pluginWay.module);
@@ -125,7 +125,7 @@ if (process.env["FULL"]) {
     });
   });
 
-  it("destroys it", async () => {
+  it("objects of that time are destroyed", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });

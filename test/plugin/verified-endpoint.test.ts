@@ -57,7 +57,7 @@ outputs:
   const component = "serverless-compute:index:VerifiedEndpoint";
   const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
 
-  it("is previewed with outputs that are not known yet", async () => {
+  it("is previewed with unknown outputs", async () => {
     await stack.program(program("echo"));
     const preview = await stack.preview({ args: ["--diff"] });
     expect(preview.code, preview.output).toBe(0);
@@ -70,7 +70,7 @@ outputs:
     expect((await service.holdings()).endpoints).toEqual([]);
   });
 
-  it("creates a template and an endpoint below it, and has their outputs", async () => {
+  it("creates a template and an endpoint below it, and returns their outputs", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     const { endpoints, templates } = await service.holdings();
@@ -96,7 +96,7 @@ outputs:
       if (!path.endsWith("Pulumi.yaml")) expect(text.includes("open sesame"), path).toBe(false);
   });
 
-  it("records which resources its resources and its readers depend on", async () => {
+  it("records the dependencies of its resources and of their readers", async () => {
     const resources = z.array(withDependencies).parse(await stack.resources());
     const dependencies = Object.fromEntries(
       resources.map(({ urn, propertyDependencies }) => [
@@ -117,7 +117,7 @@ outputs:
     });
   });
 
-  it("changes nothing the second time", async () => {
+  it("changes nothing on the second deployment", async () => {
     service.proxy.clear();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -125,14 +125,14 @@ outputs:
     expect(service.proxy.requests).toEqual([]);
   });
 
-  it("says which of its inputs is wrong before it makes anything", async () => {
+  it("reports an invalid input before it creates anything", async () => {
     await stack.program(program("echo").replace("workersMax: 1", "workersMax: -1"));
     const preview = await stack.preview();
     expect(preview.code).not.toBe(0);
     expect(preview.output).toContain("endpoint.workersMax: is -1; must be 0 or more");
   });
 
-  it("goes back from a version that does not do its job, and fails", async () => {
+  it("rolls back a version that fails its job, and fails", async () => {
     const before = await stack.command(["stack", "output", "url"]);
     await stack.program(program("fail"));
     const up = await stack.up();
@@ -168,7 +168,7 @@ outputs:
     await stack.program(program("echo").replaceAll("chat", "talk"));
   });
 
-  it("is refreshed without a change, and destroyed", async () => {
+  it("is refreshed without a change and destroyed", async () => {
     const refresh = await stack.refresh();
     expect(refresh.code, refresh.output).toBe(0);
     expect(Object.values(refresh.operations).flat()).toEqual(expect.not.arrayContaining(["update", "delete"]));

@@ -32,7 +32,7 @@ describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML
     properties: { size: 10, dataCenterId: EU-RO-1 }
     options: { provider: "\${${name}}" }`;
 
-  it("each resource is made in the account of its provider, and the keys are encrypted in state", async () => {
+  it("creates each resource in its provider's account, with the keys encrypted in state", async () => {
     for (const [key, { service }] of Object.entries({ eastKey: east, westKey: west })) {
       const set = await stack.command(["config", "set", "--secret", key, service.apiKey]);
       expect(set.code, set.output).toBe(0);
@@ -54,7 +54,7 @@ describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML
     }
   });
 
-  it("changes nothing the second time, and destroys each in its account", async () => {
+  it("changes nothing on the second deployment, and destroys each resource in its account", async () => {
     for (const { proxy } of [east, west]) proxy.clear();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);

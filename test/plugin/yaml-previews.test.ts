@@ -83,13 +83,13 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
 
   const revision = expect.stringMatching(/^[0-9a-f]{16}$/);
 
-  it("of a create knows that an optional input which is left out will have no value", async () => {
+  it("of a create knows that an omitted optional input will have no value", async () => {
     const { steps, told } = await deploy(program({ env: "{ A: '1', B: '2' }" }));
     expect(steps).toEqual({ worker: "create", api: "create", watcher: "create" });
     expect(told).toEqual([null, { A: "1", B: "2" }, revision, null]);
   });
 
-  it("of an update knows optional inputs that are added, and those that are removed, in maps too", async () => {
+  it("of an update knows added and removed optional inputs, also in maps", async () => {
     const worker = [`containerRegistryAuthId: ${credentials}`];
     const added = await deploy(
       program({ env: "{ A: '1', B: '2' }", worker, api: ["minCudaVersion: '12.4'", "executionTimeoutMs: 60000"] }),
@@ -109,7 +109,7 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
     expect(removed.told).toEqual([null, { A: "9" }, revision, null]);
   });
 
-  it("of a change that another resource does not see shows none of that", async () => {
+  it("of a change without effect on another resource shows no change of it", async () => {
     const watched = ["worker.env", "worker.revision", "api.url"];
     await deploy(program({ env: "{ A: '9' }", watched }));
     expect((await plan()).steps).toEqual({ worker: "same", api: "same", watcher: "same" });

@@ -16,7 +16,7 @@ pythonWorkerAs(`PyPI runpod ${versions.pythonSdk}: worker`, async (context) => {
   return rig;
 });
 
-test("the log of a worker has the handler's prints, and not each request and heartbeat of the SDK", async (context) => {
+test("the log of a worker contains the handler's output, but not each request and heartbeat of the SDK", async (context) => {
   rig.python(context);
   const id = await rig.endpoint("plain.py");
   const job = await rig.clients.jobs.runsync(id, { input: { do: "print" } }, { wait: 60_000 });

@@ -23,7 +23,7 @@ export function pythonWorkerAs(title: string, useRig: (context: TestContext) => 
       expect(job).toMatchObject({ status: "COMPLETED", output: { echo: { text: "hello" }, id: job.id } });
     });
 
-    it("keeps every integer of a job's input and output, however large", async (context) => {
+    it("keeps every integer in a job's input and output, however large", async (context) => {
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("plain.py");
       const integers = "[12345678901234567891, -9223372036854775808, 9007199254740993, 18446744073709551616]";
@@ -37,7 +37,7 @@ export function pythonWorkerAs(title: string, useRig: (context: TestContext) => 
       expect(text).toContain('"__proto__": {"one": 1.0}');
     });
 
-    it("fails the job with the text of an exception, and of a returned error", async (context) => {
+    it("fails the job with the text of an exception or of a returned error", async (context) => {
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("plain.py");
       const raised = await rig.clients.jobs.runsync(endpoint, { input: { do: "raise" } }, { wait });
@@ -48,7 +48,7 @@ export function pythonWorkerAs(title: string, useRig: (context: TestContext) => 
       expect(JSON.stringify(returned.error)).toContain("the handler says no");
     });
 
-    it("streams what a generator yields and gathers it as the output", async (context) => {
+    it("streams a generator's chunks and collects them as the output", async (context) => {
       const rig = await useRig(context);
       const endpoint = await rig.endpoint("generator.py");
       const { id } = await rig.clients.jobs.run(endpoint, { input: { count: 3 } });

@@ -77,7 +77,7 @@ export function failuresThrough(way: Way): void {
     expect(run.output).not.toContain("planted-6f1c");
   });
 
-  it("reports a wrong key by one line and keeps nothing in state", async () => {
+  it("reports a wrong key by one line and stores nothing in state", async () => {
     await stack.program(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" } });
     expect(up.code).not.toBe(0);
@@ -107,7 +107,7 @@ export function failuresThrough(way: Way): void {
   const volumes = { method: "GET", path: restPaths.volumes };
   const good: [string, object] = ["echo", { input: { text: "pong" }, expect: { output: { text: "pong" } } }];
 
-  it("reports each failed resource, and keeps an object that was made but not finished in state", async () => {
+  it("reports each failed resource, and keeps an object that was created but not finished in state", async () => {
     // A running worker takes a job at once; one that has to start may need longer than the job has.
     await expect
       .poll(() => service.job("GET", endpoints["slow"] ?? "", "/health"))
@@ -153,7 +153,7 @@ export function failuresThrough(way: Way): void {
     expect(await kindsInState()).toEqual(["NetworkVolume models", "ServerlessEndpoint api", "Template worker"]);
   });
 
-  it("finishes with the next deployment what the failed one left: the volume is updated and each job runs", async () => {
+  it("the next deployment completes unfinished changes: the volume is updated and each job runs", async () => {
     service.proxy.clear();
     await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }] }));
     const up = await stack.up();
@@ -173,7 +173,7 @@ export function failuresThrough(way: Way): void {
       expect(service.proxy.requests.filter((one) => path.test(one.path))).toHaveLength(1);
   });
 
-  it("sets an endpoint back when its new version fails the verification", async () => {
+  it("rolls an endpoint back if its new version fails the verification", async () => {
     const { outputs: before } = (await stack.resources()).find(({ urn }) => urn.endsWith("::api")) ?? {};
     await stack.program(program({ throws: good, differs: [good[0], { ...good[1], mode: "sync" }] }, "fail"));
     const up = await stack.up();
@@ -208,7 +208,7 @@ export function failuresThrough(way: Way): void {
     expect(await kindsInState()).not.toContain("JobInvoke long");
   });
 
-  it("destroys all that failed and succeeded", async () => {
+  it("destroys all failed and successful resources", async () => {
     service.proxy.clear();
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);

@@ -28,7 +28,7 @@ export function killedEngineThrough(way: Way): void {
   /** The job's last look at its state, as the proxy saw it. */
   const job = () => service.proxy.requests.findLast(({ path, status }) => path.includes("/status/") && status === 200);
 
-  it("a provider whose engine is killed in the middle of a job cancels the job and ends", async () => {
+  it("a provider whose engine is killed during a job cancels the job and ends", async () => {
     await stack.program(program(120_000));
     const running = stack.up();
     await expect.poll(job, { timeout: 60_000 }).toBeDefined();
@@ -44,7 +44,7 @@ export function killedEngineThrough(way: Way): void {
     await running;
   });
 
-  it("the next deployment goes on from there", async () => {
+  it("the next deployment continues from there", async () => {
     const unlocked = await stack.command(["cancel", "--yes"]);
     expect(unlocked.code, unlocked.output).toBe(0);
     await stack.program(program(1));

@@ -102,7 +102,7 @@ export function lifecycleThrough(way: Way): void {
   });
 
   // Only the dynamic way keeps a text in state that leads to the package's version.
-  it(`changes nothing and sends no request when nothing changed${way.upgrade ? ", under a new version of the package" : ""}`, async () => {
+  it(`changes nothing and sends no request without a change${way.upgrade ? ", under a new version of the package" : ""}`, async () => {
     await way.upgrade?.(stack);
     service.proxy.clear();
     const up = await stack.up();
@@ -148,7 +148,7 @@ export function lifecycleThrough(way: Way): void {
     expect(ids(after)).toEqual(ids(before));
   });
 
-  it("shows at a refresh what was changed and deleted outside, property by property, and nothing else", async () => {
+  it("a refresh reports outside changes and deletions, property by property, and nothing else", async () => {
     const { templates, endpoints } = await service.holdings();
     await service.rest("DELETE", `/endpoints/${find(endpoints, "api-dev")?.id}`);
     await service.rest("PATCH", `/endpoints/${find(endpoints, "spare-dev")?.id}`, { idleTimeout: 60 });
@@ -165,7 +165,7 @@ export function lifecycleThrough(way: Way): void {
     expect(refresh.output).toMatch(/~ idleTimeout *: 7 => 60/);
   });
 
-  it("restores both with the next deployment", async () => {
+  it("the next deployment reverts both", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(ours(up.operations)).toEqual({
@@ -184,7 +184,7 @@ export function lifecycleThrough(way: Way): void {
 
   const replacement = ["create-replacement", "replace", "delete-replaced"];
 
-  it("replaces each kind of object, as the preview said, with a warning where something is lost", async () => {
+  it("replaces each kind of object according to the preview, with a warning about losses", async () => {
     const before = await service.holdings();
     const [registry] = await registries();
     await stack.program(
@@ -231,7 +231,7 @@ export function lifecycleThrough(way: Way): void {
     expect(await registries()).toEqual([expect.not.objectContaining({ id: registry?.id })]);
   });
 
-  it("reads what exists: by resources with an id, and by functions, which reject what is not there", async () => {
+  it("reads existing objects by resources with an id, and by functions, which reject missing ones", async () => {
     const { templates, endpoints } = await service.holdings();
     const id = find(templates, "worker-dev")?.id;
     const endpointId = find(endpoints, "api-dev")?.id;
@@ -272,7 +272,7 @@ export function lifecycleThrough(way: Way): void {
     ]);
   });
 
-  it("leaves nothing behind", async () => {
+  it("destroys everything", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });

@@ -44,7 +44,7 @@ export function otherAccountThrough(way: Way): void {
     expect((await stack.up()).code).toBe(0);
   });
 
-  it("a refresh that finds none of them warns once, in its preview too, and names the address", async () => {
+  it("a refresh that finds none of them warns once, also in its preview, and names the address", async () => {
     const preview = await stack.command(["refresh", "--preview-only"], { env: other.environment });
     expect(preview.output).toContain(noneAt(other));
     expect(await stack.resources()).toHaveLength(3);

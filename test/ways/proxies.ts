@@ -27,7 +27,7 @@ export function proxiesThrough(way: Way): void {
     await proxy.close();
   });
 
-  it("is reached through HTTP_PROXY, and a warning names each address that the key goes to unencrypted, once", async () => {
+  it("uses HTTP_PROXY, and one warning names each address that receives the key unencrypted", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect((await service.holdings()).volumes).toHaveLength(2);

@@ -59,13 +59,13 @@ export function replacementsThrough(way: Way): void {
     return ended;
   };
 
-  describe("a replacement that deleted the old template and could not make the new one", () => {
+  describe("a replacement that deleted the old template and could not create the new one", () => {
     const refused = { isServerless: false, containerRegistryAuthId: "nosuchauth" };
 
     it.each([
       ["is taken back", {}],
       ["is put right", { isServerless: false }],
-    ])("%s: the template that is made then stays", async (_, next) => {
+    ])("%s: the template that is created then stays", async (_, next) => {
       const name = "worker";
       await stack.program(program({ Template: { name } }));
       await succeeds(stack.up());
@@ -143,7 +143,7 @@ export function replacementsThrough(way: Way): void {
       await succeeds(stack.destroy());
     });
 
-    it("fails under a unique name of the program, and names the option deleteBeforeReplace, which replaces it", async () => {
+    it("fails under a unique name of the program, and names the option deleteBeforeReplace, which enables it", async () => {
       await stack.program(program(named));
       await succeeds(stack.up());
       const before = await held();

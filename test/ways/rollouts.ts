@@ -53,7 +53,7 @@ export function rolloutsThrough(way: Way): void {
   const answers = async (): Promise<unknown> => at((await call("POST", "/runsync", { input: {} })).json, "output");
   const good = (version: number) => ({ version: String(version), works: true, n: null });
 
-  it("a good version is verified and takes over, while all jobs are answered", async () => {
+  it("a good version is verified and rolled out while all jobs complete", async () => {
     const first = await deploy(1);
     expect(first.code, first.output).toBe(0);
     load = startLoad(call);
@@ -66,7 +66,7 @@ export function rolloutsThrough(way: Way): void {
 
   breakages.forEach((breaks, index) => {
     const version = 3 + 2 * index;
-    it(`a version that breaks at its ${breaks} fails the deployment in time, and the one before is back; its repair takes over`, async () => {
+    it(`a version that breaks at its ${breaks} fails the deployment in time and is rolled back, and its repair is rolled out`, async () => {
       const before = load.ends.length;
       const up = await deploy(version, breaks);
       expect(up.code, up.output).not.toBe(0);
@@ -101,14 +101,14 @@ export function rolloutsThrough(way: Way): void {
   }
   const switching = ["PATCH", /^\/v[12]\/(endpoints|serverless)\//] as const;
 
-  it("a rollout that a Ctrl-C cuts off is ended by the next deployment", () =>
+  it("a rollout interrupted by Ctrl-C is completed by the next deployment", () =>
     rollOutInTwoRuns(20, async () => {
       const up = await interruptAfter(service.proxy, stack.up, ...switching);
       expect(up.code, up.output).not.toBe(0);
       expect(up.output).toContain("its verification was cut short");
     }));
 
-  it("and so is one that a kill -9 of everything that the deployment started cuts off", () =>
+  it("a rollout interrupted by kill -9 of all its processes is completed by the next deployment", () =>
     rollOutInTwoRuns(21, async () => {
       const running = stack.up();
       await untilAnswered(service.proxy, running, ...switching);

@@ -89,7 +89,7 @@ export function secrecyThrough(way: Way): void {
     }
   }
 
-  it("neither the key nor a secret value appears in state, logs or output, also when things fail", async () => {
+  it("neither the key nor a secret value appears in state, logs or output, also in failures", async () => {
     await configure({
       // Values that the engine does not know as secrets: only the class or the plugin makes them that.
       "shop:value": `x${secrets.value}`,
@@ -129,7 +129,7 @@ export function secrecyThrough(way: Way): void {
   }, 360_000);
 
   if (isFull) {
-    it("nor when a check refuses it", async () => {
+    it("a rejected check contains no secret", async () => {
       await stack.program(`${program("")}
       new Template("refused", { imageName: "a:1", ports: hidden("text"), volumeInGb: pulumi.secret(90210), dockerArgs: pulumi.secret([open("key")]) });
     `);
@@ -139,7 +139,7 @@ export function secrecyThrough(way: Way): void {
       await expectNowhere([...Object.values(secrets), "90210"]);
     });
 
-    it("nor when a handler's error repeats it, escaped and cut short", async () => {
+    it("a handler's error contains no secret, escaped or truncated", async () => {
       await stack.program(
         program("")
           .replaceAll(image("echo"), image("fail"))
@@ -154,7 +154,7 @@ export function secrecyThrough(way: Way): void {
       await expectNowhere(Object.values(secrets));
     });
 
-    it("nor is what is made of it told: a template's revision, in a preview either", async () => {
+    it("outputs derived from a secret, such as a template's revision, are secret, also in a preview", async () => {
       await configure({ "shop:env": "whisper-ee10" });
       await stack.program(program(""));
       const before = said.length;
@@ -169,7 +169,7 @@ export function secrecyThrough(way: Way): void {
     });
   }
 
-  it("nor does a secret that changed, in the program or behind its back", async () => {
+  it("a changed secret appears nowhere, whether the program or an outside change caused it", async () => {
     const [template] = (await service.holdings()).templates;
     const drifted = { RAW: "whisper-3c1e" };
     await service.rest("PATCH", `/templates/${template?.id}`, { env: drifted });

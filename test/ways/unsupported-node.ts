@@ -5,7 +5,7 @@ import type { Way } from "./way";
 
 /** A program whose provider is started by a Node that the package does not support. */
 export function unsupportedNodeThrough(way: Way): void {
-  it("reports an unsupported Node by one sentence, without stack frames, and not as a bug in the provider", async () => {
+  it("reports an unsupported Node in one sentence, without stack trace, and not as a bug in the provider", async () => {
     const stack = await way.createStack({});
     try {
       const old = join(stack.folder, "old-node.cjs");

@@ -65,14 +65,14 @@ export function lifeIn(language: ProgramLanguage): void {
   const isFull = Boolean(process.env["FULL"]);
 
   if (isFull)
-    it("previews what it would make, and makes nothing", async () => {
+    it("previews the creates and creates nothing", async () => {
       const preview = await stack.preview();
       expect(preview.code, preview.output).toBe(0);
       expect(preview.operations).toMatchObject(everyOne("create"));
       expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });
     });
 
-  it("deploys and has its outputs", async () => {
+  it("deploys, with outputs", async () => {
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
     expect(up.operations).toMatchObject(everyOne("create"));
@@ -84,7 +84,7 @@ export function lifeIn(language: ProgramLanguage): void {
 
   if (!isFull) return;
 
-  it("asks the service nothing when nothing changed", async () => {
+  it("sends no request without a change", async () => {
     service.proxy.clear();
     const up = await stack.up();
     expect(up.code, up.output).toBe(0);
@@ -92,7 +92,7 @@ export function lifeIn(language: ProgramLanguage): void {
     expect(service.proxy.requests).toEqual([]);
   });
 
-  it("previews a nested change by itself, and refuses bad input before anything is asked", async () => {
+  it("previews a nested change by itself, and rejects bad input before any request", async () => {
     await write((text) => text.replace("small", "large"));
     const preview = await stack.preview({ args: ["--diff"] });
     expect(preview.code, preview.output).toBe(0);
@@ -106,7 +106,7 @@ export function lifeIn(language: ProgramLanguage): void {
     expect(service.proxy.requests).toEqual([]);
   });
 
-  it("replaces what cannot change, as the preview said", async () => {
+  it("replaces according to the preview", async () => {
     const before = await service.holdings();
     await write((text) => text.replace("EU-RO-1", "US-KS-2"));
     const preview = await stack.preview();
@@ -120,7 +120,7 @@ export function lifeIn(language: ProgramLanguage): void {
     expect(after.endpoints[0]?.id).toBe(before.endpoints[0]?.id);
   });
 
-  it("sees at a refresh what somebody else changed, and puts it right", async () => {
+  it("detects outside changes at a refresh and reverts them", async () => {
     const [endpoint] = (await service.holdings()).endpoints;
     await service.rest("PATCH", `/endpoints/${endpoint?.id}`, { workersMax: 3 });
     const refresh = await stack.refresh({ args: ["--diff"] });
@@ -132,7 +132,7 @@ export function lifeIn(language: ProgramLanguage): void {
     expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 1 }]);
   });
 
-  it("takes over by its id what was made by hand, and then has nothing to change", async () => {
+  it("imports an unmanaged object by its id without further changes", async () => {
     const inputs = { name: "shared", size: 20, dataCenterId: "EU-RO-1" };
     const { id } = idShape.parse(await service.rest("POST", "/networkvolumes", inputs));
     const args = ["import", "serverless-compute:index:NetworkVolume", "shared", id, "--protect=false"];
@@ -162,7 +162,7 @@ export function lifeIn(language: ProgramLanguage): void {
     }
   });
 
-  it("leaves nothing behind", async () => {
+  it("destroys everything", async () => {
     const destroy = await stack.destroy();
     expect(destroy.code, destroy.output).toBe(0);
     expect(await service.holdings()).toEqual({ endpoints: [], volumes: [], templates: [], secrets: [] });

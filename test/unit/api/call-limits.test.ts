@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 
-test("no more calls than allowed are in flight at once, and all are answered", async () => {
+test("limits the calls in flight, and all of them complete", async () => {
   const { clients, seen } = await startRig((_request, count) => (count <= 3 ? { does: "hang" } : json([])), {
     maxInFlight: 3,
     attemptTimeout: 10_000,
@@ -19,7 +19,7 @@ test("no more calls than allowed are in flight at once, and all are answered", a
   expect(seen).toHaveLength(8);
 });
 
-test("the deadline ends a call between tries", async () => {
+test("the deadline ends a call between attempts", async () => {
   const { clients, clock, failure, seen } = await startRig([{ does: "answer", status: 500 }], { deadline: 600 });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "server_error" });
@@ -27,7 +27,7 @@ test("the deadline ends a call between tries", async () => {
   expect(clock.now() - start).toBeLessThanOrEqual(600);
 });
 
-test("a call's own deadline also shortens a try that hangs", async () => {
+test("a call's own deadline also shortens a hanging attempt", async () => {
   const { clients, failure, result, seen } = await startRig([json([]), { does: "hang" }], { attemptTimeout: 10_000 });
   // On a connection that is there already, nothing but the answer can be late.
   await result(clients.management.listEndpoints());
@@ -37,7 +37,7 @@ test("a call's own deadline also shortens a try that hangs", async () => {
   expect(seen.length).toBeLessThanOrEqual(2);
 });
 
-test.each([{ attemptTimeout: 20 }, { deadline: 20 }])("a long /runsync is not cut by %j", async (setting) => {
+test.each([{ attemptTimeout: 20 }, { deadline: 20 }])("a long /runsync is not cut off by %j", async (setting) => {
   const { clients, seen } = await startRig([{ does: "hang" }], setting);
   const ends = new AbortController();
   const call = clients.jobs.runsync("ep", { input: {} }, { wait: 5000, signal: ends.signal });
@@ -71,7 +71,7 @@ test.each(stages)("an abort ends a call with the signal's reason while %s", asyn
   expect(seen).toHaveLength(1);
 });
 
-test("an abort while the connection is made sends nothing", async () => {
+test("an abort during the connection sends nothing", async () => {
   const { clients, seen, connections } = await startRig([json([])]);
   const ends = new AbortController();
   const outcome = clients.management.listEndpoints({ signal: ends.signal }).catch((error: unknown) => error);
@@ -91,7 +91,7 @@ test("a call under an aborted signal sends nothing", async () => {
   expect(seen).toHaveLength(0);
 });
 
-test("an abort of GraphQL calls rejects with the signal's reason too", async () => {
+test("an abort of GraphQL calls rejects with the signal's reason", async () => {
   const { clients, seen } = await startRig([{ does: "hang" }]);
   const ends = new AbortController();
   const outcome = clients.management.listSecrets({ signal: ends.signal }).catch((error: unknown) => error);
@@ -112,7 +112,7 @@ test("many calls under one signal raise no warning", async () => {
   expect(warnings.map(({ message }) => message)).toEqual([]);
 });
 
-test("requests are counted with their retries", async () => {
+test("requests are counted including their retries", async () => {
   const { clients, result } = await startRig([{ does: "answer", status: 500 }, { does: "hang up" }, json([])]);
   await result(clients.management.listEndpoints());
   expect(clients.requestCount()).toBe(3);
@@ -120,7 +120,7 @@ test("requests are counted with their retries", async () => {
   expect(clients.requestCount()).toBe(3);
 });
 
-test("connections are used again", async () => {
+test("connections are reused", async () => {
   const { clients, connections } = await startRig([json([])]);
   for (let i = 0; i < 10; i += 1) await clients.management.listEndpoints();
   // Two: an answer can be in before its connection is free again.

@@ -27,19 +27,19 @@ describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
     ["localhost:7337", "must start with http:// or https://"],
     ["ftp://127.0.0.1/v1", "must start with http:// or https://"],
     ["http://127.0.0.1/v1#x", "a fragment"],
-  ])("%j is refused by name, with its value and what is allowed", (value, allowed) => {
+  ])("%j is rejected by name, with its value and what is allowed", (value, allowed) => {
     const message = messageOf({ [name]: value });
     expect(message).toContain(`${name} is ${JSON.stringify(value)}: `);
     expect(message).toContain(allowed);
   });
 
-  test("a query is refused, and its values are not shown: one may be a key", () => {
+  test("a query is rejected without its values, which may contain a key", () => {
     const message = messageOf({ [name]: "http://127.0.0.1/v1?x=1" });
     expect(message).toContain(`${name} is "http://127.0.0.1/v1?x=…": `);
     expect(message).toContain("a query");
   });
 
-  test("a key or a password in it is refused without being shown", () => {
+  test("a key or a password in it is rejected without being shown", () => {
     expect(messageOf({ [name]: `http://host/graphql?api_key=${settings.apiKey}` })).not.toContain(settings.apiKey);
     const withPassword = messageOf({ [name]: "http://me:opensesame@host/v1" });
     expect(withPassword).toContain("contain a user name");
@@ -47,18 +47,18 @@ describe.each(["baseUrl", "graphqlUrl", "serverlessUrl"])("%s", (name) => {
   });
 });
 
-test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is refused without being shown", (apiKey) => {
+test.each(["", "two words", "line\nbreak", "naïve"])("the key %j is rejected without being shown", (apiKey) => {
   const message = messageOf({ apiKey });
   expect(message).toMatch(/^apiKey is (empty|not one word)/);
   if (apiKey !== "") expect(message).not.toContain(apiKey);
 });
 
-test.each(["attemptTimeout", "deadline", "maxInFlight"])("%s below 1 is refused by name", (name) => {
+test.each(["attemptTimeout", "deadline", "maxInFlight"])("%s below 1 is rejected by name", (name) => {
   expect(messageOf({ [name]: 0 })).toBe(`${name} is 0: it must be at least 1`);
   expect(messageOf({ [name]: Number.NaN })).toContain(name);
 });
 
-test("slashes at the end of an address do not matter", async () => {
+test("trailing slashes of an address are ignored", async () => {
   const server = await startFaultyServer(({ url }) =>
     json(url.includes("run") ? { id: "j", status: "IN_QUEUE" } : url.includes("v1") ? [] : { data: { myself: {} } }),
   );
@@ -79,7 +79,7 @@ test("slashes at the end of an address do not matter", async () => {
   expect(clients.jobs.url("ep")).toBe(`${server.origin}/v2/ep`);
 });
 
-test("a wrong key is told as such, once, by every API", async () => {
+test("every API reports a wrong key, once", async () => {
   const server = await startFaultyServer([json({ message: "unauthorized" }, 401)]);
   const { origin } = server;
   const clients = createClients({

@@ -17,7 +17,7 @@ const fault = fc.constantFrom<Behaviour[]>(
   json({ id: "v" }),
 );
 
-test("among many calls and any faults, every call ends and no create is sent twice after it may have happened", async () => {
+test("with many calls and random faults, every call ends and no create is sent twice if it may have been applied", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fault, { minLength: 60, maxLength: 60 }), async (faults) => {
       const made = new Map<string, number>();

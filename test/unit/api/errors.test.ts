@@ -7,7 +7,7 @@ const create = { method: "POST", url: "http://127.0.0.1/v1/endpoints" };
 const workers = { method: "GET", url: "http://127.0.0.1/v2/serverless/v1x/workers" };
 const graphql = { method: "POST", url: "http://127.0.0.1/graphql", operation: "deleteTemplate" };
 
-describe("what the service says", () => {
+describe("a service's error", () => {
   test.each([
     [get, 400, "workersMin: 9 is not allowed", "invalid", "invalid_request"],
     [get, 401, "", "auth", "unauthorized"],
@@ -39,14 +39,14 @@ describe("what the service says", () => {
     // Names that people chose must not decide.
     [graphql, 200, 'template "does not exist" is in use by endpoint "must be unique" (abc)', "inUse", "in_use"],
     [remove, 400, 'endpoint "scale to 0" is odd', "invalid", "invalid_request"],
-  ] as const)("%j answered %i %j is %s", (request, status, text, category, code) => {
+  ] as const)("for %j with %i %j is %s", (request, status, text, category, code) => {
     const error = classifyAnswer({ status, text }, request);
     expect(error).toMatchObject({ category, code, status });
     if (category === "retired") expect(error).toMatchObject({ retryable: false, ambiguous: false });
     expect(error.message).not.toBe("");
   });
 
-  test("an answer without a text is told by its status", () => {
+  test("without a text contains its status", () => {
     expect(classifyAnswer({ status: 502, text: "" }, get).message).toBe("HTTP 502 Bad Gateway");
   });
 });
@@ -62,16 +62,16 @@ describe("a connection fault", () => {
     ["CERT_HAS_EXPIRED", "tls", false],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls", false],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tls", false],
-  ])("%s before anything was sent changed nothing", (code, told, retryable) => {
+  ])("%s before the send had no effect", (code, told, retryable) => {
     expect(classifyFault(fault(code), get, false)).toMatchObject({ code: told, retryable, ambiguous: false });
   });
 
-  test.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])("%s after the send is a lost answer", (code) => {
+  test.each(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])("%s after the send is a lost response", (code) => {
     const error = classifyFault(fault(code), get, true);
     expect(error).toMatchObject({ category: "network", code: "connection_lost", retryable: true, ambiguous: true });
   });
 
-  test("is found behind other errors", () => {
+  test("is found in the causes of other errors", () => {
     const wrapped = new Error("fetch failed", { cause: new AggregateError([fault("ECONNREFUSED")]) });
     expect(classifyFault(wrapped, get, false).code).toBe("connection_refused");
   });

@@ -53,7 +53,7 @@ test("each operation sends its values as variables, never in the text", async ()
   }
 });
 
-test("a template comes in one form, whatever the service leaves out", async () => {
+test("a template has one form, whatever fields the service omits", async () => {
   const { clients } = await startRig([data(answers["podTemplate"])]);
   expect(await clients.management.readTemplate("t1")).toMatchObject({
     env: { MODEL: "mistral-7b" },
@@ -62,7 +62,7 @@ test("a template comes in one form, whatever the service leaves out", async () =
   });
 });
 
-test("an object of a list that does not fit spoils no other where the caller is told of it", async () => {
+test("an invalid element of a list does not affect the others if the caller handles it", async () => {
   const { clients } = await startRig([
     data({
       myself: {
@@ -91,12 +91,12 @@ test("a secret without a description has an empty one", async () => {
 test.each([
   ["null", data({ podTemplate: null })],
   ["an error that says not found", refusal('template "t1" not found')],
-])("a template that is absent, told by %s, reads as undefined", async (_how, answer) => {
+])("a missing template, reported by %s, reads as undefined", async (_how, answer) => {
   const { clients } = await startRig([answer]);
   expect(await clients.management.readTemplate("t1")).toBeUndefined();
 });
 
-describe("a refusal in the answer", () => {
+describe("an error in the response", () => {
   test.each([
     ["endpoint template names must be unique", "conflict", "duplicate_name"],
     ['template "chat" is in use by endpoint "chat" (jpnw0v75y3qoql)', "inUse", "in_use"],
@@ -117,7 +117,7 @@ describe("a refusal in the answer", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("with an error status is read all the same", async () => {
+  test("is read although the status is an error, too", async () => {
     const { clients } = await startRig([
       json({ errors: [{ message: "endpoint template names must be unique" }] }, 400),
     ]);
@@ -126,7 +126,7 @@ describe("a refusal in the answer", () => {
     });
   });
 
-  test("about the service itself is a server error: a read is sent again, a create is not", async () => {
+  test("about the service itself is a server error: reads are retried, creates are not", async () => {
     const { clients, failure, result, seen } = await startRig([
       refusal("Unexpected error."),
       refusal("Unexpected error."),
@@ -138,14 +138,14 @@ describe("a refusal in the answer", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("for the rate is waited out, also by a create", async () => {
+  test("about the rate is retried after a wait, also for a create", async () => {
     const { clients, result, seen } = await startRig([refusal("Too many requests"), data(answers["secretCreate"])]);
     await result(clients.management.createSecret({ name: "hub", value: "v" }));
     expect(seen).toHaveLength(2);
   });
 });
 
-describe("an answer that is no answer", () => {
+describe("an invalid response", () => {
   test.each([
     ["a page", { does: "answer", status: 200, body: "<html></html>" } as const, "not a GraphQL response"],
     ["half a JSON text", { does: "answer", status: 200, body: '{"data":{"pod' } as const, "not a GraphQL response"],
@@ -153,7 +153,7 @@ describe("an answer that is no answer", () => {
     ["data null without a reason", json({ data: null }), "expected object"],
     ["a template without an id", data({ saveTemplate: { name: "x" } }), '"saveTemplate.id"'],
     ["a template that is null", data({ saveTemplate: null }), '"saveTemplate"'],
-  ])("%s may mean that the template was made", async (_what, answer, named) => {
+  ])("%s may mean that the template was created", async (_what, answer, named) => {
     const { clients, seen } = await startRig([answer]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));
     expect(error).toMatchObject({ category: "server", code: "unexpected_answer", retryable: false, ambiguous: true });
@@ -162,12 +162,12 @@ describe("an answer that is no answer", () => {
   });
 });
 
-test("a wrong path of the GraphQL address does not read as an absent template", async () => {
+test("a wrong path of the GraphQL address does not read as a missing template", async () => {
   const { clients } = await startRig([{ does: "answer", status: 404 }]);
   expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
 });
 
-test("an empty id or name is refused before anything is sent", async () => {
+test("an empty id or name is rejected before any request", async () => {
   const { clients, seen } = await startRig([json({})]);
   const { management } = clients;
   const calls = [

@@ -46,7 +46,7 @@ test.each(["FAILED", "CANCELLED", "TIMED_OUT"])("an envelope that is %s ends the
   expect(await outputsOf(rig)).toEqual([1]);
 });
 
-test("a bare array is read until /status is final and nothing is left", async () => {
+test("a bare array is read until /status is final and no chunk is left", async () => {
   const rig = await serving(
     [array(), array(1, 2), array(), array(3), array(4), array()],
     [status("IN_QUEUE"), status("COMPLETED")],
@@ -55,13 +55,13 @@ test("a bare array is read until /status is final and nothing is left", async ()
   expect(paths(rig)).toEqual(["stream", "status", "stream", "stream", "status", "stream", "stream", "stream"]);
 });
 
-test("no /status is asked for while chunks come", async () => {
+test("/status is not requested while chunks arrive", async () => {
   const rig = await serving([array(1), array(2), array(3), array()], [status("COMPLETED")]);
   expect(await outputsOf(rig)).toEqual([1, 2, 3]);
   expect(paths(rig).filter((path) => path === "status")).toHaveLength(1);
 });
 
-test("empty answers that come at once are not asked for without a pause", async () => {
+test("immediate empty responses are followed by a pause", async () => {
   const rig = await serving(
     [...Array<Behaviour>(8).fill(array()), array("late"), array()],
     [...Array<Behaviour>(8).fill(status("IN_PROGRESS")), status("COMPLETED")],
@@ -71,12 +71,12 @@ test("empty answers that come at once are not asked for without a pause", async 
   expect(rig.clock.now() - start).toBeGreaterThanOrEqual(100 + 200 + 400 + 800 + 1600 + 2000);
 });
 
-test("null is a chunk like any other", async () => {
+test("null is a chunk", async () => {
   const rig = await serving([envelope("COMPLETED", null, "x", { deep: [1] })]);
   expect(await outputsOf(rig)).toEqual([null, "x", { deep: [1] }]);
 });
 
-test("a reader that stops early asks no more", async () => {
+test("a reader that stops early sends no more requests", async () => {
   const rig = await serving([array(1, 2, 3)]);
   for await (const { output } of rig.clients.jobs.stream("ep", "job")) {
     if (output === 2) break;
@@ -102,7 +102,7 @@ test("an abort ends the stream with the signal's reason, also between polls", as
   expect(await outcome).toBe(reason);
 });
 
-test("chunks that do not fit are named", async () => {
+test("invalid chunks are named", async () => {
   const rig = await serving([json({ stream: "nothing" })]);
   expect(await apiErrorOf(rig.clients.jobs.stream("ep", "job").next())).toMatchObject({ code: "unexpected_answer" });
 });

@@ -4,7 +4,7 @@ import { json } from "../../support/faulty-server";
 
 const job = { id: "job-1", status: "IN_QUEUE" };
 
-test("each operation is the request that the interface names", async () => {
+test("each operation sends the request of the interface", async () => {
   const { clients, seen } = await startRig(({ url }) => {
     if (url.endsWith("/purge-queue")) return json({ removed: 3, status: "completed" });
     if (url.endsWith("/health")) return json({ jobs: { completed: 1 }, workers: { idle: 2, throttled: 1 } });
@@ -37,24 +37,24 @@ test("each operation is the request that the interface names", async () => {
   }
 });
 
-test("the root of an endpoint's job API holds its id", async () => {
+test("the root of an endpoint's job API contains its id", async () => {
   const { clients, origin } = await startRig([json(job)]);
   expect(clients.jobs.url("ep")).toBe(`${origin}/v2/ep`);
   expect(() => clients.jobs.url("")).toThrow("endpoint id");
 });
 
-test("a record keeps output, error text and times as they came", async () => {
+test("a record keeps output, error text and times unchanged", async () => {
   const record = { ...job, status: "FAILED", error: "Traceback …", delayTime: 12, executionTime: 3, workerId: "w" };
   const { clients } = await startRig([json(record)]);
   expect(await clients.jobs.status("ep", "job-1")).toEqual(record);
 });
 
-test("a job that is unknown or expired is missing", async () => {
+test("an unknown or expired job is missing", async () => {
   const { clients } = await startRig([json({ error: "job not found" }, 404)]);
   expect(await apiErrorOf(clients.jobs.status("ep", "x"))).toMatchObject({ category: "missing", status: 404 });
 });
 
-test("a status that the interface does not have is told by its name", async () => {
+test("an unknown status is an error that names it", async () => {
   const { clients } = await startRig([json({ id: "job-1", status: "EXPLODED" })]);
   const error = await apiErrorOf(clients.jobs.status("ep", "job-1"));
   expect(error).toMatchObject({ code: "unexpected_answer" });
@@ -64,7 +64,7 @@ test("a status that the interface does not have is told by its name", async () =
 test.each([
   ["run", 10 * 1024 * 1024],
   ["runsync", 20 * 1024 * 1024],
-] as const)("a payload over the limit of /%s is refused before anything is sent", async (operation, most) => {
+] as const)("a payload over the limit of /%s is rejected before any request", async (operation, most) => {
   const { clients, seen } = await startRig([json(job)]);
   const error = await apiErrorOf(clients.jobs[operation]("ep", { input: { text: "x".repeat(most) } }));
   expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
@@ -72,14 +72,14 @@ test.each([
   expect(seen).toHaveLength(0);
 });
 
-test.each([999, 300_001, 1500.5, Number.NaN])("a wait of %s is refused before anything is sent", async (wait) => {
+test.each([999, 300_001, 1500.5, Number.NaN])("a wait of %s is rejected before any request", async (wait) => {
   const { clients, seen } = await startRig([json(job)]);
   const error = await apiErrorOf(clients.jobs.runsync("ep", { input: {} }, { wait }));
   expect(error.message).toBe(`wait is ${wait}: it must be a whole number of ms from 1000 to 300000`);
   expect(seen).toHaveLength(0);
 });
 
-test.each(["", ".."])("the job id %j is refused before anything is sent", async (id) => {
+test.each(["", ".."])("the job id %j is rejected before any request", async (id) => {
   const { clients, seen } = await startRig([json(job)]);
   expect(await apiErrorOf(clients.jobs.cancel("ep", id))).toMatchObject({ code: "invalid_argument" });
   expect(await apiErrorOf(clients.jobs.status(id, "job-1"))).toMatchObject({ code: "invalid_argument" });

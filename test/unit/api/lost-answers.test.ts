@@ -27,11 +27,11 @@ const lost: [string, Behaviour, code: string][] = [
   ["the answer is a 504", json({ error: "upstream" }, 504), "server_error"],
 ];
 
-describe.each(lost)("when %s", (_when, fault, code) => {
+describe.each(lost)("if %s", (_when, fault, code) => {
   // Short only where it is waited for: on a busy machine an answer may take its time.
   const settings = { attemptTimeout: fault.does === "hang" ? 1000 : 10_000 };
 
-  test("a create is not sent again, and its error says that it may have happened", async () => {
+  test("a create is not retried, and its error states that it may have been applied", async () => {
     const { clients, failure, seen } = await startRig([fault], settings);
     const error = await failure(
       clients.management.createNetworkVolume({ name: "v", size: 10, dataCenterId: "EU-RO-1" }),
@@ -41,20 +41,20 @@ describe.each(lost)("when %s", (_when, fault, code) => {
     expect(seen.map(({ method, url }) => `${method} ${url}`)).toEqual(["POST /v1/networkvolumes"]);
   });
 
-  test("a new template is not sent again", async () => {
+  test("a new template is not retried", async () => {
     const { clients, failure, seen } = await startRig([fault], settings);
     expect(await failure(clients.management.createTemplate(templateInput))).toMatchObject({ code, ambiguous: true });
     expect(seen).toHaveLength(1);
   });
 
-  test("a job is not sent again, by /run or by /retry", async () => {
+  test("a job is not retried, by /run or by /retry", async () => {
     const { clients, failure, seen } = await startRig([fault], settings);
     expect(await failure(clients.jobs.run("ep", { input: {} }))).toMatchObject({ code, ambiguous: true });
     expect(await failure(clients.jobs.retry("ep", "job"))).toMatchObject({ code, ambiguous: true });
     expect(seen).toHaveLength(2);
   });
 
-  test("a read, an update and a delete are sent again until the answer comes", async () => {
+  test("a read, an update and a delete are retried until a response arrives", async () => {
     const plan = (answer: Behaviour) => [fault, fault, answer];
     const read = await startRig(plan(json(endpointAnswer())), settings);
     const reading = read.result(read.clients.management.readEndpoint("abc"));
@@ -74,7 +74,7 @@ describe.each(lost)("when %s", (_when, fault, code) => {
     expect(save.seen).toHaveLength(4);
   });
 
-  test("a read is given up after six tries, with growing waits", async () => {
+  test("a read fails after six attempts with growing waits", async () => {
     const { clients, failure, seen } = await startRig([fault], settings);
     const { waits, onRetry } = waitsOf();
     const error = await failure(clients.management.listEndpoints({ onRetry }));

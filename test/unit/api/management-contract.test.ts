@@ -33,7 +33,7 @@ const settings = { ...templateInput, isServerless: true, ports: "80/http,22/tcp"
 describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
   const other: Dialect = dialect === "v1" ? "v2" : "v1";
 
-  test("a template is made, changed, read and deleted; the other dialect sees the same", async () => {
+  test("a template is created, updated, read and deleted; the other dialect returns the same", async () => {
     const { management } = clientsIn(dialect);
     const made = await management.createTemplate({ ...settings, name: `template-${dialect}` });
     expect(made).toMatchObject({ ...settings, name: `template-${dialect}`, volumeInGb: 0 });
@@ -61,7 +61,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     expect(await management.listRegistryAuths()).not.toContainEqual(auth);
   });
 
-  test("an endpoint is made, changed, read and deleted; the other dialect sees the same", async () => {
+  test("an endpoint is created, updated, read and deleted; the other dialect returns the same", async () => {
     const { management } = clientsIn(dialect);
     const template = await management.createTemplate({ ...settings, name: `runs-${dialect}` });
     const volume = await management.createNetworkVolume({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
@@ -116,7 +116,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     await management.deleteNetworkVolume(volume.id);
   });
 
-  test("an endpoint on CPUs has its flavours", async () => {
+  test("a CPU endpoint has its flavours", async () => {
     const { management } = clientsIn(dialect);
     const template = await management.createTemplate({ ...settings, name: `cpu-${dialect}` });
     const made = await management.createEndpoint({
@@ -128,7 +128,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     await management.deleteTemplate(template);
   });
 
-  test("a volume grows and is renamed", async () => {
+  test("a volume is enlarged and renamed", async () => {
     const { management } = clientsIn(dialect);
     const { id } = await management.createNetworkVolume({ name: "data", size: 10, dataCenterId: "EU-RO-1" });
     expect(await management.updateNetworkVolume(id, { size: 20, name: "data-2" })).toMatchObject({
@@ -139,7 +139,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     expect(await management.readNetworkVolume(id)).toBeUndefined();
   });
 
-  test("a secret is made, changed and deleted", async () => {
+  test("a secret is created, updated and deleted", async () => {
     const { management } = clientsIn(dialect);
     const { id } = await management.createSecret({ name: `secret-${dialect}`, value: "quiet" });
     await management.updateSecretValue({ id, value: "quieter" });
@@ -148,7 +148,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     await management.deleteSecret(id);
   });
 
-  test("the catalog names GPU types with memory, pool and price, and data centres", async () => {
+  test("the catalog contains GPU types with memory, pool and price, and data centres", async () => {
     const { management } = clientsIn(dialect);
     const types = await management.listGpuTypes();
     const l4 = { name: "L4", memoryInGb: 24, manufacturer: "NVIDIA", pool: "AMPERE_24", price: 0.684 };
@@ -159,7 +159,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     expect(await management.listDataCenters()).toContainEqual({ id: "EU-RO-1", name: "EU-RO-1", region: "EUROPE" });
   });
 
-  test("what is absent is missing to changes and deletes, a taken name a conflict, a bad reference invalid", async () => {
+  test("missing objects, duplicate names and bad references have their own error categories", async () => {
     const { management } = clientsIn(dialect);
     const gone = [
       management.updateTemplate("nosuch", { env: {} }),
@@ -179,7 +179,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     await management.deleteTemplate(template);
   }, 20_000);
 
-  test("a template that an endpoint is bound to is in use", async () => {
+  test("a template that an endpoint uses is in use", async () => {
     const template = await clientsIn("v1").management.createTemplate({ ...settings, name: `bound-${dialect}` });
     const bound = await clientsIn("v1").management.createEndpoint({
       templateId: template.id,
@@ -193,8 +193,8 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
   });
 });
 
-describe("GPU types that REST v2 has no pool for", () => {
-  test("are refused with those that there are, before anything is made", async () => {
+describe("GPU types without a pool in REST v2", () => {
+  test("are rejected before any request, with the valid ones", async () => {
     const { management } = clientsIn("v2");
     const template = await management.createTemplate({ ...settings, name: "pools" });
     const gpuTypeIds = ["NVIDIA A30"];

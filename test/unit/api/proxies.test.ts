@@ -26,7 +26,7 @@ async function proxyTo(goal: string | number): Promise<ConnectProxy> {
   return proxy;
 }
 
-test("calls go through the proxy, with its user's name and password for it alone", async () => {
+test("calls go through the proxy, with credentials for the proxy only", async () => {
   const { origin, seen } = await service();
   const proxy = await proxyTo(origin);
   const { management } = clientsFor("http://service.test:8080", { http: proxy.origin.replace("//", "//ann:s3same@") });
@@ -38,7 +38,7 @@ test("calls go through the proxy, with its user's name and password for it alone
   ]);
 });
 
-test("an address with https asks the proxy for https, and that for http where there is none", async () => {
+test("https addresses use the https proxy, and the http proxy as a fallback", async () => {
   const refusing = await proxyTo(403);
   for (const proxies of [{ https: refusing.origin }, { http: refusing.origin }]) {
     const { management, clock } = clientsFor("https://service.test", proxies);
@@ -47,7 +47,7 @@ test("an address with https asks the proxy for https, and that for http where th
   expect(refusing.asked.map(({ target }) => target)).toEqual(["service.test:443", "service.test:443"]);
 });
 
-test("loopback is never behind a proxy, so that this machine's own service works and its key stays here", async () => {
+test("loopback addresses never use a proxy", async () => {
   const { origin, seen } = await service();
   const proxy = await proxyTo(origin);
   for (const local of [origin, origin.replace("127.0.0.1", "localhost")]) {
@@ -57,7 +57,7 @@ test("loopback is never behind a proxy, so that this machine's own service works
   expect([proxy.asked, seen.length]).toEqual([[], 2]);
 });
 
-test("a host that NO_PROXY names is reached without one", async () => {
+test("hosts in NO_PROXY are reached directly", async () => {
   const proxy = await proxyTo(403);
   const { management, clock } = clientsFor("http://api.service.invalid", {
     http: proxy.origin,
@@ -68,7 +68,7 @@ test("a host that NO_PROXY names is reached without one", async () => {
   expect(proxy.asked).toEqual([]);
 });
 
-test("a proxy that refuses is told at once, without its password; a create was certainly not carried out", async () => {
+test("a proxy's rejection fails immediately, without its password; a create was certainly not applied", async () => {
   const proxy = await proxyTo(407);
   const { management, clock } = clientsFor("http://service.test", {
     http: proxy.origin.replace("//", "//ann:s3same@"),
@@ -81,7 +81,7 @@ test("a proxy that refuses is told at once, without its password; a create was c
   expect(proxy.asked).toHaveLength(1);
 });
 
-test("a proxy that is not there is told after three tries", async () => {
+test("an unreachable proxy fails after three attempts", async () => {
   const { management, clock } = clientsFor("http://service.test", { http: await deadOrigin() });
   const error = await runClock(clock, apiErrorOf(management.listEndpoints()));
   expect(error).toMatchObject({ category: "network", code: "proxied", ambiguous: false });
@@ -91,11 +91,11 @@ test("a proxy that is not there is told after three tries", async () => {
 test.each([
   ["proxy.example.com:3128", "http://proxy.example.com:3128"],
   ["https://ann:pw@proxy", "https://ann:pw@proxy"],
-])("the address %s of a proxy is taken as %s", (text, address) => {
+])("the proxy address %s is read as %s", (text, address) => {
   expect(parseProxy("HTTPS_PROXY", text)).toBe(address);
 });
 
-test.each(["socks5://ann:s3same@proxy", "http://", "http://ann:s3same@:x"])("%s is no address of a proxy", (text) => {
+test.each(["socks5://ann:s3same@proxy", "http://", "http://ann:s3same@:x"])("%s is not a proxy address", (text) => {
   expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^HTTPS_PROXY must be the address of a proxy, such as http/);
   expect(() => parseProxy("HTTPS_PROXY", text)).toThrow(/^((?!s3same).)*$/);
 });

@@ -12,7 +12,7 @@ const partsOf = (secret: string): string[] =>
     (part) => part.length === 20,
   );
 
-test("a secret is taken out wherever it stands, the longest first, and nothing else", () => {
+test("a secret is redacted everywhere, the longest first, and nothing else is", () => {
   expect(redact("a key+1 b key%2B1 c key+1-longer d")).toBe("a [secret] b [secret] c [secret] d");
   expect(redact('{"value":"two\\n\\"lines\\""}')).toBe('{"value":"[secret]"}');
   expect(redact("keyboard")).toBe("keyboard");
@@ -57,33 +57,33 @@ describe.each(Object.entries({ ...long, quoted: 'quoted"-line\n-9b2e/ä+&1', pat
 describe.each(Object.entries(long))("a long secret (%s)", (_name, secret) => {
   const clean = createRedaction([secret]);
 
-  test("is found where others cut it, at either end", () => {
+  test("is found if it is cut at either end", () => {
     for (const length of [16, 77, 300, secret.length - 1]) {
       expect(clean(`"${secret.trim().slice(0, length)}…`)).toMatch(/^"\[secret\]\s?…$/);
       expect(clean(`…${secret.trim().slice(-length)}"`)).toMatch(/^…\s?\[secret\]"$/);
     }
   });
 
-  test("is found where it runs over lines that it does not have", () => {
+  test("is found if it is wrapped over lines", () => {
     const left = clean(secret.replaceAll(/.{64}/gs, "$&\n  | "));
     for (const part of partsOf(secret)) expect(left.includes(part)).toBe(false);
   });
 });
 
-test("each line of a secret is one, for texts that come line by line", () => {
+test("is redacted line by line in texts that arrive line by line", () => {
   const clean = createRedaction(["first-line\nsecond-l\nab"]);
   expect(clean("stderr: second-l\nstdout: first-line\nab")).toBe("stderr: [secret]\nstdout: [secret]\nab");
 });
 
-test("a secret of under 4 characters is left in texts: every text has it", () => {
+test("a secret of under 4 characters is not redacted, because it occurs in any text", () => {
   expect(createRedaction(["a", "is", "abc"])("this is a cab, abc")).toBe("this is a cab, abc");
 });
 
-test("a secret that is a common word is taken out, whatever the text means by it", () => {
+test("a secret that is a common word is redacted everywhere", () => {
   expect(createRedaction(["name", "true"])("the name is taken: true")).toBe("the [secret] is taken: [secret]");
 });
 
-test("a secret that repeats itself costs no time", () => {
+test("a repetitive secret costs no time", () => {
   const started = process.cpuUsage();
   expect(createRedaction(["x".repeat(20_000)])(`a${"x".repeat(20_000)}b${"x".repeat(100)}c`)).toBe(
     "a[secret]b[secret]c",
@@ -91,13 +91,13 @@ test("a secret that repeats itself costs no time", () => {
   expect(process.cpuUsage(started).user / 1000, "ms of processor time").toBeLessThan(1000);
 });
 
-test("no secret makes it fail, and none is an empty one", () => {
+test("accepts any secret, and ignores an empty one", () => {
   expect(
     createRedaction(["\ud800-lone-half", "%", "%zz%", "\n\n\n\n\n", "\\\\\\\\"])("100% of %zz% x\n\n\n\n\ny"),
   ).toBe("100% of [secret] x\n\n\n\n\ny");
 });
 
-test("a fault is copied with its name and code, without secrets and without what libraries attach", () => {
+test("copies an error with its name and code, without secrets and library fields", () => {
   const inner = Object.assign(new Error("inner key+1"), { code: "ECONNRESET", socket: { header: "Bearer key+1" } });
   const copy = redactFault(new AggregateError([inner], "outer key+1"), redact);
   const seen = inspect(copy, { depth: 9, showHidden: true });
@@ -106,6 +106,6 @@ test("a fault is copied with its name and code, without secrets and without what
   expect(copy.cause).toMatchObject({ message: "inner [secret]", code: "ECONNRESET" });
 });
 
-test("a fault that is no error becomes one", () => {
+test("turns a thrown value into an error", () => {
   expect(redactFault("key+1 thrown", redact).message).toBe("[secret] thrown");
 });

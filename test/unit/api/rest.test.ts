@@ -6,7 +6,7 @@ import { endpointAnswer, volumeAnswer } from "../../support/records";
 
 const gone = { does: "answer", status: 204 } as const;
 
-test("each operation is the request that the interface names", async () => {
+test("each operation sends the request of the interface", async () => {
   const { clients, seen } = await startRig((request) => {
     if (request.method === "DELETE") return gone;
     const noun = request.url.includes("networkvolumes") ? volumeAnswer() : endpointAnswer();
@@ -40,15 +40,15 @@ test("each operation is the request that the interface names", async () => {
   }
 });
 
-test("unknown fields are ignored, and missing fields are no error", async () => {
+test("unknown fields are ignored, and missing fields are not errors", async () => {
   const { clients } = await startRig([json(endpointAnswer({ shinyNewField: 1, gpuTypeIds: null }))]);
   const endpoint = await clients.management.readEndpoint("id");
   expect(endpoint).toMatchObject({ gpuTypeIds: [], dataCenterIds: [] });
   expect(endpoint?.computeType).toBeUndefined();
 });
 
-describe("an id that is no id", () => {
-  test.each(["", " ", ".", ".."])("%j is refused before anything is sent", async (id) => {
+describe("an invalid id", () => {
+  test.each(["", " ", ".", ".."])("%j is rejected before any request", async (id) => {
     const { clients, seen } = await startRig([gone]);
     const { management } = clients;
     const calls = [
@@ -74,8 +74,8 @@ describe("an id that is no id", () => {
   });
 });
 
-describe("what is absent", () => {
-  test("a read answers undefined", async () => {
+describe("a missing object", () => {
+  test("reads as undefined", async () => {
     const { clients } = await startRig([json({ message: 'endpoint "x" not found' }, 404)]);
     expect(await clients.management.readEndpoint("x")).toBeUndefined();
     expect(await clients.management.readNetworkVolume("x")).toBeUndefined();
@@ -86,7 +86,7 @@ describe("what is absent", () => {
     [400, 'invalid endpoint id: endpoint "x" not found'],
     [400, ""],
     [404, ""],
-  ])("a delete answered %i %j rejects as missing", async (status, message) => {
+  ])("a delete with %i %j rejects as missing", async (status, message) => {
     const { clients } = await startRig([json(message === "" ? undefined : { message }, status)]);
     expect(await apiErrorOf(clients.management.deleteNetworkVolume("x"))).toMatchObject({ category: "missing" });
     expect(await apiErrorOf(clients.management.deleteEndpoint("x"))).toMatchObject({ category: "missing" });
@@ -95,19 +95,19 @@ describe("what is absent", () => {
   test.each([
     ["a route that a web server does not have", json({ message: "Route GET:/endpoints/x not found" }, 404)],
     ["a page", { does: "answer", status: 404, body: "<!doctype html><title>Not here</title>" } as const],
-  ])("%s is a wrong address, not a deleted object", async (_what, answer) => {
+  ])("%s is a wrong address, not a missing object", async (_what, answer) => {
     const { clients } = await startRig([answer]);
     const error = await apiErrorOf(clients.management.readEndpoint("x"));
     expect(error).toMatchObject({ category: "invalid", code: "wrong_address" });
   });
 
-  test("a collection that is not there is a wrong address", async () => {
+  test("a missing collection is a wrong address", async () => {
     const { clients } = await startRig([{ does: "answer", status: 404 }]);
     expect(await apiErrorOf(clients.management.listEndpoints())).toMatchObject({ code: "wrong_address" });
   });
 });
 
-test("an endpoint that the service wants scaled down first is in use", async () => {
+test("an endpoint that must be scaled down first is in use", async () => {
   const message = 'endpoint "chat" still allows workers: set workersMin and workersMax to 0 before deleting it';
   const { clients } = await startRig([json({ message }, 400)]);
   const error = await apiErrorOf(clients.management.deleteEndpoint("x"));
@@ -117,7 +117,7 @@ test("an endpoint that the service wants scaled down first is in use", async () 
 describe("a template that the service does not know yet", () => {
   const unknown = json({ message: 'templateId: template "t" does not exist' }, 400);
 
-  test("is tried again every 250 ms by a create and by an update that sets it", async () => {
+  test("is retried every 250 ms by a create and by an update that sets it", async () => {
     const { clients, clock, result, seen } = await startRig((_request, count) =>
       count % 4 === 0 ? json(endpointAnswer()) : unknown,
     );
@@ -129,14 +129,14 @@ describe("a template that the service does not know yet", () => {
     expect(seen).toHaveLength(8);
   });
 
-  test("is told after ten more tries", async () => {
+  test("fails after ten retries", async () => {
     const { clients, failure, seen } = await startRig([unknown]);
     const error = await failure(clients.management.createEndpoint({ templateId: "t" }));
     expect(error).toMatchObject({ category: "invalid", code: "template_not_found", ambiguous: false });
     expect(seen).toHaveLength(11);
   });
 
-  test("is not waited for by an update that names none", async () => {
+  test("is not awaited by an update that does not name one", async () => {
     const { clients, failure, seen } = await startRig([json({ message: 'endpoint "id" not found' }, 404)]);
     expect(await failure(clients.management.updateEndpoint("id", { workersMax: 1 }))).toMatchObject({
       category: "missing",
@@ -145,7 +145,7 @@ describe("a template that the service does not know yet", () => {
   });
 });
 
-describe("an answer that does not fit", () => {
+describe("an invalid response", () => {
   const cases: [string, Parameters<typeof startRig>[0], string][] = [
     ["is half of a JSON text", [{ does: "answer", status: 200, body: '{"id":"a' }], "not valid JSON"],
     ["is empty", [{ does: "answer", status: 200 }], "not valid JSON"],
@@ -155,7 +155,7 @@ describe("an answer that does not fit", () => {
     ["is null", [json(null)], "expected object"],
   ];
 
-  test.each(cases)("that %s is named, and a create may have happened", async (_what, plan, named) => {
+  test.each(cases)("that %s is named, and a create may have been applied", async (_what, plan, named) => {
     const { clients, seen } = await startRig(plan);
     const { management } = clients;
     const created = await apiErrorOf(management.createNetworkVolume({ name: "v", size: 1, dataCenterId: "EU" }));
@@ -166,7 +166,7 @@ describe("an answer that does not fit", () => {
     expect(seen).toHaveLength(2);
   });
 
-  test("in a list names the element, and spoils no other where the caller is told of it", async () => {
+  test("in a list names the element, and does not affect the others if the caller handles it", async () => {
     const { clients } = await startRig([json([volumeAnswer(), volumeAnswer({ id: "bad", name: 3 }), null])]);
     expect((await apiErrorOf(clients.management.listNetworkVolumes())).message).toContain('"[1].name"');
     const unreadable: UnreadableElement[] = [];

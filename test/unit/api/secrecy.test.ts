@@ -22,7 +22,7 @@ function expectNone(error: Error, secret: string): void {
   for (const form of forms(secret)) expect(seen.includes(form), seen).toBe(false);
 }
 
-test("the scan finds a key where there is one", () => {
+test("the scan finds an existing key", () => {
   expect(everyViewOf(new Error("outer", { cause: new Error(`bad key ${apiKey}`) }))).toContain(apiKey);
 });
 
@@ -47,7 +47,7 @@ describe.each(echoes)("a key that the service echoes %s", (_where, answer) => {
   });
 });
 
-test("a secret's value is in no error of the calls that carry it", async () => {
+test("a secret's value is in no error of calls that send it", async () => {
   const echo: Behaviour = json({
     errors: [{ message: `Variable "$value" got invalid value ${JSON.stringify(secretValue)}: ${secretValue}` }],
   });
@@ -69,7 +69,7 @@ describe.each(Object.entries(longSecrets()))("a long secret that the service ech
     ["where an error is cut", `${"x".repeat(480)}${secret}`],
     ["cut", `got ${JSON.stringify(secret).slice(0, 77)}…, which is too long`],
     ["from its middle on", `…${secret.slice(290)} is wrong`],
-  ])("%s is in no error, whether a call carries it or its caller says so", async (_how, message) => {
+  ])("%s is in no error, whether a call sends it or its caller names it", async (_how, message) => {
     const { clients, failure } = await startRig([echo(message)]);
     const { management } = clients;
     const errors = [
@@ -93,7 +93,7 @@ test.each([
   ["rate limit", "rate limit reached", "rate_limited"],
   ["unauthorized", "unauthorized", "unauthorized"],
 ])(
-  "a value that is a word of the message (%s) does not change what kind of error it is",
+  "a value that is a word of the message (%s) does not change the category of the error",
   async (value, message, code) => {
     const { clients, failure } = await startRig([json({ errors: [{ message }] })], { deadline: 100 });
     const error = await failure(clients.management.createSecret({ name: "n", value }));
@@ -102,19 +102,19 @@ test.each([
   },
 );
 
-test("a secret's value is in no error when the answer is no GraphQL", async () => {
+test("a secret's value is in no error for a response that is not GraphQL", async () => {
   const { clients, failure } = await startRig([json([1, 2, 3])]);
   expectNone(await failure(clients.management.createSecret({ name: "n", value: secretValue })), secretValue);
 });
 
-test("the key is in no connection fault", async () => {
+test("the key is in no connection error", async () => {
   const { clients, failure } = await startRig([{ does: "reset" }]);
   const error = await failure(clients.management.createEndpoint({ templateId: "t" }));
   expect(error.cause).toBeInstanceOf(Error);
   expectNone(error, apiKey);
 });
 
-test("the key is in no fault of a peer that sends back what it gets", async () => {
+test("the key is in no error of a peer that echoes it", async () => {
   const peer = createServer((socket) => void socket.on("error", () => undefined).pipe(socket));
   await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void peer.close());
@@ -126,7 +126,7 @@ test("the key is in no fault of a peer that sends back what it gets", async () =
   expectNone(error, apiKey);
 });
 
-test("the key travels in the Authorization header and in no address", async () => {
+test("the key is in the Authorization header only, never in an address", async () => {
   const { clients, failure, seen } = await startRig([json({ message: "no" }, 400)]);
   await failure(clients.management.listEndpoints());
   await failure(clients.management.listTemplates());
@@ -135,7 +135,7 @@ test("the key travels in the Authorization header and in no address", async () =
   expect(seen.map(({ url }) => url)).toEqual(["/v1/endpoints", "/graphql", "/v2/ep/health"]);
 });
 
-test("the clients themselves do not show the key", async () => {
+test("inspecting the clients does not show the key", async () => {
   const { clients } = await startRig([json([])]);
   expect(inspect(clients, { depth: 9, showHidden: true })).not.toContain(apiKey);
 });

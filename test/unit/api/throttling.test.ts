@@ -7,13 +7,13 @@ const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
 const busy = (status: number, retryAfter?: string): Behaviour =>
   json({ message: "later" }, status, retryAfter === undefined ? {} : { "retry-after": retryAfter });
 
-test("a create that is answered 429 is sent again, because it was not carried out", async () => {
+test("a create with a 429 is retried, because it was not applied", async () => {
   const { clients, result, seen } = await startRig([busy(429), busy(429), json(volumeAnswer())]);
   await result(clients.management.createNetworkVolume(volume));
   expect(seen).toHaveLength(3);
 });
 
-describe.each([429, 503])("when the service answers %i", (status) => {
+describe.each([429, 503])("if the service responds with %i", (status) => {
   test("Retry-After in seconds is obeyed", async () => {
     const { clients, clock, result } = await startRig([busy(status, "7"), json([])]);
     const { waits, onRetry } = waitsOf();
@@ -31,14 +31,14 @@ describe.each([429, 503])("when the service answers %i", (status) => {
     expect(waits).toEqual([9000 + 0.5 * 2000]);
   });
 
-  test("a Retry-After that is neither is passed over", async () => {
+  test("an invalid Retry-After is ignored", async () => {
     const { clients, result } = await startRig([busy(status, "soon"), json([])]);
     const { waits, onRetry } = waitsOf();
     await result(clients.management.listEndpoints({ onRetry }));
     expect(waits).toEqual([125]);
   });
 
-  test("a Retry-After past the deadline fails at once and says how long it would be", async () => {
+  test("a Retry-After past the deadline fails immediately and names the wait", async () => {
     const { clients, clock, failure, seen } = await startRig([busy(status, "3600")], { deadline: 10_000 });
     const start = clock.now();
     const error = await failure(clients.management.listEndpoints());
@@ -48,7 +48,7 @@ describe.each([429, 503])("when the service answers %i", (status) => {
   });
 });
 
-test("a service that stays busy is given up before the deadline", async () => {
+test("a service that stays busy fails before the deadline", async () => {
   const { clients, clock, failure, seen } = await startRig([busy(429)], { deadline: 120_000 });
   const start = clock.now();
   expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "rate_limited" });
@@ -56,7 +56,7 @@ test("a service that stays busy is given up before the deadline", async () => {
   expect(clock.now() - start).toBeLessThan(120_000);
 });
 
-test.each([429, 503])("a Retry-After of a %i holds back the other calls to that address too", async (status) => {
+test.each([429, 503])("Retry-After of a %i also delays the other calls to that address", async (status) => {
   const { clients, clock, result, seen } = await startRig((_request, count) =>
     count === 1 ? busy(status, "5") : json([]),
   );
@@ -69,7 +69,7 @@ test.each([429, 503])("a Retry-After of a %i holds back the other calls to that 
   expect(seen).toHaveLength(22);
 });
 
-test("calls that waited out a 429 do not all come back at once", async () => {
+test("calls delayed by a 429 do not resume all at once", async () => {
   let seed = 0;
   const random = () => {
     seed = (seed + 0.37) % 1;
@@ -89,7 +89,7 @@ test("calls that waited out a 429 do not all come back at once", async () => {
   expect(Math.min(...ends)).toBeGreaterThanOrEqual(4000);
 });
 
-test("a paused address tells a call whose deadline is nearer than the pause's end", async () => {
+test("a paused address rejects calls whose deadline is before the end of the pause", async () => {
   const { clients, clock, failure, result, seen } = await startRig((_request, count) =>
     count === 1 ? busy(429, "30") : json([]),
   );
@@ -102,7 +102,7 @@ test("a paused address tells a call whose deadline is nearer than the pause's en
   expect(seen).toHaveLength(2);
 });
 
-test("a 429 of one job operation does not hold up the others", async () => {
+test("a 429 of one job operation does not delay the others", async () => {
   const { clients, result, seen } = await startRig((request, count) =>
     count === 1
       ? busy(429, "60")
@@ -114,7 +114,7 @@ test("a 429 of one job operation does not hold up the others", async () => {
   expect(await result(purge)).toBe(0);
 });
 
-test("a call that waits for a limit which another call used up says so, unless the wait is short", async () => {
+test("a call that waits for a limit used up by another call reports it, unless the wait is short", async () => {
   const { clients, clock, result } = await startRig((_request, count) =>
     count === 1 ? json([], 200, { ratelimit: '"minute";r=0;t=23' }) : json([]),
   );
@@ -131,7 +131,7 @@ test("a call that waits for a limit which another call used up says so, unless t
   expect(delays).toHaveLength(1);
 });
 
-describe("by REST v2, whose limits are of the user and whose errors are problem+json", () => {
+describe("in REST v2, with limits per user and errors as problem+json,", () => {
   const v2 = { dialect: "v2" } as const;
   const problem = (headers: Record<string, string>): Behaviour =>
     json({ title: "Too Many Requests", status: 429, detail: "rate limit exceeded for the minute window" }, 429, {
@@ -150,7 +150,7 @@ describe("by REST v2, whose limits are of the user and whose errors are problem+
       { ratelimit: '"second";r=0;t=1, "minute";r=0;t=17, "day";r=9;t=999' },
       17_000,
     ],
-  ])("a 429 with %s is waited for as it says, and sent again", async (_what, headers, least) => {
+  ])("a 429 with %s is retried after the wait that it names", async (_what, headers, least) => {
     const { clients, clock, result, seen } = await startRig([problem(headers), template], v2);
     const { waits, onRetry } = waitsOf();
     const start = clock.now();
@@ -161,14 +161,14 @@ describe("by REST v2, whose limits are of the user and whose errors are problem+
     expect(clock.now() - start).toBeLessThan(least + 6000);
   });
 
-  test("a create is sent again after a 429, which says that nothing was done", async () => {
+  test("a create is retried after a 429, because it was not applied", async () => {
     const made = json({ id: "v1", name: "v", size: 10, dataCenter: "EU-RO-1" }, 201);
     const { clients, result, seen } = await startRig([problem({ "retry-after": "1" }), made], v2);
     await result(clients.management.createNetworkVolume(volume));
     expect(seen.map(({ method }) => method)).toEqual(["POST", "POST"]);
   });
 
-  test("a wait past the deadline is the failure, with its kind, its status and the time", async () => {
+  test("a wait past the deadline is an error with its code, status and time", async () => {
     const { clients, failure } = await startRig([problem({ "retry-after": "59" })], { ...v2, deadline: 10_000 });
     const error = await failure(clients.management.listTemplates());
     expect(error).toMatchObject({ category: "throttled", code: "rate_limited", status: 429, retryAfter: 59_000 });
@@ -177,23 +177,20 @@ describe("by REST v2, whose limits are of the user and whose errors are problem+
     ]);
   });
 
-  test.each(['"minute"', "nonsense", '"minute";r=;t=', ""])(
-    "a RateLimit of %j holds nothing back",
-    async (ratelimit) => {
-      const { clients, clock, result } = await startRig([json({ templates: [] }, 200, { ratelimit }), template], v2);
-      await result(clients.management.listTemplates());
-      const start = clock.now();
-      await result(clients.management.listTemplates());
-      expect(clock.now()).toBe(start);
-    },
-  );
+  test.each(['"minute"', "nonsense", '"minute";r=;t=', ""])("a RateLimit of %j delays nothing", async (ratelimit) => {
+    const { clients, clock, result } = await startRig([json({ templates: [] }, 200, { ratelimit }), template], v2);
+    await result(clients.management.listTemplates());
+    const start = clock.now();
+    await result(clients.management.listTemplates());
+    expect(clock.now()).toBe(start);
+  });
 });
 
 describe("a RateLimit header", () => {
   test.each([
     ["of the standard", '"minute";r=0;t=23'],
     ["of its older form", "limit=60, remaining=0, reset=23"],
-  ])("%s that leaves no call holds the next one back, also after a success", async (_form, value) => {
+  ])("%s without remaining calls delays the next one, also after a success", async (_form, value) => {
     const { clients, clock, result } = await startRig([json([], 200, { ratelimit: value }), json([])]);
     await result(clients.management.listEndpoints());
     const start = clock.now();
@@ -201,7 +198,7 @@ describe("a RateLimit header", () => {
     expect(clock.now() - start).toBeGreaterThanOrEqual(23_000);
   });
 
-  test("that leaves calls holds nothing back", async () => {
+  test("with remaining calls delays nothing", async () => {
     const { clients, clock, result } = await startRig([json([], 200, { ratelimit: '"minute";r=1;t=23' }), json([])]);
     await result(clients.management.listEndpoints());
     const start = clock.now();
@@ -209,7 +206,7 @@ describe("a RateLimit header", () => {
     expect(clock.now()).toBe(start);
   });
 
-  test("says how long to wait where a 429 has no Retry-After", async () => {
+  test("determines the wait for a 429 without Retry-After", async () => {
     const refused = json({ title: "Too Many Requests" }, 429, { ratelimit: '"minute";r=0;t=9' });
     const { clients, clock, result } = await startRig([refused, json([])]);
     const start = clock.now();

@@ -13,39 +13,39 @@ async function startV2(plan: Behaviour[]) {
   return { ...rig, methods: () => rig.seen.map(({ method }) => method) };
 }
 
-describe("a PATCH of REST v2 whose response is lost", () => {
+describe("a PATCH of REST v2 with a lost response", () => {
   test.each<[string, Behaviour]>([
     ["a 500", json({ title: "Internal Server Error", status: 500 }, 500)],
     ["a 503", unavailable],
     ["a lost connection", { does: "reset" }],
-  ])("by %s is not sent again if a read shows the change", async (_fault, fault) => {
+  ])("by %s is not retried if a read shows the change", async (_fault, fault) => {
     const { clients, result, methods } = await startV2([fault, json(volume(200))]);
     const changed = await result(clients.management.updateNetworkVolume("v1", { size: 200 }));
     expect(changed).toMatchObject({ id: "v1", size: 200 });
     expect(methods()).toEqual(["PATCH", "GET"]);
   });
 
-  test("is sent again if a read shows that nothing changed", async () => {
+  test("is retried if a read shows no change", async () => {
     const { clients, result, methods } = await startV2([unavailable, json(volume(10)), json(volume(200))]);
     expect(await result(clients.management.updateNetworkVolume("v1", { size: 200 }))).toMatchObject({ size: 200 });
     expect(methods()).toEqual(["PATCH", "GET", "PATCH"]);
   });
 
-  test("fails if the object cannot be read, and is not sent again", async () => {
+  test("fails if the object cannot be read, and is not retried", async () => {
     const { clients, failure, methods } = await startV2([unavailable]);
     const error = await failure(clients.management.updateNetworkVolume("v1", { size: 200 }));
     expect(error).toMatchObject({ code: "unavailable", ambiguous: true, request: { method: "PATCH" } });
     expect(methods().filter((method) => method === "PATCH")).toHaveLength(1);
   });
 
-  test("fails if no response shows what it changes: the value of a secret", async () => {
+  test("fails if no response shows the change, as for the value of a secret", async () => {
     const { clients, failure, methods } = await startV2([unavailable, json(secret)]);
     const update = clients.management.updateSecretValue({ id: "s1", value: "value-of-the-test" });
     expect(await failure(update)).toMatchObject({ code: "unavailable", ambiguous: true });
     expect(methods()).toEqual(["PATCH", "GET"]);
   });
 
-  test("is sent again after a 429 without a read", async () => {
+  test("is retried after a 429 without a read", async () => {
     const limited = json({ title: "Too Many Requests", status: 429 }, 429);
     const { clients, result, methods } = await startV2([limited, json(volume(200))]);
     await result(clients.management.updateNetworkVolume("v1", { size: 200 }));
@@ -53,7 +53,7 @@ describe("a PATCH of REST v2 whose response is lost", () => {
   });
 });
 
-describe("a record shows a change", () => {
+describe("a record contains a change", () => {
   const endpoint = {
     ...{ name: "chat", args: null, env: { A: "1", B: "2" }, ports: [], dataCenterIds: ["EU-RO-1", "US-KS-2"] },
     ...{ workers: { min: 0, max: 3, idleTimeout: 5 }, cpu: [{ id: "cpu3c", vcpuCount: 2, memory: 4 }] },

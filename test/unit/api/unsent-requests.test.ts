@@ -17,7 +17,7 @@ function clientsFor(origin: string) {
   return { clients, clock };
 }
 
-test("a service that is down is told within three tries and three seconds", async () => {
+test("an unreachable service fails within three attempts and three seconds", async () => {
   const { clients, clock } = clientsFor(await deadOrigin());
   const { waits, onRetry } = waitsOf();
   const start = clock.now();
@@ -29,7 +29,7 @@ test("a service that is down is told within three tries and three seconds", asyn
   expect(clients.requestCount()).toBe(0);
 });
 
-test("a create waits for a service that is just coming up, because nothing was sent", async () => {
+test("a create waits for a service that is starting, because nothing was sent", async () => {
   const origin = await deadOrigin();
   const { clients, clock } = clientsFor(origin);
   let creates = 0;
@@ -48,7 +48,7 @@ test("a create waits for a service that is just coming up, because nothing was s
   expect(clients.requestCount()).toBe(1);
 });
 
-test("a peer that speaks no HTTP is told at once", async () => {
+test("a peer that does not speak HTTP fails immediately", async () => {
   const server = createRawServer((socket) => {
     socket.on("error", () => undefined);
     socket.resume().end("220 mail.example ESMTP\r\n");
@@ -62,7 +62,7 @@ test("a peer that speaks no HTTP is told at once", async () => {
   expect(error).toMatchObject({ category: "network", code: "not_http", retryable: false });
 });
 
-test("https to a service that speaks plain HTTP is told at once as a TLS fault", async () => {
+test("https to a service without TLS fails immediately as a TLS error", async () => {
   const server = createServer();
   const origin = await listenOnLoopback(server);
   onTestFinished(() => shut(server));
@@ -72,7 +72,7 @@ test("https to a service that speaks plain HTTP is told at once as a TLS fault",
   expect(clients.requestCount()).toBe(0);
 });
 
-test("a call after close rejects at once", async () => {
+test("a call after close rejects immediately", async () => {
   const { clients, clock } = clientsFor(await deadOrigin());
   await clients.close();
   const error = await runClock(clock, apiErrorOf(clients.management.listEndpoints()));

@@ -24,13 +24,13 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10);
 }
 
-test("what a command writes is handed back with its exit code", async () => {
+test("a command's output is returned with its exit code", async () => {
   const finished = await run("sh", ["-c", "cat; echo problem >&2; exit 3"], { input: "text" });
   expect(finished).toEqual({ code: 3, signal: null, stdout: "text", stderr: "problem\n", timedOut: false });
   expect(lastLines(finished)).toBe("problem");
 });
 
-test("a process that ended counts as ended even while nobody has asked for its result", async () => {
+test("a process that ended counts as ended even before it is reaped", async () => {
   // The shell is replaced by a program that never reaps the child.
   const parent = spawn("sh", ["-c", "sh -c 'exit 0' & echo $!; exec sleep 60"], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -42,18 +42,18 @@ test("a process that ended counts as ended even while nobody has asked for its r
   expect(isAlive(1)).toBe(true);
 });
 
-test("a command that is not there is an error", async () => {
+test("a missing command is an error", async () => {
   await expect(run(join(temporaryFolder(), "absent"), [])).rejects.toThrow("ENOENT");
 });
 
-test("a command that takes too long is ended, with what it started", async () => {
+test("a command that takes too long is ended, with its child processes", async () => {
   const record = join(temporaryFolder(), "pid");
   const finished = await run("sh", ["-c", `sleep 60 & echo $! > ${record}; wait`], { timeout: 2000 });
   expect(finished).toMatchObject({ timedOut: true, signal: "SIGKILL" });
   await until(() => !isAlive(Number(readFileSync(record, "utf8"))));
 });
 
-test("an interrupt lets the command end in order; after it nothing is started", async () => {
+test("an interrupt lets the command end, and nothing is started afterwards", async () => {
   const ready = join(temporaryFolder(), "ready");
   const controller = new AbortController();
   const running = run(
@@ -70,7 +70,7 @@ test("an interrupt lets the command end in order; after it nothing is started", 
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "a script that gets %s takes what it started along",
+  "a script that receives %s ends its child processes",
   async (signal) => {
     const record = join(temporaryFolder(), "pid");
     const child = start(
@@ -89,7 +89,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("a process with the parent watch stops in order when its starter is killed", async () => {
+test("a process with the parent watch stops when its parent is killed", async () => {
   const folder = temporaryFolder();
   const watched = join(folder, "watched.mjs");
   writeFileSync(
@@ -110,7 +110,7 @@ test("a process with the parent watch stops in order when its starter is killed"
   await until(() => existsSync(join(folder, "stopped")));
 });
 
-test("a script's error is its message, without a stack, and exit code 1", async () => {
+test("a script's error is its message without a stack trace, with exit code 1", async () => {
   const child = spawn(
     process.execPath,
     [

@@ -62,7 +62,7 @@ function summary({ files, unreported = [], allowed = [], steps = {}, report, ful
 const unit = "test/unit/a.test.ts";
 const good = { [unit]: { "does one thing": "passed", "does another": "passed" } } as const;
 
-test("the last line counts tests and steps, and all good means exit code 0", () => {
+test("the last line counts tests and steps, and the exit code is 0 without failures", () => {
   expect(summary({ files: good })).toEqual({
     lines: ["tests: 2 passed, 0 failed, 0 skipped", "check: passed", "quickstart: passed", "4 passed, 0 failed"],
     status: 0,
@@ -92,7 +92,7 @@ test("files of full runs may be missing", () => {
   expect(status).toBe(0);
 });
 
-describe("what did not run fails the run", () => {
+describe("anything that did not run fails the run", () => {
   test.each([
     ["it broke off after its last test", { steps: { tests: 1 } }, "failed without a failed test", "4 passed, 1 failed"],
     ["no report", { report: false }, "report cannot be read: ENOENT", "2 passed, 2 failed"],
@@ -131,13 +131,13 @@ describe("what did not run fails the run", () => {
   });
 });
 
-describe("a skip of the list", () => {
+describe("a listed skip", () => {
   const file = "test/plugin/go.test.ts";
   const entry = { file: "test/plugin/go\\.test\\.ts", test: "in Go$", reason: "Go compiles it", when: "no Go" };
   const skipped = { ...good, [file]: { "programs in Go": "skipped" } } as const;
   const go = (version: string) => ({ go: [`echo go version ${version} x`] });
 
-  test("is told and passes where what it wants is not there", () => {
+  test("is reported and passes if its requirement is missing", () => {
     const run = { files: skipped, allowed: [entry] };
     for (const { lines, status } of [summary(run), summary({ ...run, tools: go("go1.22.4") })]) {
       expect(lines).toContain(`tests: skipped as allowed (no Go: Go compiles it): ${file}: programs in Go`);
@@ -146,14 +146,14 @@ describe("a skip of the list", () => {
     }
   });
 
-  test("fails where it is there: then a defect made it a skip", () => {
+  test("fails if its requirement is present, because a defect caused it", () => {
     const { lines, status } = summary({ files: skipped, allowed: [entry], tools: go("go1.26.0") });
     expect(lines).toContain(`tests: FAILED: ${file}: skipped, which is not allowed (only with no Go): programs in Go`);
     expect(lines.at(-1)).toBe("4 passed, 1 failed");
     expect(status).toBe(1);
   });
 
-  test("is that test of that file only", () => {
+  test("applies to that test of that file only", () => {
     const files: Run["files"] = {
       ...good,
       [file]: { "programs in Go": "skipped", "in Go, twice": "skipped" },
@@ -163,19 +163,19 @@ describe("a skip of the list", () => {
     expect(summary({ files, allowed: [entry] }).lines.at(-1)).toBe("4 passed, 3 failed");
   });
 
-  test("may be about a file that only full runs contain", () => {
+  test("may name a file of full runs", () => {
     const [name = ""] = fullOnly;
     const { lines, status } = summary({ files: good, allowed: [{ ...entry, file: name.replaceAll(".", "\\.") }] });
     expect([lines.filter((line) => line.includes("FAILED")), status]).toEqual([[], 0]);
   });
 
-  test("fails when no test is like it any more", () => {
+  test("fails if it matches no test", () => {
     const { lines, status } = summary({ files: good, allowed: [entry] });
     expect(lines).toContain("tests: FAILED: .ci/allowed-skips.json: no test is like test/plugin/go\\.test\\.ts in Go$");
     expect(status).toBe(1);
   });
 
-  test("is about a file that could not be loaded without more ado", () => {
+  test("may name a file that could not be loaded", () => {
     const { lines } = summary({ files: { ...good, [file]: "broken" }, allowed: [entry], steps: { tests: 1 } });
     expect(lines.at(-1)).toBe("4 passed, 1 failed");
   });
@@ -184,14 +184,14 @@ describe("a skip of the list", () => {
     [{ ...entry, reason: "" }, "entry 1: reason must say why"],
     [{ ...entry, when: "often" }, "entry 1: when must be one of no Go, "],
     [{ ...entry, tset: "x" }, "entry 1: unknown property tset"],
-  ])("has a reason and a condition that CI itself can look at: %j", (broken, told) => {
+  ])("requires a reason and a condition that CI can check: %j", (broken, told) => {
     const { lines, status } = summary({ files: good, allowed: [broken] });
     expect(lines.join("\n")).toContain(told);
     expect(status).toBe(1);
   });
 });
 
-test("the list of this repository is short, and each entry has a reason and a condition", () => {
+test("the repository's list is short, and each entry has a reason and a condition", () => {
   const allowed = JSON.parse(readFileSync(join(repository, ".ci", "allowed-skips.json"), "utf8"));
   expect(allowed.length).toBeLessThan(15);
   const { lines: all } = summary({ files: good, unreported: [], allowed, full: true });

@@ -37,7 +37,7 @@ function machine() {
   };
 }
 
-test("a host is built once, with the file that it needs beside it", async () => {
+test("a host is built once, together with the file that it requires", async () => {
   const { root, cli, calls, find } = machine();
   const found = { folder: cli.folder };
   expect(await Promise.all([find(), find()])).toEqual([found, found]);
@@ -49,7 +49,7 @@ test("a host is built once, with the file that it needs beside it", async () => 
   expect(readdirSync(root).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("a build that fails is an error, and no reason to go without", async () => {
+test("a failed build is an error, not a fallback", async () => {
   const { root, find } = machine();
   const broken = join(root, "broken", "go");
   writeExecutable(
@@ -63,7 +63,7 @@ test("a build that fails is an error, and no reason to go without", async () => 
   await expect(find(broken)).rejects.toThrow("`go version` failed: segmentation fault");
 });
 
-test("where there is no Go to build it with, the reason is told", async () => {
+test("without Go, the reason is returned", async () => {
   const { find } = machine();
   expect(await find("/nowhere/go")).toEqual({
     reason: expect.stringMatching(/python is missing and cannot be built: there is no/),

@@ -37,8 +37,8 @@ const leftOvers = (options: { cacheFolder: string }) =>
     (name) => name !== version && name !== "bin",
   );
 
-describe("when nothing works", () => {
-  test("the error lists each place that was tried, with its reason, and what to install", async () => {
+describe("if nothing works", () => {
+  test("the error lists each attempt with its reason, and what to install", async () => {
     const options = await nothing();
     const error = await findCli(options).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(CliMissing);
@@ -55,7 +55,7 @@ describe("when nothing works", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
-  test("that nothing is there is told apart from a download or a build that failed", async () => {
+  test("a missing CLI differs from a failed download or build", async () => {
     const isAbsent = async (change: object): Promise<unknown> => {
       const error = await findCli({ ...(await nothing()), ...change }).catch((caught: unknown) => caught);
       return error instanceof CliMissing ? error.isAbsent : error;
@@ -78,7 +78,7 @@ describe("when nothing works", () => {
     await expect(findCli(options)).rejects.toThrow("build with Go: Go 1.22.4 is too old, 1.25 or later is needed");
   });
 
-  test("a failed Go build shows the end of what Go printed", async () => {
+  test("a failed Go build shows the end of Go's output", async () => {
     const options = await nothing();
     writeExecutable(
       options.go,
@@ -88,7 +88,7 @@ describe("when nothing works", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
-  test("a cache folder that cannot be made is part of the error", async () => {
+  test("an unusable cache folder is part of the error", async () => {
     const options = await nothing();
     writeFileSync(join(options.folder, "file"), "");
     await expect(findCli({ ...options, cacheFolder: join(options.folder, "file", "versions") })).rejects.toThrow(
@@ -98,7 +98,7 @@ describe("when nothing works", () => {
 });
 
 describe("on PATH", () => {
-  test("a good CLI is taken before a cached one", async () => {
+  test("a valid CLI is preferred to a cached one", async () => {
     const options = await nothing();
     writeCli(options.path, "3.201.4");
     writeCli(binOf(options));
@@ -110,7 +110,7 @@ describe("on PATH", () => {
     });
   });
 
-  test("one that is too old, or has no host for Node programs, gives way to the cache", async () => {
+  test("a CLI that is too old, or lacks the Node host, is ignored", async () => {
     const options = await nothing();
     writeCli(binOf(options));
     writeCli(options.path, "3.199.9");
@@ -130,7 +130,7 @@ describe("on PATH", () => {
 });
 
 describe("in the cache", () => {
-  test("a whole one is used without asking for a release or for Go", async () => {
+  test("a complete version is used without looking for a release or Go", async () => {
     const { address, paths } = await serveRelease();
     const options = { ...(await nothing()), downloadAddress: address };
     writeCli(binOf(options));
@@ -144,7 +144,7 @@ describe("in the cache", () => {
     ["an empty pulumi", (bin: string) => truncateSync(join(bin, "pulumi"))],
     ["half a host", (bin: string) => writeExecutable(join(bin, "pulumi-language-nodejs"), "kill -SEGV $$")],
     ["a host that is no program", (bin: string) => writeFileSync(join(bin, "pulumi-language-nodejs"), "\u007fELF")],
-  ])("%s is made again", async (_what, damage) => {
+  ])("%s is rebuilt", async (_what, damage) => {
     const { address } = await serveRelease();
     const options = { ...(await nothing()), downloadAddress: address };
     writeCli(binOf(options));
@@ -154,7 +154,7 @@ describe("in the cache", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
-  test("what an interrupted set-up left is removed by the next one", async () => {
+  test("remains of an interrupted set-up are removed", async () => {
     const { address } = await serveRelease();
     const options = { ...(await nothing()), downloadAddress: address };
     mkdirSync(join(options.cacheFolder, version, ".draft-old", "bin"), { recursive: true });
@@ -164,7 +164,7 @@ describe("in the cache", () => {
 });
 
 describe("the official download", () => {
-  test("is unpacked into the cache when its checksum matches", async () => {
+  test("is unpacked into the cache if its checksum matches", async () => {
     const { address } = await serveRelease();
     const options = { ...(await nothing()), downloadAddress: address };
     expect(await findCli(options)).toEqual({
@@ -176,7 +176,7 @@ describe("the official download", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
-  test("is thrown away when its checksum does not match, and Go builds instead", async () => {
+  test("is discarded if its checksum does not match, and Go builds instead", async () => {
     const { address } = await serveRelease({ damaged: true });
     const options = { ...(await nothing()), downloadAddress: address };
     await expect(findCli(options)).rejects.toThrow("does not match its published checksum");
@@ -185,7 +185,7 @@ describe("the official download", () => {
     expect((await findCli(options)).source).toBe("build");
   });
 
-  test("gives up on a server that says nothing, or stops in the middle", async () => {
+  test("fails if the server does not respond or stops in the middle", async () => {
     const options = { ...(await nothing()), silence: 40 };
     const mute = await serve(() => {});
     await expect(findCli({ ...options, downloadAddress: mute })).rejects.toThrow(
@@ -195,14 +195,14 @@ describe("the official download", () => {
     await expect(findCli({ ...options, downloadAddress: stalled })).rejects.toThrow("gave no answer within 0.04 s");
   });
 
-  test("says in one line when the server cannot be reached", async () => {
+  test("reports an unreachable server in one line", async () => {
     const options = { ...(await nothing()), downloadAddress: await deadOrigin() };
     await expect(findCli(options)).rejects.toThrow(/download from http:.*: connect ECONNREFUSED .*\n/);
   });
 });
 
 describe("the build with Go", () => {
-  test("makes the engine and the Node host from their modules and adds the file for dynamic resources", async () => {
+  test("makes the engine and the Node host from their modules, and adds the file for dynamic resources", async () => {
     const options = await nothing();
     const calls = writeGo(options.go);
     expect(await findCli(options)).toMatchObject({ folder: binOf(options), source: "build", version });
@@ -218,7 +218,7 @@ describe("the build with Go", () => {
     expect(leftOvers(options)).toEqual([]);
   });
 
-  test("is done once when two ask at the same time", async () => {
+  test("runs once for two concurrent requests", async () => {
     const options = await nothing();
     const calls = writeGo(options.go, { takes: 0.05 });
     const found = await Promise.all([findCli(options), findCli(options), findCli(options)]);
@@ -240,7 +240,7 @@ describe("the build with Go", () => {
     expect(found).toMatchObject({ source: "build", version });
   });
 
-  test("says when the npm packages are not installed yet", async () => {
+  test("reports npm packages that are not installed yet", async () => {
     const options = await nothing();
     writeGo(options.go);
     await expect(findCli({ ...options, dynamicProvider: join(options.folder, "absent") })).rejects.toThrow(

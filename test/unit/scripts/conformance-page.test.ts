@@ -10,7 +10,7 @@ const sources = readdirSync(tests, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.ts") && path !== join("unit", "scripts", "conformance-page.test.ts"))
   .map((path) => readFileSync(join(tests, path), "utf8"));
 
-test("a row of the page names the reading that it rests on, and another row names none", () => {
+test("a row of the page names its interpretation, if any", () => {
   const row = { ancestorTitles: ["Limits"], status: "passed" };
   const report = {
     testResults: [
@@ -30,7 +30,7 @@ test("a row of the page names the reading that it rests on, and another row name
   );
 });
 
-test("a row of the readings without a name or a reason is refused", () => {
+test("an interpretation without a name or a reason is rejected", () => {
   const table = (row: string) =>
     `## Readings\n\n| name | rule | reading | reason |\n|---|---|---|---|\n${row}\n\n## Next\n`;
   expect(readReadings(table("| `a` | b | c | d |"))).toEqual([{ name: "a", rule: "b", reading: "c", reason: "d" }]);
@@ -38,6 +38,6 @@ test("a row of the readings without a name or a reason is refused", () => {
   expect(() => readReadings("## Readings\n")).toThrow("Readings");
 });
 
-test.each(readReadings().map(({ name }) => name))("a test rests on the reading %s", (name) => {
+test.each(readReadings().map(({ name }) => name))("a test uses the interpretation %s", (name) => {
   expect(sources.filter((text) => text.includes(`${tagPrefix}${name}"`))).not.toEqual([]);
 });

@@ -52,14 +52,14 @@ test("a difference names route and property, and the rules of both sides", () =>
   });
 });
 
-test("routes that only one side has are named, those of other families are not", () => {
+test("routes of only one side are named, routes of other families are ignored", () => {
   const create = { post: { responses: { 201: {}, 422: {} } } };
   const other = { ...volumes({}), paths: { ...volumes({}, create).paths, "/pods": { get: { responses: {} } } } };
   expect(compared(volumes({}), other)).toEqual({ "POST /network-volumes": ["only in the file"] });
   expect(compared(other, volumes({}))).toMatchObject({ "POST /network-volumes": ["only in the contract"] });
 });
 
-test("the command reads YAML and JSON, prints the contract's revision and ends with 1 where something differs", async () => {
+test("the command reads YAML and JSON, prints the contract's revision and exits with 1 on a difference", async () => {
   const folder = await mkdtemp(join(tmpdir(), "contract-compare-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const script = fileURLToPath(new URL("../../../scripts/contract/compare.mjs", import.meta.url));

@@ -54,7 +54,7 @@ describe("generate --check", () => {
     return { folder, paths };
   };
 
-  test("is content with what it wrote", () => {
+  test("accepts its own output", () => {
     const { folder } = written();
     expect(run(folder, "--check")).toMatchObject({ status: 0, stderr: "" });
   });
@@ -74,7 +74,7 @@ describe("generate --check", () => {
     for (const path of whole) expect(() => readFileSync(join(folder, path))).toThrow("ENOENT");
   });
 
-  test("takes no other argument: a mistyped --check must not write", () => {
+  test("rejects any other argument, so that a mistyped --check does not write", () => {
     const { folder, paths } = written();
     for (const path of paths) writeFileSync(join(folder, path), "mine");
     const refused = run(folder, "--chek");

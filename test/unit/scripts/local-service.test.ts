@@ -54,7 +54,7 @@ test("a started service is found by its address file, with its key, and is empty
   expect(noted).not.toContain(new URL(service.consoleUrl).searchParams.get("t"));
 });
 
-test("what a service holds is listed by kind and name", async () => {
+test("the objects of a service are listed by kind and name", async () => {
   const service = await start(plan());
   const response = await fetch(`${service.addresses.baseUrl}/networkvolumes`, {
     method: "POST",
@@ -65,7 +65,7 @@ test("what a service holds is listed by kind and name", async () => {
   expect(await holdings(service)).toEqual(["networkVolumes models"]);
 });
 
-test("a stopped service is not found, and its next start has the same port and data", async () => {
+test("a stopped service is not found, and its next start keeps port and data", async () => {
   const options = plan();
   const first = await startService(options);
   await first.stop();
@@ -77,7 +77,7 @@ test("a stopped service is not found, and its next start has the same port and d
   expect(second.apiKey).toBe(first.apiKey);
 });
 
-test("a service whose port was taken meanwhile moves to another one and says so", async () => {
+test("a service whose port is taken moves to another one and reports it", async () => {
   const options = plan();
   const first = await startService(options);
   await first.stop();
@@ -91,7 +91,7 @@ test("a service whose port was taken meanwhile moves to another one and says so"
   expect(second.addresses.baseUrl).not.toBe(first.addresses.baseUrl);
 });
 
-test("the key is not sent to whoever has the port of a service that ended", async () => {
+test("the key is not sent to another server on the port of a stopped service", async () => {
   const heard: unknown[] = [];
   const address = await serve((request, response) => {
     heard.push(request.headers);
@@ -107,7 +107,7 @@ test("the key is not sent to whoever has the port of a service that ended", asyn
   expect(heard).toEqual([]);
 });
 
-test("a service that ends before it is up is an error with what it wrote", async () => {
+test("a service that ends during its start is an error with its output", async () => {
   const options = planFor('console.error("the data folder is taken"); process.exit(1);');
   await expect(startService(options)).rejects.toThrow("The local service did not start.\nthe data folder is taken");
 });

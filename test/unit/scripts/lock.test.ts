@@ -21,7 +21,7 @@ function deadProcess(): number {
   return pid;
 }
 
-test("work under the same lock never overlaps, and the lock is gone afterwards", async () => {
+test("work under the same lock never overlaps, and the lock is removed afterwards", async () => {
   const folder = temporaryFolder();
   let inside = 0;
   const work = async () => {
@@ -58,7 +58,7 @@ test("work under the same lock in two processes never overlaps", async () => {
   expect(readFileSync(record, "utf8")).toBe("in out ".repeat(15));
 });
 
-test("the lock is given back when the work fails", async () => {
+test("the lock is released if the work fails", async () => {
   const path = join(temporaryFolder(), "lock");
   const work = async () => {
     throw new Error("no disk");
@@ -67,7 +67,7 @@ test("the lock is given back when the work fails", async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test("the lock of a process that died is taken over at once, by one of many", async () => {
+test("one of several processes takes over the lock of a dead process immediately", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "lock");
   const record = join(folder, "record");
@@ -82,7 +82,7 @@ test("the lock of a process that died is taken over at once, by one of many", as
   expect(readFileSync(record, "utf8")).toBe("in out ".repeat(4));
 });
 
-test("the lock of another machine is taken over when it gives no sign of life", async () => {
+test("the lock of another machine is taken over without a sign of life", async () => {
   const path = join(temporaryFolder(), "lock");
   leaveLock(path, 1, "another-machine");
   let waited = false;
@@ -93,7 +93,7 @@ test("the lock of another machine is taken over when it gives no sign of life", 
   expect(waited).toBe(true);
 });
 
-test("a holder that works longer than the silence keeps its lock by its signs of life", async () => {
+test("a holder that works longer than the limit keeps its lock by signs of life", async () => {
   const path = join(temporaryFolder(), "lock");
   const order: string[] = [];
   const [began, silence] = [Date.now(), 1500];
@@ -111,20 +111,20 @@ test("a holder that works longer than the silence keeps its lock by its signs of
   expect(order).toEqual(["first", "second"]);
 });
 
-test("a take-over that was interrupted does not block the next one", async () => {
+test("an interrupted takeover does not block the next one", async () => {
   const path = join(temporaryFolder(), "lock");
   leaveLock(path, deadProcess());
   mkdirSync(`${path}.takeover`);
   await expect(withLock(path, async () => "done", { silence: 40, poll: 5 })).resolves.toBe("done");
 });
 
-test("a file that is no lock is taken over after the silence", async () => {
+test("a file that is not a lock is taken over after the limit", async () => {
   const path = join(temporaryFolder(), "lock");
   writeFileSync(path, "{");
   await expect(withLock(path, async () => "done", { silence: 40, poll: 5 })).resolves.toBe("done");
 });
 
-test("a caller that does not want to wait longer is told who has the lock", async () => {
+test("a caller that stops waiting receives the lock's holder", async () => {
   const path = join(temporaryFolder(), "lock");
   await withLock(path, async () => {
     const error = await withLock(path, async () => {}, { patience: 0 }).catch((caught: unknown) => caught);

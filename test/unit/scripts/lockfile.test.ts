@@ -8,13 +8,13 @@ interface LockedPackage {
 
 const root = join(__dirname, "../../..");
 
-test("the root overrides no version: whoever installs the packages would get another one than the tests ran with", () => {
+test("the root overrides no version, because installations of the packages would get other versions than the tests", () => {
   const manifest: Record<string, unknown> = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   expect(manifest).not.toHaveProperty("overrides");
 });
 
 test.each(["package-lock.json", "docs/package-lock.json"])(
-  "%s names every platform's packages, or `npm ci` would refuse it in a clean clone",
+  "%s lists every platform's packages, as `npm ci` requires in a clean clone",
   (path) => {
     const text = readFileSync(join(root, path), "utf8");
     const { packages }: { packages: Record<string, LockedPackage> } = JSON.parse(text);

@@ -9,11 +9,11 @@ import { noticesText } from "../../../scripts/release/notices.mjs";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const committed = readFileSync(join(root, "provider", "THIRD-PARTY-NOTICES.txt"), "utf8");
 
-test("the notices are those of the packages that the plugin's bundles have in them (npm run generate)", async () => {
+test("the notices cover the packages in the plugin's bundles (npm run generate)", async () => {
   expect(committed).toBe(await noticesText());
 });
 
-test("every one of them is named with its version and has its licence as a whole", async () => {
+test("each notice contains the version and the whole licence", async () => {
   const packages = await bundledPackages();
   expect(packages).toEqual(
     expect.arrayContaining([expect.stringMatching(/node_modules\/undici$/), "node_modules/zod"]),

@@ -27,7 +27,7 @@ function read(text: string) {
 }
 
 describe("publisher.json", () => {
-  test("is read with every value or none", () => {
+  test("contains every value or none", () => {
     expect(read(JSON.stringify(acme))).toEqual(acme);
     expect(read(JSON.stringify(nobody))).toEqual(nobody);
   });
@@ -41,13 +41,13 @@ describe("publisher.json", () => {
     [{ ...acme, publisher: "" }, 'publisher is ""; it must be a name, or null for none'],
     [{ ...acme, owner: "acme" }, "unknown property owner; allowed are repository, publisher, npmScope"],
     [{ repository: null, publisher: null }, "npmScope is undefined"],
-  ])("%j is refused, naming what is wrong", (text, message) => {
+  ])("%j is rejected with the fault", (text, message) => {
     expect(() => read(JSON.stringify(text))).toThrow(`publisher.json: ${message}`);
   });
 });
 
-describe("what follows from the publisher", () => {
-  test("the schema says who publishes it and where Pulumi gets the plugin from", () => {
+describe("values derived from the publisher", () => {
+  test("the schema contains the publisher and the plugin's download address", () => {
     expect(packageSchema("1.2.3", acme)).toMatchObject({
       publisher: "Acme",
       homepage: "https://github.com/acme-gpu/compute#readme",
@@ -57,7 +57,7 @@ describe("what follows from the publisher", () => {
     });
   });
 
-  test("the SDKs have their names from it, and so have the examples", () => {
+  test("the SDKs and their examples use its names", () => {
     const { language, resources } = packageSchema("1.2.3", acme);
     expect(language).toMatchObject({
       nodejs: { packageName: "@acme/pulumi-serverless-compute-sdk" },
@@ -68,7 +68,7 @@ describe("what follows from the publisher", () => {
     expect(description).toContain('"github.com/acme-gpu/compute/sdk/go/serverlesscompute"');
   });
 
-  test.each(publishedPackages)("the package.json of %s has its addresses, and the rest of it stays", (folder) => {
+  test.each(publishedPackages)("the package.json of %s contains its addresses and is otherwise unchanged", (folder) => {
     const before = JSON.parse(manifestOf(folder));
     const after = JSON.parse(manifestText(manifestOf(folder), folder, acme));
     expect(after).toEqual({
@@ -80,7 +80,7 @@ describe("what follows from the publisher", () => {
     expect(JSON.parse(manifestText(JSON.stringify(after), folder, nobody))).not.toHaveProperty("repository");
   });
 
-  test("messages lead to its pages", () => {
+  test("messages link to its pages", () => {
     expect(pagesAddressText(acme)).toContain('= "https://github.com/acme-gpu/compute/blob/main/docs";');
   });
 
@@ -88,7 +88,7 @@ describe("what follows from the publisher", () => {
     expect(codeOwnersText(acme)).toMatch(/^\* @acme-gpu$/m);
   });
 
-  test("without one, nothing names an address or a module that cannot be had", () => {
+  test("without a publisher, nothing names an address or an unpublished module", () => {
     const schema = packageSchema("1.2.3", nobody);
     for (const name of ["publisher", "homepage", "repository", "logoUrl", "pluginDownloadURL"]) {
       expect(schema).not.toHaveProperty(name);
@@ -101,7 +101,7 @@ describe("what follows from the publisher", () => {
   });
 });
 
-test("no other file names the publisher: those that npm run generate writes have it from publisher.json", () => {
+test("only files generated from publisher.json name the publisher", () => {
   const generated = [
     "schema.json",
     "docs/resources.md",

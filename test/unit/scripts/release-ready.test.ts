@@ -15,7 +15,7 @@ const ready = {
   changelog: "# Changelog\n\n## Unreleased\n\n## 1.2.3 - 2026-11-22\n\n- Something new.\n",
 };
 
-test("a release is published when publisher, tag, versions and changelog agree", () => {
+test("a release is published if publisher, tag, versions and changelog agree", () => {
   expect(obstacles(ready)).toEqual([]);
 });
 
@@ -51,12 +51,12 @@ test.each([
     { changelog: "## Unreleased\n## 11213 - 2026-11-22\n" },
     'CHANGELOG.md has no heading "## 1.2.3 - <date>"',
   ],
-] as const)("%s is refused", (_what, difference, message) => {
+] as const)("%s is rejected", (_what, difference, message) => {
   expect(obstacles({ ...ready, ...difference }).join("\n")).toContain(message);
 });
 
 if (readPublisher(root).repository === null) {
-  test("the command refuses this state of the repository, for publisher.json names no repository", () => {
+  test("the command rejects the repository as long as publisher.json names none", () => {
     const command = join(root, "scripts", "release", "ready.mjs");
     const { status, stderr } = spawnSync(process.execPath, [command], { encoding: "utf8" });
     expect(status).toBe(1);

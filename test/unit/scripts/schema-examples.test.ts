@@ -46,7 +46,7 @@ const isThere = (command: string, ...args: string[]): boolean => {
 
 // The checkers are processes of their own, which take their time on a loaded machine.
 describe("examples in descriptions", { timeout: 60_000 }, () => {
-  it("there are of every resource and function, each in six languages", () => {
+  it("exist for every resource and function, each in six languages", () => {
     const languages = ["typescript", "python", "go", "csharp", "java", "yaml"];
     for (const token of [...Object.keys(schema.resources), ...Object.keys(schema.functions)]) {
       const found = texts.filter((one) => one.token === token).map(({ language }) => language);
@@ -55,7 +55,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     }
   });
 
-  it("are what the reference shows, in every language", () => {
+  it("are those of the reference, in every language", () => {
     const page = "docs/resources.md";
     const { blocks } = parsePage(
       page,
@@ -66,14 +66,14 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     );
   });
 
-  it("are in the frame that Pulumi's documentation and SDKs look for", () => {
+  it("are wrapped as Pulumi's documentation and SDKs expect", () => {
     for (const { description } of [...Object.values(schema.resources), ...Object.values(schema.functions)])
       expect(description).toMatch(
         /^\S.*\.\n\n\{\{% examples %\}\}\n## Example Usage\n\n(\{\{% example %\}\}\n### .+\n\n[\s\S]+?\n\{\{% \/example %\}\}\n\n)+\{\{% \/examples %\}\}$/,
       );
   });
 
-  it("name only what the schema has", () => {
+  it("use only names of the schema", () => {
     const vocabulary = { types: schema.types, args: () => ({ size: { type: "integer" } }) };
     const example = (args: object, from = "models") => ({
       title: "A volume",
@@ -94,7 +94,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
     expect(parse([write("wrong.py", "def go(:\n")]).stderr).toContain("SyntaxError");
   });
 
-  it.skipIf(!isThere("gofmt"))("in Go are as gofmt has them", () => {
+  it.skipIf(!isThere("gofmt"))("in Go pass gofmt", () => {
     const format = (paths: string[]) => spawnSync("gofmt", ["-d", ...paths], { encoding: "utf8" });
     expect(format(programs("go", "go"))).toMatchObject({ status: 0, stdout: "", stderr: "" });
     expect(format([write("wrong.go", "package main\nfunc main() {\nreturn\n}\n")]).stdout).toContain("+\treturn");

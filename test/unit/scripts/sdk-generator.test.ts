@@ -54,14 +54,14 @@ function machine({ hosts, complaint = "error: method GeneratePackage not impleme
 
 const made = (target: string, language: string): string => readFileSync(join(target, language, "made"), "utf8").trim();
 
-test("the CLI generates where its language hosts can, and no Go is needed", async () => {
+test("the CLI generates if its language hosts can, without Go", async () => {
   const { generate, target, calls } = machine({ hosts: true });
   expect(await generate("nodejs")).toEqual({ folder: join(target, "nodejs"), source: "cli" });
   expect(made(target, "nodejs")).toBe("cli");
   expect(calls()).toEqual([]);
 });
 
-test("else the published generators do, which are built once", async () => {
+test("otherwise the published generators do, and are built once", async () => {
   const { generate, target, calls, kept } = machine({ hosts: false });
   expect(await Promise.all([generate("nodejs"), generate("go")])).toEqual([
     { folder: join(target, "nodejs"), source: "build" },
@@ -73,7 +73,7 @@ test("else the published generators do, which are built once", async () => {
   expect(kept()).toEqual([expect.stringMatching(/^sdk-codegen-[0-9a-f]{12}$/)]);
 });
 
-test("an SDK for Go says what module it is, and nothing of an earlier one is left", async () => {
+test("an SDK for Go contains its module name and no file of an earlier one", async () => {
   const { generate, target } = machine({ hosts: true });
   await generate("go");
   writeFileSync(join(target, "go", "gone.go"), "");
@@ -86,7 +86,7 @@ test.each([
   ["an older host and no Go", { go: "none" }, /there is no .*none/],
   ["no host and no Go", { go: "none", complaint: "error: no language plugin 'x' found" }, /there is no .*none/],
   ["an older host and an older Go", { go: "old" }, /Go 1\.22\.4 is too old/],
-] as const)("where it lacks a tool the reason is told and nothing is left: %s", async (_what, lack, reason) => {
+] as const)("a missing tool is reported and nothing is left: %s", async (_what, lack, reason) => {
   const { generate, target, kept } = machine({ hosts: false, ...lack });
   expect(await generate("nodejs")).toEqual({ reason: expect.stringMatching(reason) });
   expect(existsSync(target)).toBe(false);
@@ -97,13 +97,10 @@ test.each([
   ["the build", { go: "fails" }, "`go build` of sdk-codegen-", "undefined: bind"],
   ["the built generator", { go: "builds what fails" }, "panic: no such type", ""],
   ["the CLI, with no Go", { go: "none", complaint: "error: unexpected end of JSON input" }, "gen-sdk", "end of JSON"],
-] as const)(
-  "a generator that is there and fails is an error, and no reason to go without: %s",
-  async (_what, fault, ...told) => {
-    const { generate, target } = machine({ hosts: false, ...fault });
-    const error = await generate("nodejs").catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(Error);
-    for (const part of ["the SDK for nodejs cannot be generated: ", ...told]) expect(String(error)).toContain(part);
-    expect(existsSync(target)).toBe(false);
-  },
-);
+] as const)("an existing generator that fails is an error, not a fallback: %s", async (_what, fault, ...told) => {
+  const { generate, target } = machine({ hosts: false, ...fault });
+  const error = await generate("nodejs").catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(Error);
+  for (const part of ["the SDK for nodejs cannot be generated: ", ...told]) expect(String(error)).toContain(part);
+  expect(existsSync(target)).toBe(false);
+});

@@ -49,7 +49,7 @@ const nothing = { endpoints: [], templates: [], secrets: [], networkVolumes: [] 
 const deletes = (): string[] =>
   proxy.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path.split("/")[2] ?? "");
 
-test("it creates, reads, lists and deletes each object, and prints neither the key nor a secret's value", async () => {
+test("creates, reads, lists and deletes each object, and prints neither the key nor a secret's value", async () => {
   const { code, text } = await start("--target", "local", "--volume").ended;
   expect(text).toContain("passed: everything that was created is deleted");
   for (const kind of ["volume", "secret", "template", "endpoint"])
@@ -61,11 +61,11 @@ test("it creates, reads, lists and deletes each object, and prints neither the k
   expect(await held()).toEqual(nothing);
 });
 
-test("without --volume it makes no volume", async () => {
+test("creates no volume without --volume", async () => {
   expect((await start("--target", "local").ended).text).not.toContain("volume");
 });
 
-test("after Ctrl-C it deletes what it has created, also what was being created", async () => {
+test("deletes the created objects after Ctrl-C, also one that is being created", async () => {
   proxy.inject({ method: "POST", path: "/v2/serverless" }, { kind: "answerLate", ms: 300 });
   const { child, ended } = start("--target", "local");
   await expect
@@ -79,7 +79,7 @@ test("after Ctrl-C it deletes what it has created, also what was being created",
   expect(await held()).toEqual(nothing);
 });
 
-test("an object whose create lost its response is found by its name and deleted", async () => {
+test("finds an object with a lost create response by its name and deletes it", async () => {
   proxy.inject({ method: "POST", path: "/v2/templates" }, { kind: "dropAfterAnswer" });
   const { code, text } = await start("--target", "local").ended;
   expect(text).toMatch(/^FAILED/m);
@@ -88,13 +88,13 @@ test("an object whose create lost its response is found by its name and deleted"
   expect(await held()).toEqual(nothing);
 });
 
-test("an object that cannot be deleted is named", async () => {
+test("names an object that cannot be deleted", async () => {
   proxy.inject({ method: "DELETE", path: /templates/ }, { kind: "status", status: 403 }, 4);
   const { code, text } = await start("--target", "local").ended;
   expect(text).toMatch(/^LEFT {4}template smoke-[0-9a-f]{10}; delete it in the console$/m);
   expect(code).toBe(1);
 });
 
-test("it starts only with a target and a key", async () => {
+test("requires a target and a key", async () => {
   expect(await start("--target", "nowhere").ended).toMatchObject({ code: 2, text: expect.stringContaining("usage:") });
 });

@@ -26,7 +26,7 @@ describe("the tests that run a Pulumi CLI", () => {
 });
 
 describe("without a CLI", () => {
-  test("the others run, and the end says what did not and why", () => {
+  test("the others run, and the summary lists the omitted ones with the reason", () => {
     const rest = withoutEngine(["--reporter=json"], new CliMissing(["build with Go: there is no `go` on PATH"], true));
     expect(rest.args[0]).toBe("--reporter=json");
     expect(rest.text).toMatch(
@@ -36,7 +36,7 @@ describe("without a CLI", () => {
     expect(rest.code).toBe(0);
   });
 
-  test("vitest takes what is left to run as all test files but those that run a CLI", () => {
+  test("vitest receives all test files except those that run a CLI", () => {
     const { args } = withoutEngine([], new CliMissing([], true));
     const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
     const { stdout } = spawnSync(process.execPath, [vitest, "list", "--filesOnly", ...args], {
@@ -56,7 +56,7 @@ describe("without a CLI", () => {
     expect(listed.sort()).toEqual(left.sort());
   });
 
-  test("that a build of the CLI failed is a failure, whatever else passes", () => {
+  test("a failed build of the CLI is a failure, whatever else passes", () => {
     expect(withoutEngine([], new CliMissing(["build with Go: `go build` of pulumi failed"], false)).code).toBe(1);
   });
 });

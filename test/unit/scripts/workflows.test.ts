@@ -11,7 +11,7 @@ const folder = join(root, ".github", "workflows");
 const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
 const uses = workflows.flatMap(({ text }) => [...text.matchAll(/\buses: (.+)$/gm)].map(([, one = ""]) => one));
 
-test("every action is named by a commit, with its version beside it, and by the same one everywhere", () => {
+test("every action is pinned to a commit with its version in a comment, equally everywhere", () => {
   expect(uses.length).toBeGreaterThan(10);
   expect(uses.filter((one) => !/^[\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
   const distinct = [...new Set(uses)];
@@ -23,13 +23,13 @@ describe.each(workflows)("$name", ({ text }) => {
   const { permissions, jobs }: { permissions: object; jobs: Record<string, { steps: { run?: string }[] }> } =
     parse(text);
 
-  test("has the form of a workflow, reads unless a job says otherwise, and every job ends", () => {
+  test("is a valid workflow with read permissions by default and a timeout for every job", () => {
     expect(workflowFaults(text)).toEqual([]);
     expect(permissions).toEqual({ contents: "read" });
     for (const [name, job] of Object.entries(jobs)) expect(job, name).toHaveProperty("timeout-minutes");
   });
 
-  test("runs scripts and commands that are there", () => {
+  test("runs existing scripts and commands", () => {
     const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = "" }) => run));
     const files = commands.flatMap((one) =>
       [...one.matchAll(/\b(?:node|bash) ([\w./-]+\/[\w.-]+)/g)].map(([, file = ""]) => file),
@@ -47,12 +47,12 @@ describe("the notes of a release", () => {
   const changelog =
     "# Changelog\n\n## Unreleased\n\n- Later.\n\n## 0.2.0 - 2026-11-22\n\n- New.\n\n## 0.1.0 - 2026-01-05\n\n- First.\n";
 
-  test("are what the changelog says of its version", () => {
+  test("contain the changelog's entries for its version", () => {
     expect(changesOf(changelog, "0.2.0")).toBe("- New.\n");
     expect(changesOf(changelog, "0.1.0")).toBe("- First.\n");
   });
 
-  test.each(["0.3.0", "0.2", "Unreleased"])("there are none of %s", (version) => {
+  test.each(["0.3.0", "0.2", "Unreleased"])("are empty for %s", (version) => {
     expect(() => changesOf(changelog, version)).toThrow(`no heading "## ${version} - <date>"`);
   });
 });

@@ -55,7 +55,7 @@ function repository() {
 
 const install = "npm ci --no-audit --no-fund --no-progress --loglevel=error";
 
-test("a clean clone is installed and compiled, each with a line of progress; then nothing is left to do", async () => {
+test("a clean clone is installed and compiled with lines of progress, once", async () => {
   const { calls, lines, prepare } = repository();
   await prepare();
   expect(calls()).toEqual([install, "tsc -b"]);
@@ -87,7 +87,7 @@ test("a changed lockfile installs again, a touched one does not", async () => {
   expect(calls().slice(3)).toEqual([install]);
 });
 
-test("packages that a person installed by hand are left alone when they are those of the lockfile", async () => {
+test("manually installed packages that match the lockfile are kept", async () => {
   const { calls, prepare, write } = repository();
   write("node_modules/typescript/bin/tsc", "");
   write("node_modules/.package-lock.json", "{}");
@@ -99,7 +99,7 @@ test("packages that a person installed by hand are left alone when they are thos
   expect(calls()[0]).toBe(install);
 });
 
-test("a changed source, or a new one, compiles again", async () => {
+test("a changed or new source compiles again", async () => {
   const { age, calls, prepare, write } = repository();
   await prepare();
   age("provider/index.ts", -1);
@@ -112,7 +112,7 @@ test("a changed source, or a new one, compiles again", async () => {
   expect(calls().slice(3)).toEqual(["tsc -b"]);
 });
 
-test("a failed installation shows what npm said and is tried again the next time", async () => {
+test("a failed installation prints npm's output and is repeated the next time", async () => {
   const { root, calls, prepare, write } = repository();
   write("broken");
   await expect(prepare()).rejects.toThrow("The npm packages could not be installed.\nnpm error code E404");
@@ -121,7 +121,7 @@ test("a failed installation shows what npm said and is tried again the next time
   expect(calls()).toEqual([install, install, "tsc -b"]);
 });
 
-test("a compiler error is shown, and shown again, until it is gone", async () => {
+test("a compiler error is printed in every run until it is fixed", async () => {
   const { age, prepare, write } = repository();
   write("api/index.ts", "wrong");
   age("api/index.ts", 60);
@@ -132,7 +132,7 @@ test("a compiler error is shown, and shown again, until it is gone", async () =>
   await prepare();
 });
 
-test("a plugin that cannot be bundled is an error too", async () => {
+test("a failed bundle of the plugin is an error", async () => {
   const { prepare, write } = repository();
   write("scripts/release/bundle-plugin.mjs", 'throw new Error("no such entry point")');
   await expect(prepare()).rejects.toThrow(/^The plugin could not be bundled\.\n[\s\S]*no such entry point/);
@@ -140,13 +140,13 @@ test("a plugin that cannot be bundled is an error too", async () => {
   await prepare();
 });
 
-test("a missing npm is one clear line", async () => {
+test("a missing npm is one line", async () => {
   const { root } = repository();
   const { silent } = await import("../../../scripts/progress.mjs");
   await expect(prepareWorkspace(root, silent, join(root, "absent"))).rejects.toThrow("There is no npm on PATH.");
 });
 
-test("two at the same time install and compile once", async () => {
+test("two concurrent runs install and compile once", async () => {
   const { calls, prepare } = repository();
   await Promise.all([prepare(), prepare()]);
   expect(calls()).toEqual([install, "tsc -b"]);

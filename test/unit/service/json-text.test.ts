@@ -27,7 +27,7 @@ const joined = (text: string): unknown => {
 };
 
 describe("members of an object", () => {
-  test("are told as they came, without the blanks around them", () => {
+  test("are returned unchanged, without surrounding blanks", () => {
     const text = '\n{ "a" :\t12345678901234567891 , "b":[ 1.0,\r\n 1E5 ],"c": -0.0,"d":"\\u0041\\/" , "e":{}}  ';
     expect([...(memberTexts(text) ?? [])]).toEqual([
       ["a", "12345678901234567891"],
@@ -38,7 +38,7 @@ describe("members of an object", () => {
     ]);
   });
 
-  test("of the same name: the last one counts, however the name is written", () => {
+  test("of the same name: the last one counts, in any notation of the name", () => {
     expect([...(memberTexts('{"input":1,"x":2,"\\u0069nput":3}') ?? [])]).toEqual([
       ["input", "3"],
       ["x", "2"],
@@ -55,18 +55,18 @@ describe("members of an object", () => {
     expect([...(memberTexts('{"a":{"b":{"a":1}},"c":[{"d":1}]}')?.keys() ?? [])]).toEqual(["a", "c"]);
   });
 
-  test.each([["[]"], ["7"], ['"{}"'], ["null"], [" [{}] "]])("there are none of %s", (text) => {
+  test.each([["[]"], ["7"], ['"{}"'], ["null"], [" [{}] "]])("are undefined for %s", (text) => {
     expect(memberTexts(text)).toBeUndefined();
   });
 });
 
-test("the elements of a list are told as they came", () => {
+test("the elements of a list are returned unchanged", () => {
   expect(elementTexts('[ 1.0, [2 , 3] ,{"a": 1},"x"]')).toEqual(["1.0", "[2 , 3]", '{"a": 1}', '"x"']);
   expect(elementTexts("[]")).toEqual([]);
   expect(elementTexts("{}")).toBeUndefined();
 });
 
-test("the text of an object is told from that of another value", () => {
+test("the text of an object is distinguished from other values", () => {
   expect(["{}", "[]", '"{"', "1", undefined].map(isObjectText)).toEqual([true, false, false, false, false]);
 });
 
@@ -79,13 +79,13 @@ describe("nesting", () => {
     expect(memberTexts(objects(depth))?.get("a")).toBe(objects(depth - 1));
   });
 
-  test.each([deepestNesting + 1, 100_000])("%i levels are refused in clear words", (depth) => {
+  test.each([deepestNesting + 1, 100_000])("%i levels are rejected with a clear message", (depth) => {
     for (const text of [lists(depth), objects(depth), "[".repeat(depth)])
       expect(() => memberTexts(text)).toThrow(/^must not nest deeper than 1000 levels$/);
   });
 });
 
-describe("a text that is no JSON", () => {
+describe("a text that is not JSON", () => {
   test.each([
     ["", "it ends too early"],
     [" ", "it ends too early"],
@@ -111,13 +111,13 @@ describe("a text that is no JSON", () => {
     ["nul", "from character 1 on"],
     ["\u00a01", "from character 1 on"],
     ["\ufeff1", "from character 1 on"],
-  ])("%j is refused: %s", (text, words) => {
+  ])("%j is rejected: %s", (text, words) => {
     expect(parsed(text)).toBeUndefined();
     expect(() => memberTexts(text)).toThrow(words);
   });
 });
 
-describe("held against JSON.parse", () => {
+describe("compared with JSON.parse", () => {
   const runs = { numRuns: 10_000 };
   const blank = fc.constantFrom("", "", " ", "\n", "\t", "\r\n");
   const scalar = fc.oneof(
@@ -148,7 +148,7 @@ describe("held against JSON.parse", () => {
     );
   }, 60_000);
 
-  test("texts with a fault are accepted when, and only when, JSON.parse accepts them", () => {
+  test("faulty texts are accepted if and only if JSON.parse accepts them", () => {
     const piece = fc.constantFrom(...'{}[]:,"\\-+.eE019tfn u\n\u0000\u007f\u2028', "true", "null", '"a"', "\\u00");
     const damaged = fc
       .tuple(text, fc.nat(), fc.nat({ max: 3 }), fc.array(piece, { maxLength: 3 }))

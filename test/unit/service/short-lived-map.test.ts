@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { ShortLivedMap } from "../../../service/short-lived-map";
 
-test("it is a Map, however many entries have left it", () => {
+test("is a Map, however many entries were removed", () => {
   const map = new ShortLivedMap<number, string>();
   const plain = new Map<number, string>();
   for (let at = 0; at < 5000; at++) {
@@ -22,7 +22,7 @@ test("it is a Map, however many entries have left it", () => {
   expect([map.size, [...map]]).toEqual([0, []]);
 });
 
-test("an iteration passes over what leaves meanwhile, and each entry once", () => {
+test("an iteration skips entries that are removed meanwhile, and visits each entry once", () => {
   const map = new ShortLivedMap<number, number>();
   const fill = (from: number): void => {
     for (let at = from; at < from + 200; at++) map.set(at, at);
@@ -39,7 +39,7 @@ test("an iteration passes over what leaves meanwhile, and each entry once", () =
   expect(map.size).toBe(200);
 });
 
-test("what has left is free at the next young collection, even when the map itself is old", () => {
+test("removed entries are freed by the next young collection, even if the map itself is old", () => {
   setFlagsFromString("--expose-gc");
   const collect: (options: { type: "minor" | "major" }) => void = runInNewContext("gc");
   const map = new ShortLivedMap<number, number[]>();

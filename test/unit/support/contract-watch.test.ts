@@ -21,7 +21,7 @@ async function start(plan: Behaviour[]) {
   return { proxy, call };
 }
 
-test("traffic of the contract breaks nothing, and paths of other APIs are not checked", async () => {
+test("valid traffic causes no violation, and paths of other APIs are not checked", async () => {
   const { dataCenter: dataCenterId, ...ofV1 } = volume;
   const { call } = await start([json(volume), json({ ...ofV1, dataCenterId }), json({ anything: 1 })]);
   await call("GET", "/v2/network-volumes/v1");
@@ -39,7 +39,7 @@ test("a violation names route, property and rule, of the request and of the resp
   ]);
 });
 
-test("the traffic of REST v1 is checked as far as it is described", async () => {
+test("REST v1 is checked as far as it is described", async () => {
   const { call } = await start([json({ id: "e1", idleTimeout: "5" }), json({ message: "no such endpoint" }, 404)]);
   await call("PATCH", "/v1/endpoints/e1", { minCudaVersion: null, computeType: "CPU" });
   await call("GET", "/v1/endpoints/e2?includeTemplate=maybe");
@@ -51,7 +51,7 @@ test("the traffic of REST v1 is checked as far as it is described", async () => 
   ]);
 });
 
-test("what the proxy itself responds is not checked, what the origin responded is", async () => {
+test("responses of the proxy itself are not checked, those of the origin are", async () => {
   const { proxy, call } = await start([json({})]);
   proxy.inject({}, { kind: "status", status: 503 });
   await call("GET", "/v2/network-volumes");
@@ -62,7 +62,7 @@ test("what the proxy itself responds is not checked, what the origin responded i
   expect(takeViolations()).toEqual([`GET /v2/network-volumes: response: body.networkVolumes: ${missing}`]);
 });
 
-test("violations that a test file sends on purpose are tolerated, no others", async () => {
+test("violations that a test file tolerates are ignored, no others", async () => {
   tolerateViolations(/^POST \/v2\/registries: request: body\.password: /);
   const { call } = await start([json({ title: "x", status: 422, detail: "y" }, 422, { "content-type": "text/plain" })]);
   await call("POST", "/v2/registries", { name: "mine", username: "" });

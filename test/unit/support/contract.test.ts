@@ -13,7 +13,7 @@ const found = (violations: { property: string; status: number | null }[]) =>
   violations.map(({ property, status }) => [property, status]);
 
 describe("requests against the REST v2 contract", () => {
-  test("a request of the contract breaks no rule", () => {
+  test("a valid request causes no violation", () => {
     expect(requestViolations({ ...create, body: endpoint })).toEqual([]);
     expect(requestViolations({ method: "GET", path: "/v2/serverless?limit=1000&other=1" })).toEqual([]);
     const availability = { include: "AVAILABILITY", product: "SERVERLESS,POD", count: "2" };
@@ -41,7 +41,7 @@ describe("requests against the REST v2 contract", () => {
     expect(found(requestViolations({ method: "GET", path: "/v2/nosuch" }))).toEqual([["route", 404]]);
   });
 
-  test("a path without parameters comes before one with them", () => {
+  test("a path without parameters takes precedence over one with them", () => {
     const [violation] = requestViolations({ method: "POST", path: "/v2/registries/delegations", body: {} });
     expect(violation).toMatchObject({ route: "POST /v2/registries/delegations", property: "body.resource" });
   });
@@ -52,7 +52,7 @@ describe("responses against the REST v2 contract", () => {
   const problem = { "content-type": "application/problem+json" };
   const read = { method: "GET", path: "/v2/registries/abc" } as const;
 
-  test("a response of the contract breaks no rule", () => {
+  test("a valid response causes no violation", () => {
     expect(responseViolations({ ...read, status: 200, headers: json, body: '{"id":"a","name":"b","more":1}' })).toEqual(
       [],
     );

@@ -30,7 +30,7 @@ test("a response of REST v1 keeps the described fields, and workers as they are"
   ]);
 });
 
-test("responses that no contract describes stay as they are", () => {
+test("responses that no contract describes are unchanged", () => {
   const job = { id: "j1", status: "COMPLETED" };
   expect(strip("/v2/some-endpoint/status/j1", job)).toEqual(job);
   expect(strip("/v2/account/limits", { spendRate: { any: 1 }, more: 1 })).toEqual({ spendRate: { any: 1 } });

@@ -18,7 +18,7 @@ const stateOf = (resources: object[], inputs: object = { name: "chat-dev-00000a1
 });
 const chat = { urn, name: "chat-dev-00000a1", id: "e1" };
 
-it("an imported object ends the state, with its inputs as outputs, and no operation stays pending", () => {
+it("an imported object is appended to the state, with its inputs as outputs, and no operation stays pending", () => {
   const inputs = { name: "chat-dev-00000a1" };
   expect(adopt(stateOf([stack, last]), [chat])).toEqual({
     version: 3,
@@ -29,7 +29,7 @@ it("an imported object ends the state, with its inputs as outputs, and no operat
   });
 });
 
-it("an imported replacement stands where the deleted object stood", () => {
+it("an imported replacement takes the place of the deleted object", () => {
   const { deployment } = adopt(stateOf([stack, { urn, id: "e0", pendingReplacement: true }, last]), [chat]);
   expect(deployment.resources?.map(({ id }) => id)).toEqual([undefined, "e1", "j"]);
   expect(deployment.resources?.[1]).not.toHaveProperty("pendingReplacement");
@@ -41,6 +41,6 @@ it("an imported endpoint with `verify` is unverified", () => {
   expect(deployment.resources?.[1]?.outputs).toEqual({ ...inputs, unverified: {} });
 });
 
-it("a pending create that is no longer in the state is an error", () => {
+it("a pending create that is missing in the state is an error", () => {
   expect(() => adopt(stateOf([stack], { name: "chat-dev-00000a2" }), [chat])).toThrow(/run the command again/);
 });

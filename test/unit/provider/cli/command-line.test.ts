@@ -32,7 +32,7 @@ const state = JSON.stringify({
 });
 
 describe("the command line", () => {
-  it("lists its commands, and describes each", async () => {
+  it("lists and describes its commands", async () => {
     const help = await command(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
     for (const name of ["move", "preview-comment", "recover"]) {

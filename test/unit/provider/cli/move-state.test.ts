@@ -23,7 +23,7 @@ function moved(resources: object[]): string[] {
 }
 
 describe("moving a stack's state to the plugin", () => {
-  it("makes one default provider of several, before the first resource that it has", () => {
+  it("merges several default providers into one, before the first resource that uses it", () => {
     const plugin = "pulumi:providers:serverless-compute";
     expect(
       moved([
@@ -41,7 +41,7 @@ describe("moving a stack's state to the plugin", () => {
     ]);
   });
 
-  it("leaves other people's dynamic resources with their provider", () => {
+  it("leaves dynamic resources of other packages with their provider", () => {
     const plugin = "pulumi:providers:serverless-compute";
     expect(
       moved([
@@ -61,7 +61,7 @@ describe("moving a stack's state to the plugin", () => {
     ]);
   });
 
-  it("takes the internal properties out, and keeps the settings of an explicit provider", () => {
+  it("removes internal properties and keeps the settings of an explicit provider", () => {
     const internal = { inputs: { a: 1, __provider: "text" }, outputs: { a: 1, __provider: "text", b: 2 } };
     const resources = [
       provider("west", { "serverless-compute:baseUrl": "http://a" }),

@@ -20,7 +20,7 @@ const previewOf = (step: object, ...diagnostics: object[]): string =>
   });
 
 describe("the comment of a recorded preview", () => {
-  it("lists replacements and deletions first, with resource, property, both values, and warnings", async () => {
+  it("lists replacements and deletions first, with resource, property, both values and warnings", async () => {
     expect(await comment(recorded("plugin"))).toMatchInlineSnapshot(`
       "<!-- pulumi preview of dev -->
       ### Preview of \`dev\`
@@ -46,18 +46,18 @@ describe("the comment of a recorded preview", () => {
     `);
   });
 
-  it("is the example of the documentation", async () => {
+  it("matches the example in the documentation", async () => {
     const page = readFileSync(new URL("../../../../docs/command-line.md", import.meta.url), "utf8");
     const [, example] = /```markdown\n(.*?)\n```/s.exec(page) ?? [];
     expect(example, "docs/command-line.md").toBe(await comment(recorded("plugin")));
   });
 
-  it("of dynamic resources is the same but for the ids in it", async () => {
+  it("of dynamic resources differs in the ids only", async () => {
     const ids = (text: string): string => text.replace(/`"[0-9a-z]{10}"`/g, "`id`");
     expect(ids(await comment(recorded("dynamic")))).toBe(ids(await comment(recorded("plugin"))));
   });
 
-  it("that failed begins with its errors", async () => {
+  it("of a failed preview begins with its errors", async () => {
     expect((await comment(recorded("failed"))).split("\n").slice(0, 9)).toEqual([
       "<!-- pulumi preview of dev -->",
       "### Preview of `dev` failed",
@@ -71,7 +71,7 @@ describe("the comment of a recorded preview", () => {
     ]);
   });
 
-  it("is the same for another order of steps and other provisional names", async () => {
+  it("does not depend on the order of steps or on provisional names", async () => {
     for (const name of ["plugin", "dynamic"]) {
       const { steps, diagnostics, changeSummary } = JSON.parse(recorded(name));
       for (const { op, newState } of steps)
@@ -87,7 +87,7 @@ describe("the comment of a recorded preview", () => {
     }
   });
 
-  it("is read from a file, too, and has the stack of the command line", async () => {
+  it("can be read from a file, and uses the stack of the command line", async () => {
     const { out } = await command(["preview-comment", "--stack", "acme/prod", path("plugin")]);
     expect(out).toMatch(/^<!-- pulumi preview of acme\/prod -->\n### Preview of `acme\/prod`\n/);
   });
@@ -108,7 +108,7 @@ describe("the comment of a recorded preview", () => {
 });
 
 describe("a comment", () => {
-  it("masks secrets even if the preview shows them", async () => {
+  it("masks secrets even if the preview contains them", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
     const wrapped = {
       "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
@@ -129,7 +129,7 @@ describe("a comment", () => {
     expect(await comment(previewOf({ urn, op: "create", newState: step("sesame-2") }))).not.toContain("sesame");
   });
 
-  it("keeps markup of values and messages out of the table", async () => {
+  it("escapes markup in values and messages", async () => {
     const sides = {
       oldState: { inputs: { a: "x" } },
       newState: { inputs: { a: "`|\n<b>", "b c": ["y".repeat(200)] } },
@@ -151,14 +151,14 @@ describe("a comment", () => {
     ]);
   });
 
-  it("without changes says so, and shows warnings of unchanged resources", async () => {
+  it("without changes states that, with warnings of unchanged resources", async () => {
     expect(await comment(previewOf({ op: "same" }))).toMatch(/\n\nNo changes; 7 unchanged\.$/);
     const urn = "urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs";
     const out = await comment(previewOf({ op: "same" }, { urn, message: "warning: old", severity: "warning" }));
     expect(out).toContain("| none | `logs` Bucket | ⚠️ warning | old |");
   });
 
-  it("names the property of an error once, without the value as Go prints it", async () => {
+  it("names an error's property once, without the value in Go's form", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:ServerlessEndpoint::chat";
     const subject = "error: serverless-compute:index:ServerlessEndpoint resource 'chat'";
     for (const message of [
@@ -170,7 +170,7 @@ describe("a comment", () => {
     }
   });
 
-  it("stays within the limit of GitHub", async () => {
+  it("stays within GitHub's limit", async () => {
     const steps = Array.from({ length: 3000 }, (_, index) => ({
       urn: `urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs-${index}`,
       op: "delete",
@@ -181,7 +181,7 @@ describe("a comment", () => {
     expect(out).toMatch(/\n\n\d+ more resources are left out\.$/);
   });
 
-  it.each(["", "{", '{"steps": [1]}'])("is not made of the input %j", async (input) => {
+  it.each(["", "{", '{"steps": [1]}'])("rejects the input %j", async (input) => {
     const { code, out, err } = await command(["preview-comment"], input);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe("serverless-compute: the input is not a preview; pass the output of `pulumi preview --json`");

@@ -76,7 +76,7 @@ afterEach(async () => {
 });
 
 describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
-  it("of every kind are found by name and kind, for dynamic resources and for the plugin", async () => {
+  it("are found by name and kind for every kind, for dynamic resources and for the plugin", async () => {
     const templateId = await create("Template", { name: "chat-dev-00000a1", imageName: "acme/echo:1" });
     const ids: Record<ObjectKind, string> = {
       Template: templateId,
@@ -100,7 +100,7 @@ describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
     }
   });
 
-  it("whose objects do not exist can be cleared", async () => {
+  it("without an object can be cleared", async () => {
     await volume("other-dev-00000a1");
     const { code, out } = await run({ operations: [pending(urnOf("NetworkVolume"), "chat-dev-00000a1")] }, { dialect });
     expect(code).toBe(3);
@@ -118,7 +118,7 @@ describe.each(["v1", "v2"])("pending creates in dialect %s", (dialect) => {
   });
 });
 
-describe("objects that may belong to others", () => {
+describe("objects that may be unmanaged", () => {
   const operations = [pending(urnOf("NetworkVolume"), "models")];
 
   it("are listed and not imported if the program sets the name", async () => {
@@ -130,7 +130,7 @@ describe("objects that may belong to others", () => {
     expect(out).not.toContain("--yes");
   });
 
-  it("are imported or ignored if the user says so", async () => {
+  it("are imported or ignored on request", async () => {
     const [one, other] = [await volume("models"), await volume("models")];
     expect((await reportOf({ operations }, { import: [one] })).creates).toMatchObject([
       { outcome: "found", object: { id: one } },
@@ -143,7 +143,7 @@ describe("objects that may belong to others", () => {
     expect(out).toContain(`npx --no serverless-compute recover --import ${one} --yes`);
   });
 
-  it("are no candidates if another resource of the state is the object", async () => {
+  it("are not candidates if they belong to another resource of the state", async () => {
     const id = await volume("models");
     const resources = [resource(urnOf("NetworkVolume", "shared"), { id })];
     expect((await reportOf({ resources, operations })).creates).toMatchObject([{ outcome: "absent" }]);
@@ -151,7 +151,7 @@ describe("objects that may belong to others", () => {
 });
 
 describe("leftovers", () => {
-  it("are objects with default names of the stack's resources that the state does not contain", async () => {
+  it("are objects with default names of the stack's resources outside the state", async () => {
     const kept = await volume("chat-dev-00000a1");
     const left = await volume("chat-dev-00000a2");
     for (const name of ["chat-dev-00000a", "chat-dev-0000zz1", "chat-prod-00000a1", "models-dev-00000a1"])
@@ -182,7 +182,7 @@ describe("leftovers", () => {
 });
 
 describe("the state", () => {
-  it("has the settings of the account, which the environment need not have", async () => {
+  it("provides the account's settings, so that the environment need not contain them", async () => {
     await volume("chat-dev-00000a1");
     const secret = {
       "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
@@ -194,12 +194,12 @@ describe("the state", () => {
     expect(creates).toMatchObject([{ outcome: "found" }]);
   });
 
-  it("without a readable key leads to a message that names the setting", async () => {
+  it("without a readable key leads to an error that names the setting", async () => {
     const operations = [pending(urnOf("NetworkVolume"), "chat-dev-00000a1")];
     await expect(run({ operations }, { environment: {} })).rejects.toThrow(/the API key of .* is missing/);
   });
 
-  it("may have pending operations that are not ours, and jobs, which are not looked up", async () => {
+  it("may contain pending operations of other packages, and jobs, which are not looked up", async () => {
     const operations = [
       { type: "creating", resource: resource("urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs") },
       { type: "updating", resource: resource(urnOf("Template"), { id: "t1" }) },
@@ -223,12 +223,12 @@ describe("the state", () => {
     expect(bench.asked()).toEqual([]);
   });
 
-  it("with nothing pending and nothing left needs nothing", async () => {
+  it("without pending operations and leftovers needs no recovery", async () => {
     expect(await run({})).toEqual({ code: 0, out: "Nothing to recover: no pending operations, no leftovers." });
   });
 });
 
-it("a list that may be capped does not prove that an object is absent", async () => {
+it("a list that may be capped does not prove that an object is missing", async () => {
   for (let count = 0; count < 50; count++) await create("Secret", { name: `other-${count}`, value: "sesame-77b0" });
   const { creates } = await reportOf({ operations: [pending(urnOf("Secret"), "chat-dev-00000a1")] });
   expect(creates).toMatchObject([

@@ -14,7 +14,7 @@ const untilAborted = (signal: AbortSignal): Promise<string> =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 describe("cancelling", () => {
-  it("tells what runs to stop, and what arrives later, until a new deployment begins", async () => {
+  it("signals running and later verbs until a new deployment begins", async () => {
     const cancellation = createCancellation();
     const running = cancellation.run(untilAborted);
     await Promise.resolve();
@@ -25,7 +25,7 @@ describe("cancelling", () => {
     expect(await cancellation.run(async (signal) => signal.aborted)).toBe(false);
   });
 
-  it("waits for what tidies up", async () => {
+  it("waits for cleanup", async () => {
     const cancellation = createCancellation();
     const steps: string[] = [];
     const verb = cancellation.run(async (signal) => {
@@ -41,7 +41,7 @@ describe("cancelling", () => {
     expect(steps).toEqual(["told", "tidied up", "idle"]);
   });
 
-  it("makes a verb that throws at once a rejection, and forgets it", async () => {
+  it("turns a verb's exception into a rejection and forgets the verb", async () => {
     const cancellation = createCancellation();
     const broken = (): never => {
       throw new Error("at once");
@@ -52,7 +52,7 @@ describe("cancelling", () => {
 });
 
 describe("watching for the engine's Cancel", () => {
-  it("hears of it beside the server's own handler, and of nothing else", async () => {
+  it("receives it in addition to the server's own handler, and no other call", async () => {
     const server = createServer();
     server.on("stream", (stream) => void stream.respond({ ":status": 200 }, { endStream: true }));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -102,14 +102,14 @@ describe("a process that obeys the engine", () => {
     return { signal, said, took: performance.now() - start };
   };
 
-  it("ends at SIGINT at once when nothing runs", async () => {
+  it("ends immediately at SIGINT without a running verb", async () => {
     const limit = 600_000;
     const { signal, took } = await interrupted(await obeying(undefined, limit));
     expect(signal).toBe("SIGINT");
     expect(took).toBeLessThan(limit);
   });
 
-  it("lets what runs tidy up first", async () => {
+  it("lets a running verb clean up first", async () => {
     const { signal, said } = await interrupted(await obeying(300));
     expect({ signal, said }).toEqual({ signal: "SIGINT", said: ["told", "tidied up"] });
   });

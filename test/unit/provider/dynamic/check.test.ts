@@ -10,7 +10,7 @@ describe("a check", () => {
   });
 
   it.each(["pin", "note", "note.a", "env.MODEL", "pni"])(
-    "names no property where the engine would print a secret, a structure or a wrong value: %s",
+    "names no property if the engine would print a secret, a structure or a wrong value: %s",
     async (path) => {
       const { provider } = bench({
         check: (_olds, news) => ({ inputs: news, failures: [{ path, reason: "is odd" }], nameSource: "program" }),
@@ -21,7 +21,7 @@ describe("a check", () => {
     },
   );
 
-  it("turns whatever is thrown into a failure, since the SDK would print a stack", async () => {
+  it("turns any thrown value into a failure, because the SDK would print a stack trace", async () => {
     const { provider } = bench({
       check: () => {
         throw null;
@@ -31,7 +31,7 @@ describe("a check", () => {
     expect(failures).toEqual([{ property: "", reason: "unknown error" }]);
   });
 
-  it("refuses a time-out that is no duration", async () => {
+  it("rejects an invalid timeout", async () => {
     const { provider } = bench();
     const { failures } = await provider.check({}, { ...internal, __timeouts: { delete: "5 minutes" } });
     expect(failures).toEqual([
@@ -42,7 +42,7 @@ describe("a check", () => {
     ]);
   });
 
-  it("names a resource after itself and its stack, with another random suffix each time", async () => {
+  it("generates a name from resource and stack, with a new random suffix each time", async () => {
     const { provider } = bench();
     const names = await Promise.all(
       [1, 2].map(async () => (await provider.check({}, { ...internal })).inputs?.["name"]),
@@ -63,7 +63,7 @@ describe("a check", () => {
     expect({ inputs, seen }).toEqual({ inputs: { ...internal, size: 2 }, seen: [["size"], ["size"]] });
   });
 
-  it("hands unknown values over as unknown, at any depth, and gives them back", async () => {
+  it("passes unknown values as unknown, at any depth, and returns them", async () => {
     const seen: unknown[] = [];
     const { provider } = bench({
       check: (_olds, news) => {
@@ -77,7 +77,7 @@ describe("a check", () => {
     expect(inputs).toMatchObject({ note });
   });
 
-  it("works on the state of a package that knew no internal inputs", async () => {
+  it("accepts state of a package without internal inputs", async () => {
     const { provider } = bench();
     const { inputs, failures } = await provider.check({}, { __provider: "text", size: 1 });
     expect({ inputs, failures }).toEqual({ inputs: { __provider: "text", size: 1, name: "nameless" }, failures: [] });

@@ -4,14 +4,14 @@ import { bench, internal, unknownText } from "./box";
 const state = { ...internal, name: "lunch-dev", size: 1 };
 
 describe("a diff", () => {
-  it("is no change when only internal inputs differ, so that an upgrade of the package never shows", async () => {
+  it("ignores internal inputs, so that a package upgrade is not a change", async () => {
     const { provider } = bench();
     const olds = { name: "lunch-dev", size: 1, __provider: "an older text" };
     const news = { ...state, __timeouts: { create: "5m" }, __secrets: [["note"]] };
     expect(await provider.diff("box-1", olds, news)).toMatchObject({ changes: false, replaces: [] });
   });
 
-  it("is a change when the time-out of the delete differs, because a delete reads it from the state", async () => {
+  it("reports a changed delete timeout, because a delete reads it from the state", async () => {
     const { provider } = bench();
     const timed = (text?: string) => ({ ...state, __timeouts: { create: "1m", ...(text && { delete: text }) } });
     const changes = async (olds: object, news: object) => (await provider.diff("box-1", olds, news)).changes;
@@ -20,7 +20,7 @@ describe("a diff", () => {
     expect(await changes(timed("5m"), timed("300s"))).toBe(false);
   });
 
-  it("tells a change in place from one that replaces", async () => {
+  it("distinguishes updates from replacements", async () => {
     const { provider } = bench();
     expect(await provider.diff("box-1", state, { ...state, colour: "red" })).toMatchObject({
       changes: true,
@@ -32,7 +32,7 @@ describe("a diff", () => {
     });
   });
 
-  it("deletes first if the program sets the same unique name, and last if the name is another or generated", async () => {
+  it("deletes first if the program sets the same unique name, and last if the name differs or is generated", async () => {
     const { provider } = bench();
     const { name: _name, ...unnamed } = state;
     const deletesFirst = async (news: Record<string, unknown>) => {
@@ -57,21 +57,18 @@ describe("a diff", () => {
     [["env.*"], ["env"], false],
     [["env.MODEL"], ["env", "OTHER"], false],
     [["name", "size"], ["colour"], false],
-  ])(
-    "replaces what the option replaceOnChanges %j asks for: a change of %j",
-    async (replaceOnChanges, path, forced) => {
-      const { provider } = bench({ diff: () => [{ path, kind: "update", replace: false }] });
-      const news = { ...state, __replaceOnChanges: replaceOnChanges };
-      expect(await provider.diff("box-1", state, news)).toMatchObject({ replaces: forced ? [path[0]] : [] });
-    },
-  );
+  ])("applies the option replaceOnChanges %j to a change of %j", async (replaceOnChanges, path, forced) => {
+    const { provider } = bench({ diff: () => [{ path, kind: "update", replace: false }] });
+    const news = { ...state, __replaceOnChanges: replaceOnChanges };
+    expect(await provider.diff("box-1", state, news)).toMatchObject({ replaces: forced ? [path[0]] : [] });
+  });
 
   it("counts an unknown value as a change", async () => {
     const { provider } = bench();
     expect(await provider.diff("box-1", state, { ...state, size: unknownText })).toMatchObject({ replaces: ["size"] });
   });
 
-  it("warns beside a preview of the change", async () => {
+  it("reports warnings in a preview of the change", async () => {
     const { provider, shown } = bench();
     const news = { ...state, size: 2 };
     await provider.check(state, news);
@@ -79,7 +76,7 @@ describe("a diff", () => {
     expect(shown).toEqual([`warning ${internal.__urn} its content is lost`]);
   });
 
-  it("does not warn in a refresh, which compares what was read without checking anything", async () => {
+  it("reports no warnings in a refresh, which compares without a check", async () => {
     const { provider, shown } = bench();
     await provider.diff("box-1", state, { ...state, size: 2 });
     expect(shown).toEqual([]);

@@ -20,7 +20,7 @@ describe("a failing verb", () => {
     expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(message);
   });
 
-  it("says its message once and no stack where the SDK prints both", async () => {
+  it("reports its message once and without a stack trace in both places where the SDK prints it", async () => {
     const { provider } = bench({
       delete: async () => {
         throw new Error("the box is nailed shut");
@@ -30,12 +30,12 @@ describe("a failing verb", () => {
     expect(`${error}: ${error.stack}`).toBe('Box "lunch", delete: failed, see its own message');
   });
 
-  it("that found nothing made carries no id, so that the engine keeps nothing", async () => {
+  it("that created nothing has no id, so that the engine stores nothing", async () => {
     const { provider } = bench(throwing(Object.assign(new Error("refused"), { id: 7 })));
     expect(await thrownBy(() => provider.create({ ...internal }))).not.toHaveProperty("id");
   });
 
-  it("that left something unfinished keeps it with its text, its reason and its secrets marked", async () => {
+  it("that left something unfinished keeps it, with its text, its reason and its secrets marked", async () => {
     const outputs = { pin: "4711", size: 2, name: "lunch" };
     const { provider } = bench(throwing(new PartialFailure("the lid is missing", "box-1", outputs)));
     expect(await thrownBy(() => provider.create({ ...internal, pin: "4711" }))).toMatchObject({
@@ -46,21 +46,21 @@ describe("a failing verb", () => {
     });
   });
 
-  it("never repeats a secret value: marked ones, and those that the program made secret", async () => {
+  it("never contains a secret value, whether marked by the kind or by the program", async () => {
     const { provider } = bench(throwing(new Error('pin 4711 and "tab\\there" and plain stay')));
     const props = { ...internal, pin: "4711", note: { a: ["tab\there", "plain"] }, __secrets: [["note", "a", "0"]] };
     const { message } = await thrownBy(() => provider.create(props));
     expect(message).toBe('pin [secret] and "[secret]" and plain stay');
   });
 
-  it("that answers no id says so", async () => {
+  it("without an id is reported", async () => {
     const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
     expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe(
       "the service made the Box but returned no id",
     );
   });
 
-  it("that has no settings to connect with fails with their sentence and runs nothing", async () => {
+  it("without connection settings fails with their message and runs nothing", async () => {
     const connect = (): never => {
       throw new Error("there is no API key");
     };
@@ -68,12 +68,12 @@ describe("a failing verb", () => {
     expect((await thrownBy(() => provider.create({ ...internal }))).message).toBe("there is no API key");
   });
 
-  it("a read without an id is refused", async () => {
+  it("a read without an id is rejected", async () => {
     const { provider } = bench();
     expect((await thrownBy(() => provider.read("", { ...internal }))).message).toBe("cannot read: the id is empty");
   });
 
-  it("a diff that throws leaves an Error too", async () => {
+  it("a diff that throws leaves an Error", async () => {
     const { provider } = bench({
       diff: () => {
         throw "cannot compare";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { asSecret, bench, internal, thrownBy } from "./box";
 
-describe("the answers of the verbs", () => {
-  it("hold the internal inputs, since refresh and delete see outputs only", async () => {
+describe("the results of the verbs", () => {
+  it("contain the internal inputs, because refresh and delete receive outputs only", async () => {
     const { provider } = bench();
     const inputs = { ...internal, size: 1 };
     const created = await provider.create(inputs);
@@ -13,7 +13,7 @@ describe("the answers of the verbs", () => {
     expect(read).toEqual({ id: "box-1", props: { ...inputs, echo: "heard" }, inputs });
   });
 
-  it("mark what is secret by its kind, in the inputs of a read too", async () => {
+  it("mark the kind's secrets, also in the inputs of a read", async () => {
     const { provider } = bench();
     const inputs = { ...internal, pin: "4711" };
     expect((await provider.create(inputs)).outs).toMatchObject({ pin: asSecret("4711"), echo: "heard" });
@@ -23,13 +23,13 @@ describe("the answers of the verbs", () => {
     });
   });
 
-  it("mark what is made of an input that the program made secret", async () => {
+  it("mark values derived from an input that the program made secret", async () => {
     const { provider } = bench();
     const { outs } = await provider.create({ ...internal, note: { a: "x" }, __secrets: [["note", "a"]] });
     expect(outs).toMatchObject({ echo: asSecret("heard") });
   });
 
-  it("are JSON whatever a lifecycle answers", async () => {
+  it("are JSON, whatever a lifecycle returns", async () => {
     const odd: object = {
       missing: undefined,
       list: [undefined, Number.NaN],
@@ -52,20 +52,20 @@ describe("the answers of the verbs", () => {
     });
   });
 
-  it("say that an object is gone by an empty id", async () => {
+  it("report a deleted object by an empty id", async () => {
     const { provider } = bench({ read: async () => undefined });
     expect(await provider.read("box-1", { ...internal })).toEqual({ id: "", props: {} });
   });
 });
 
-describe("a look-up by id", () => {
-  it("fails where there is nothing, since the engine would take an empty answer for an object", async () => {
+describe("a lookup by id", () => {
+  it("fails for a missing object, because the engine would accept an empty result", async () => {
     const { provider } = bench({ read: async () => undefined });
     const error = await thrownBy(() => provider.read("box-9", { ...internal, __existing: true }));
     expect(error.message).toBe('Box "box-9" does not exist');
   });
 
-  it("leaves no mark in state, so that a later refresh finds it gone", async () => {
+  it("leaves no mark in state, so that a later refresh detects a deletion", async () => {
     const { provider } = bench();
     expect(await provider.read("box-1", { ...internal, __existing: true })).toEqual({
       id: "box-1",
@@ -76,7 +76,7 @@ describe("a look-up by id", () => {
 });
 
 describe("a verb", () => {
-  it("gets the time that the user allows it", async () => {
+  it("receives the user's timeout", async () => {
     const seen: unknown[] = [];
     const { provider } = bench({
       create: async (inputs, { timeout }) => {
@@ -91,19 +91,19 @@ describe("a verb", () => {
     expect(seen).toEqual([5_400_000, undefined]);
   });
 
-  it("shows its progress on the resource's own line, secrets taken out", async () => {
+  it("reports its progress on the resource's own line, with secrets redacted", async () => {
     const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing 4711 open") });
     await provider.delete("box-1", { ...internal, pin: "4711" });
     expect(shown).toEqual([`progress ${internal.__urn} sawing [secret] open`]);
   });
 
-  it("runs quietly on state that does not hold the URN", async () => {
+  it("reports nothing if the state contains no URN", async () => {
     const { provider, shown } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing") });
     await provider.delete("box-1", { __provider: "text" });
     expect(shown).toEqual([]);
   });
 
-  it("keeps the configuration at once, before anything is awaited", async () => {
+  it("stores the configuration before anything is awaited", async () => {
     const kept: (string | undefined)[] = [];
     const { provider } = bench({}, { keepConfiguration: (get) => kept.push(get("serverless-compute:baseUrl")) });
     const config = { get: (key: string) => `value of ${key}`, require: (key: string) => key };

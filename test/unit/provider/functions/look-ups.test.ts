@@ -20,7 +20,7 @@ const endpointId = await made("/endpoints", { name: "chat", templateId, workersM
 const volumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
 await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
 
-describe("an object that exists is found by its id and by its name", () => {
+describe("an existing object is found by its id and by its name", () => {
   test("a template, with its revision", async () => {
     for (const which of [{ id: templateId }, { name: "chat" }]) {
       expect(await getTemplate(which, bench.context())).toMatchObject({
@@ -33,7 +33,7 @@ describe("an object that exists is found by its id and by its name", () => {
     }
   });
 
-  test("an endpoint, with the root of its job API, whose health can be read", async () => {
+  test("an endpoint, with the root of its job API, whose health is readable", async () => {
     for (const which of [{ id: endpointId }, { name: "chat" }]) {
       const url = `${bench.proxy.origin}/v2/${endpointId}`;
       expect(await getServerlessEndpoint(which, bench.context())).toMatchObject({ id: endpointId, templateId, url });
@@ -53,7 +53,7 @@ describe("an object that exists is found by its id and by its name", () => {
   });
 });
 
-describe("a look-up that finds nothing says what it looked for", () => {
+describe("a lookup without a result names its key", () => {
   const kinds: [string, (which: LookUp) => Promise<unknown>][] = [
     ["Template", (which) => getTemplate(which, bench.context())],
     ["ServerlessEndpoint", (which) => getServerlessEndpoint(which, bench.context())],
@@ -70,7 +70,7 @@ describe("a look-up that finds nothing says what it looked for", () => {
     await expect(get({ id: "" })).rejects.toThrow(`a look-up of a ${kind} requires either an id or a name`);
   });
 
-  test("a name that several have: the ids to choose from", async () => {
+  test("an ambiguous name: the ids to choose from", async () => {
     const ids = [1, 2].map(() => made("/networkvolumes", { name: "twins", size: 1, dataCenterId: "EU-RO-1" }));
     const told = `NetworkVolume "twins" is ambiguous, several objects have this name (${(await Promise.all(ids)).sort().join(", ")})`;
     const failure: unknown = await getNetworkVolume({ name: "twins" }, bench.context()).catch(
@@ -88,7 +88,7 @@ describe("a look-up that finds nothing says what it looked for", () => {
   });
 });
 
-test("programs and scripts call them with nothing but what they look for", async () => {
+test("programs and scripts call lookups with the key only", async () => {
   const settings = { clients: bench.addresses };
   expect(await front.getTemplate({ name: "chat" }, { settings })).toMatchObject({ id: templateId });
   expect(await front.getServerlessEndpoint({ name: "chat" }, { settings })).toMatchObject({ id: endpointId });

@@ -8,10 +8,10 @@ import { argsText, propertyNamesText } from "../../../../scripts/generate/args.m
 const written = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../provider/generated/${path}`, import.meta.url)), "utf8");
 
-it("provider/generated/args.ts is what the shapes say (npm run build && npm run generate)", () => {
+it("provider/generated/args.ts matches the shapes (npm run build && npm run generate)", () => {
   expect(written("args.ts")).toBe(argsText(kinds, traitsOf));
 });
 
-it("provider/generated/property-names.ts is what the shapes say (the same command)", () => {
+it("provider/generated/property-names.ts matches the shapes (the same command)", () => {
   expect(written("property-names.ts")).toBe(propertyNamesText(kinds));
 });

@@ -15,7 +15,7 @@ async function volumes(count: number): Promise<string[]> {
 const olds: Properties = { name: "v", size: 1, dataCenterId: "EU-RO-1" };
 
 describe("reads of one kind", () => {
-  test("that come together share one list, however many they are", async () => {
+  test("share one list if they arrive together, however many they are", async () => {
     const ids = await volumes(50);
     const context = bench.context();
     const readings = await Promise.all(ids.map((id) => kinds.NetworkVolume.read(id, olds, context)));
@@ -23,7 +23,7 @@ describe("reads of one kind", () => {
     expect(bench.asked()).toEqual(["GET /v1/networkvolumes"]);
   });
 
-  test("that come in waves share it too, for a moment", async () => {
+  test("share a list for a moment if they arrive in waves", async () => {
     const [first = "", second = "", third = ""] = await volumes(3);
     const context = bench.context();
     const sizeOf = async (id: string) => (await kinds.NetworkVolume.read(id, olds, context))?.inputs["size"];
@@ -36,7 +36,7 @@ describe("reads of one kind", () => {
     expect(await sizeOf(third)).toBe(5);
   });
 
-  test("ask anew after anything that this process changed, and after a list that failed", async () => {
+  test("list again after any change by this process, and after a failed list", async () => {
     const [id = ""] = await volumes(1);
     const context = bench.context();
     const read = async () => (await kinds.NetworkVolume.read(id, olds, context))?.inputs["size"];
@@ -49,7 +49,7 @@ describe("reads of one kind", () => {
     expect(await read()).toBe(8);
   });
 
-  test("take nothing for gone because a list does not show it", async () => {
+  test("do not treat an object as deleted because a list omits it", async () => {
     const [id = ""] = await volumes(1);
     const context = bench.context();
     const [there, gone] = await Promise.all([
@@ -71,7 +71,7 @@ describe("reads of one kind", () => {
     for (const [index, failure] of failures.entries()) expect(failure).toContain(`NetworkVolume "v-${ids[index]}": `);
   });
 
-  test("of several clients are kept apart", async () => {
+  test("of several clients are separate", async () => {
     const [id = ""] = await volumes(1);
     await Promise.all([bench.context(), bench.context()].map((context) => kinds.NetworkVolume.read(id, olds, context)));
     expect(bench.asked()).toHaveLength(2);

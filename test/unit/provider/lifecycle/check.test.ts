@@ -16,7 +16,7 @@ function linesOf(shape: z.ZodObject, news: Properties, olds: Properties = {}): s
   return checkInputs(shape, olds, news, "chat-dev").failures.map(({ path, reason }) => `${path}: ${reason}`);
 }
 
-describe("a bad input is refused with its path, its value and what is allowed", () => {
+describe("a bad input is rejected with its path, its value and what is allowed", () => {
   const cases: [string, z.ZodObject, Properties, string[]][] = [
     ["a required property that is missing", templateInputs, {}, ["imageName: is required"]],
     [
@@ -74,7 +74,7 @@ describe("a bad input is refused with its path, its value and what is allowed", 
     expect(linesOf(shape, news)).toEqual(lines);
   });
 
-  test("a rule over two properties beside a typo and a fault of another property", () => {
+  test("a rule over two properties next to a typo and another invalid property", () => {
     expect(linesOf(templateInputs, { imageNaem: "a", volumeInGb: 10, dockerArgs: 1 })).toEqual([
       'imageNaem: unknown property; did you mean "imageName"?',
       "imageName: is required",
@@ -83,20 +83,20 @@ describe("a bad input is refused with its path, its value and what is allowed", 
     ]);
   });
 
-  test("several faults are told at once", () => {
+  test("several faults are reported together", () => {
     expect(linesOf(templateInputs, { imageName: 1, containerDiskInGb: -1 })).toEqual([
       "imageName: is 1; must be a string",
       "containerDiskInGb: is -1; must be 0 or more",
     ]);
   });
 
-  test("a long value is cut", () => {
+  test("a long value is truncated", () => {
     const [line] = linesOf(templateInputs, { imageName: "a", ports: "x".repeat(500) });
     expect(line?.length).toBeLessThan(250);
   });
 });
 
-describe("a typo is an error that knows what was meant", () => {
+describe("a typo is an error with a suggestion", () => {
   test.each([
     ["imageNme", 'did you mean "imageName"?'],
     ["imagename", 'did you mean "imageName"?'],
@@ -105,20 +105,20 @@ describe("a typo is an error that knows what was meant", () => {
     expect(linesOf(templateInputs, { imageName: "a", [typo]: "x" })).toEqual([`${typo}: unknown property; ${hint}`]);
   });
 
-  test("a word that is like none gets the list", () => {
+  test("a word without a similar one lists the properties", () => {
     expect(linesOf(networkVolumeInputs, { size: 1, dataCenterId: "a", colour: "red" })).toEqual([
       "colour: unknown property; expected one of name, size, dataCenterId, type, adoptExisting",
     ]);
   });
 
-  test("inside a nested object too", () => {
+  test("inside a nested object", () => {
     expect(linesOf(jobInvokeInputs, { endpointId: "e", input: {}, expect: { outptu: {} } })).toEqual([
       'expect.outptu: unknown property; did you mean "output"?',
     ]);
   });
 });
 
-describe("no message shows a value that may be secret", () => {
+describe("no message contains a value that may be secret", () => {
   test.each<[string, z.ZodObject, Properties]>([
     ["a secret property", secretInputs, { name: "a b", value: 90210 }],
     ["an environment variable", templateInputs, { imageName: "a", env: { TOKEN: 90210 } }],
@@ -131,7 +131,7 @@ describe("no message shows a value that may be secret", () => {
   });
 });
 
-describe("no message shows a value at a path that the program made secret", () => {
+describe("no message contains a value at a path that the program made secret", () => {
   test.each<[string, z.ZodObject, Properties, Path[]]>([
     ["a property", templateInputs, { imageName: "a", ports: "90210" }, [["ports"]]],
     ["a property of another type", templateInputs, { imageName: "a", dockerArgs: 90210 }, [["dockerArgs"]]],
@@ -159,7 +159,7 @@ describe("no message shows a value at a path that the program made secret", () =
     expect(lines.join("\n")).not.toContain("90");
   });
 
-  test("nor what it was before", () => {
+  test("or its previous value", () => {
     const [olds, news] = [20, 10].map((size) => ({ name: "a", dataCenterId: "d", size }));
     const reasons = (secrets: Path[]): string[] =>
       checkInputs(networkVolumeInputs, olds ?? {}, news ?? {}, "chat", secrets).failures.map(({ reason }) => reason);
@@ -168,8 +168,8 @@ describe("no message shows a value at a path that the program made secret", () =
   });
 });
 
-describe("what is unknown before deployment", () => {
-  test("is kept and counts as given", () => {
+describe("a value that is unknown before deployment", () => {
+  test("is kept and counts as set", () => {
     const { inputs, failures } = checkInputs(templateInputs, {}, { imageName: unknown, env: { A: unknown } }, "chat");
     expect(failures).toEqual([]);
     expect(inputs["imageName"]).toBe(unknown);
@@ -177,7 +177,7 @@ describe("what is unknown before deployment", () => {
     expect(inputs["containerDiskInGb"]).toBe(50);
   });
 
-  test("does not hide a fault beside it, at any depth", () => {
+  test("does not hide an adjacent fault, at any depth", () => {
     expect(linesOf(templateInputs, { imageName: unknown, env: { A: unknown, B: 2 } })).toEqual([
       "env.B: must be a string",
     ]);
@@ -189,14 +189,14 @@ describe("what is unknown before deployment", () => {
     ]);
   });
 
-  test("does not hide that what it is a part of is wrong as a whole", () => {
+  test("does not hide that its container is invalid", () => {
     expect(linesOf(serverlessEndpointInputs, { templateId: "t", gpuTypeIds: { first: unknown } })).toEqual([
       "gpuTypeIds: must be a list",
     ]);
     expect(linesOf(templateInputs, { imageName: [unknown] })).toEqual(["imageName: must be a string"]);
   });
 
-  test("leaves a rule that does not look into what holds it", () => {
+  test("does not affect a rule that ignores its contents", () => {
     const balancer = { templateId: "t", type: "LOAD_BALANCER", scalerType: "REQUEST_COUNT" };
     const verifyOf = (verify: Value): string[] => linesOf(serverlessEndpointInputs, { ...balancer, verify });
     expect(verifyOf({ input: { a: unknown } })).toEqual([
@@ -205,7 +205,7 @@ describe("what is unknown before deployment", () => {
     expect(verifyOf(unknown)).toEqual([]);
   });
 
-  test("silences a rule that needs it, and only that one", () => {
+  test("suspends only the rules that depend on it", () => {
     expect(linesOf(serverlessEndpointInputs, { templateId: "t", workersMin: 9, workersMax: unknown })).toEqual([]);
     expect(linesOf(serverlessEndpointInputs, { templateId: unknown, workersMin: 9, workersMax: 1 })).toEqual([
       "workersMax: is 1; must not be lower than workersMin",
@@ -222,8 +222,8 @@ describe("what is unknown before deployment", () => {
   });
 });
 
-describe("what is absent", () => {
-  test("gets its default, nested ones too", () => {
+describe("an omitted value", () => {
+  test("gets its default, also when nested", () => {
     const { inputs } = checkInputs(
       jobInvokeInputs,
       {},
@@ -240,7 +240,7 @@ describe("what is absent", () => {
     });
   });
 
-  test("may be written as null, but null is a value where anything goes", () => {
+  test("may be written as null, except where null is a value", () => {
     const news = { endpointId: "e", input: { a: null }, policy: null, triggers: [null], expect: { output: null } };
     const { inputs, failures } = checkInputs(jobInvokeInputs, {}, news, undefined);
     expect(failures).toEqual([]);
@@ -250,7 +250,7 @@ describe("what is absent", () => {
   });
 });
 
-describe("a name that is left out", () => {
+describe("an omitted name", () => {
   const volume = { size: 1, dataCenterId: "EU-RO-1" };
   test("is the default one for a new resource", () => {
     expect(checkInputs(networkVolumeInputs, {}, volume, "models-dev").inputs["name"]).toBe("models-dev");
@@ -259,15 +259,15 @@ describe("a name that is left out", () => {
     ["the default name of an earlier version", "models-dev"],
     ["the default name of another URN, before the resource was renamed", "storage-dev-1234567"],
     ["a name that the program gave until now", "acme-models"],
-  ])("stays what it is in state: %s", (_, name) => {
+  ])("keeps the name in state: %s", (_, name) => {
     for (const defaultName of ["models-dev-89abcde", undefined])
       expect(checkInputs(networkVolumeInputs, { name }, volume, defaultName).inputs["name"]).toBe(name);
   });
-  test("is required where there is neither", () => {
+  test("is required if there is no default and no state", () => {
     const { failures } = checkInputs(networkVolumeInputs, {}, volume, undefined);
     expect(failures).toEqual([{ path: "name", reason: "is required" }]);
   });
-  test("has to be set where the default one is not allowed", () => {
+  test("must be set if the default one is invalid", () => {
     const { failures } = checkInputs(secretInputs, {}, { value: "v" }, "hub token-dev");
     expect(failures).toEqual([
       {
@@ -277,23 +277,23 @@ describe("a name that is left out", () => {
       },
     ]);
   });
-  test("a name that is given wins", () => {
+  test("has a lower precedence than a set name", () => {
     expect(checkInputs(networkVolumeInputs, {}, { ...volume, name: "m" }, "models-dev").inputs["name"]).toBe("m");
   });
 });
 
 describe("a volume's size", () => {
   const olds = { name: "chat-dev", size: 100, dataCenterId: "EU-RO-1" };
-  test("never shrinks: the message names both sizes and the way out", () => {
+  test("never shrinks, with an error that names both sizes and the alternative", () => {
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "EU-RO-1" }, olds)).toEqual([
       "size: cannot shrink from 100 to 50; create a new volume under another resource name",
     ]);
   });
-  test("may be anything where the volume is replaced", () => {
+  test("may be anything if the volume is replaced", () => {
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: "US-KS-2" }, olds)).toEqual([]);
     expect(linesOf(networkVolumeInputs, { size: 50, dataCenterId: unknown }, olds)).toEqual([]);
   });
-  test("grows, stays, or is unknown", () => {
+  test("may grow, stay the same or be unknown", () => {
     for (const size of [100, 150, unknown])
       expect(linesOf(networkVolumeInputs, { size, dataCenterId: "EU-RO-1" }, olds)).toEqual([]);
   });

@@ -35,12 +35,12 @@ describe("a property that the program left at its default", () => {
     expect(ServerlessEndpoint.diff(left, set)).toEqual([]);
   });
 
-  test("is reset when the program had another value", () => {
+  test("is reset if the program had another value", () => {
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 7 });
     expect(told(ServerlessEndpoint.diff(set, left))).toEqual(["update workersMax"]);
   });
 
-  test("is no change in state that does not record defaults", () => {
+  test("is unchanged in state that does not record defaults", () => {
     const { __defaults: _none, ...older } = left;
     const set = checkedBy(ServerlessEndpoint, { templateId: "t1", workersMax: 3 });
     expect(ServerlessEndpoint.diff(older, left)).toEqual([]);
@@ -57,7 +57,7 @@ const volume = checked(networkVolumeInputs, { size: 10, dataCenterId: "EU-RO-1" 
 const secret = checked(secretInputs, { value: "v" });
 const job = checked(jobInvokeInputs, { endpointId: "e", input: { prompt: "ping" }, triggers: ["r1"] });
 
-describe("nothing changes", () => {
+describe("there is no change", () => {
   test("between equal inputs of each kind", () => {
     expect(Template.diff(template, template)).toEqual([]);
     expect(ServerlessEndpoint.diff(endpoint, endpoint)).toEqual([]);
@@ -66,12 +66,12 @@ describe("nothing changes", () => {
     expect(JobInvoke.diff(job, job)).toEqual([]);
   });
 
-  test("where old outputs hold what is no input: computed, added by the service, of another version", () => {
+  test("for old outputs that are not inputs: computed, added by the service, or of another version", () => {
     expect(Template.diff({ ...template, revision: "abc", id: "x", oldThing: [1] }, template)).toEqual([]);
     expect(ServerlessEndpoint.diff({ ...endpoint, url: "u", version: 3, workers: [] }, endpoint)).toEqual([]);
   });
 
-  test("where a state of an earlier version lacks what has a default now", () => {
+  test("for a state of an earlier version without a new default", () => {
     expect(Template.diff({ name: "chat-dev", imageName: "acme/chat:1", env: template["env"] ?? {} }, template)).toEqual(
       [],
     );
@@ -79,34 +79,34 @@ describe("nothing changes", () => {
     expect(JobInvoke.diff({ ...job, expect: {} }, job)).toEqual([]);
   });
 
-  test("where an unordered list has another order", () => {
+  test("for an unordered list in another order", () => {
     const set = { ...endpoint, dataCenterIds: ["A", "B"], allowedCudaVersions: ["12.1", "12.4"] };
     const other = { ...endpoint, dataCenterIds: ["B", "A"], allowedCudaVersions: ["12.4", "12.1"] };
     expect(ServerlessEndpoint.diff(set, other)).toEqual([]);
   });
 
-  test("where the service added a suffix to the endpoint's name", () => {
+  test("for a suffix that the service added to the endpoint's name", () => {
     expect(ServerlessEndpoint.diff({ ...endpoint, name: "chat-dev-fb" }, endpoint)).toEqual([]);
   });
 
-  test("where absence, null and emptiness mean the same", () => {
+  test("between absence, null and emptiness", () => {
     for (const none of [null, ""])
       expect(ServerlessEndpoint.diff({ ...endpoint, networkVolumeId: none }, endpoint)).toEqual([]);
     expect(ServerlessEndpoint.diff(endpoint, { ...endpoint, cpuFlavorIds: [] })).toEqual([]);
     expect(Template.diff({ ...template, containerRegistryAuthId: "" }, template)).toEqual([]);
   });
 
-  test("where the service filled in what it uses anyway", () => {
+  test("for values that the service fills in", () => {
     expect(ServerlessEndpoint.diff({ ...endpoint, vcpuCount: 2, executionTimeoutMs: 600_000 }, endpoint)).toEqual([]);
   });
 
-  test("where ports or maps are only written in another way", () => {
+  test("for another notation of ports or maps", () => {
     const spaced = { ...template, ports: "8888/http, 22/tcp", env: { B: "2", A: "1" } };
     expect(Template.diff(spaced, { ...template, ports: "8888/http,22/tcp" })).toEqual([]);
   });
 });
 
-describe("a change is told at its own path", () => {
+describe("a change is reported at its own path", () => {
   test.each<[string, Properties, string[]]>([
     ["a value", { imageName: "acme/chat:2" }, ["update imageName"]],
     ["one variable of several", { env: { A: "9", B: "2" } }, ["update env.A"]],
@@ -118,24 +118,24 @@ describe("a change is told at its own path", () => {
     expect(told(Template.diff(template, { ...template, ...change }))).toEqual(lines);
   });
 
-  test("back to the default, and back to nothing", () => {
+  test("back to the default, and back to absence", () => {
     expect(told(Template.diff({ ...template, readme: "x" }, template))).toEqual(["update readme"]);
     const bound = { ...endpoint, networkVolumeId: "v" };
     expect(told(ServerlessEndpoint.diff(bound, endpoint))).toEqual(["delete networkVolumeId"]);
   });
 
-  test("a list in priority order changes as one", () => {
+  test("a list in priority order changes as a whole", () => {
     const turned = { ...endpoint, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"] };
     expect(told(ServerlessEndpoint.diff(endpoint, turned))).toEqual(["update gpuTypeIds"]);
   });
 
-  test("an unordered list with another element, or one twice", () => {
+  test("an unordered list with another element, or a duplicate one", () => {
     const set = { ...endpoint, dataCenterIds: ["A", "B"] };
     expect(told(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "C"] }))).toEqual(["update dataCenterIds"]);
     expect(told(ServerlessEndpoint.diff(set, { ...set, dataCenterIds: ["B", "B"] }))).toEqual(["update dataCenterIds"]);
   });
 
-  test("another data centre, name of a secret, or compute type replaces; size, value and workers do not", () => {
+  test("data centre, secret name and compute type force a replacement; size, value and workers do not", () => {
     expect(told(NetworkVolume.diff(volume, { ...volume, dataCenterId: "US-KS-2" }))).toEqual([
       "update dataCenterId, replace",
     ]);
@@ -148,11 +148,11 @@ describe("a change is told at its own path", () => {
     expect(told(ServerlessEndpoint.diff(endpoint, { ...endpoint, workersMax: 5 }))).toEqual(["update workersMax"]);
   });
 
-  test("a name that only looks like one with a suffix is another name", () => {
+  test("a name that resembles a suffixed one is another name", () => {
     expect(told(ServerlessEndpoint.diff({ ...endpoint, name: "chat-fb-dev" }, endpoint))).toEqual(["update name"]);
   });
 
-  test("a job runs again for any input or trigger, deep inside too", () => {
+  test("a job runs again for any changed input or trigger, at any depth", () => {
     expect(told(JobInvoke.diff(job, { ...job, triggers: ["r2"] }))).toEqual(["update triggers"]);
     expect(told(JobInvoke.diff(job, { ...job, triggers: ["r1", { a: [1] }] }))).toEqual(["update triggers"]);
     expect(told(JobInvoke.diff(job, { ...job, input: { prompt: "ping", n: null } }))).toEqual(["add input.n"]);
@@ -164,7 +164,7 @@ describe("a change is told at its own path", () => {
   });
 });
 
-describe("what is unknown before deployment counts as a change", () => {
+describe("an unknown value counts as a change", () => {
   test.each<[string, Change[], string[]]>([
     ["a property", ServerlessEndpoint.diff(endpoint, { ...endpoint, templateId: unknown }), ["update templateId"]],
     [
@@ -201,8 +201,8 @@ describe("what is unknown before deployment counts as a change", () => {
   });
 });
 
-describe("what a preview says of changes", () => {
-  test("outputs are known where the inputs decide them, and stay known unless a change may alter them", () => {
+describe("the preview of a change", () => {
+  test("keeps outputs known if the inputs decide them, or if no change affects them", () => {
     const outputs = {
       revision: "r",
       reference: "old",
@@ -226,7 +226,7 @@ describe("what a preview says of changes", () => {
     expect(unknownOf("Secret", { name: "token", value: "v" }, { name: unknown })).toEqual(["name", "reference"]);
   });
 
-  test("one warning for all properties it is about, and what a replacement loses", () => {
+  test("warns once for all affected properties, and about losses by a replacement", () => {
     const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
     expect(ServerlessEndpoint.warnings(changes, false)).toEqual([
       "gpuCount, workersMax: active workers may restart",
@@ -238,7 +238,7 @@ describe("what a preview says of changes", () => {
     expect(Template.warnings(Template.diff(template, { ...template, readme: "x" }), false)).toEqual([]);
   });
 
-  test("a template's replacement under the same name carries a warning about the endpoints that prevent it", () => {
+  test("warns that endpoints prevent the replacement of a template under the same name", () => {
     const changes = Template.diff(template, { ...template, isServerless: !template["isServerless"] });
     const warning = (user: string): string =>
       `replacing a template under the same name deletes the old one first, which fails while ${user} uses it; ` +
@@ -249,7 +249,7 @@ describe("what a preview says of changes", () => {
   });
 });
 
-test("what the service tells agrees with inputs when all of it does; what it does not tell is not looked at", () => {
+test("outputs agree with inputs if all known ones are equal; unknown ones are ignored", () => {
   expect(agrees(networkVolumeInputs, { size: 10 }, volume)).toBe(true);
   expect(agrees(networkVolumeInputs, { size: 11, dataCenterId: "EU-RO-1" }, volume)).toBe(false);
   expect(agrees(serverlessEndpointInputs, { networkVolumeId: undefined }, { ...endpoint, networkVolumeId: "v" })).toBe(

@@ -6,7 +6,7 @@ import { secretOutputs } from "../../../../provider/verbs/resource-verbs";
 
 const paths: Path[] = [["env", "TOKEN"], ["triggers", "1"], ["input"]];
 
-test("what stands at a secret path or below it is secret; what stands above holds something secret", () => {
+test("values at and below a secret path are secret; values above contain a secret", () => {
   expect([["env", "TOKEN"], ["input"], ["input", "a", "0"]].map((path) => isSecretAt(path, paths))).toEqual([
     true,
     true,
@@ -19,7 +19,7 @@ test("what stands at a secret path or below it is secret; what stands above hold
   expect([["env", "A"], ["expect"]].map((path) => holdsSecret(path, paths))).toEqual([false, false]);
 });
 
-test("the values at secret paths are texts and numbers, of every side and at every depth, each once", () => {
+test("secret values are strings and numbers of both sides, at every depth, each once", () => {
   const olds = { env: { TOKEN: "old", MODEL: "open" }, input: { a: [4711, true, null, { b: "deep" }] } };
   const news = { env: { TOKEN: "new" }, triggers: ["open", "old"], input: Unknown.value };
   expect(secretsAmong([olds, news], paths)).toEqual({ paths, values: ["old", "4711", "deep", "new"] });

@@ -4,7 +4,7 @@ import { kinds } from "../../../../provider/resources";
 
 const { NetworkVolume, ServerlessEndpoint } = kinds;
 
-test("ids that the catalog does not list get a warning with the nearest known id", () => {
+test("ids outside the catalog cause a warning with the nearest known id", () => {
   const news = {
     gpuTypeIds: ["NVIDIA L44", "NVIDIA L4"],
     excludedGpuTypeIds: ["NVIDIA A400"],
@@ -23,7 +23,7 @@ test("ids that the catalog does not list get a warning with the nearest known id
   ]);
 });
 
-test("values in the state, unknown values and secret values get no warning", () => {
+test("values in state, unknown values and secret values cause no warning", () => {
   const unlisted = { gpuTypeIds: ["NVIDIA Z9"] };
   expect(ServerlessEndpoint.unlisted(unlisted, unlisted, [])).toEqual([]);
   expect(ServerlessEndpoint.unlisted({}, { gpuTypeIds: [Unknown.value], dataCenterIds: Unknown.value }, [])).toEqual(

@@ -44,7 +44,7 @@ describe.each([
       `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is not an address of the service .*Check serverless-compute:baseUrl`,
     );
 
-    test("fails a refresh instead of taking the object for gone", async () => {
+    test("fails a refresh instead of removing the object from the state", async () => {
       await expect(lifecycle.read("aaaaaaaaaa", olds, astray(origin))).rejects.toThrow(clear);
     });
 

@@ -20,7 +20,7 @@ const check = (settings: object) => {
 const differ = (olds: object, news: object): boolean =>
   calls.diffConfig({ id: "", urn: "", olds: sent(olds), news: sent(news) }).changes === diffChanges.some;
 
-test("numbers are taken as numbers and as texts, and are handed back as they came", () => {
+test("accepts numbers as numbers and as strings, and returns them unchanged", () => {
   for (const settings of [
     { callLimit: 12.5, maxInFlight: 4, templateReleaseLimit: 20 },
     { callLimit: "12.5", maxInFlight: "4", templateReleaseLimit: "20" },
@@ -29,7 +29,7 @@ test("numbers are taken as numbers and as texts, and are handed back as they cam
   }
 });
 
-test("the key is marked as secret", () => {
+test("marks the key as secret", () => {
   expect(check({ apiKey: "k-1" }).inputs.secretPaths).toEqual([["apiKey"]]);
 });
 
@@ -45,11 +45,11 @@ test.each<[string, object, string | RegExp]>([
   ["a number for the key", { apiKey: 1234567 }, "apiKey: must be a string"],
   ["an address without a host", { serverlessUrl: "localhost" }, /serverlessUrl .* is "localhost": it must be a URL/],
   ["a misspelt setting", { maxInflight: 4 }, 'maxInflight: unknown setting; did you mean "maxInFlight"?'],
-])("%s is refused, in a sentence that names the setting", (_, settings, reason) => {
+])("rejects %s in a message that names the setting", (_, settings, reason) => {
   expect(check(settings).reasons).toEqual([typeof reason === "string" ? reason : expect.stringMatching(reason)]);
 });
 
-test("a value that is secret is in no sentence", () => {
+test("shows no secret value in a message", () => {
   const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270" };
   const hidden = (value: unknown) => ({ ...secret, value });
   const { reasons } = check({
@@ -64,12 +64,12 @@ test("a value that is secret is in no sentence", () => {
   expect(reasons.join("\n")).not.toMatch(/planted|word/);
 });
 
-test("what the engine adds and what is not known yet is no mistake", () => {
+test("accepts fields of the engine and unknown values", () => {
   const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
   expect(check({ version: "0.1.0", pluginDownloadURL: "x", baseUrl: unknown, callLimit: unknown }).reasons).toEqual([]);
 });
 
-test("a setting is the same as a number and as a text, and differs in its value only", () => {
+test("treats a number and its string as equal, and reports other values as changes", () => {
   expect(differ({ callLimit: "30" }, { callLimit: 30 })).toBe(false);
   expect(differ({ callLimit: 30 }, { callLimit: 31 })).toBe(true);
 });

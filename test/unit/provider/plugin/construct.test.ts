@@ -107,7 +107,7 @@ it("registers the component, then a template and an endpoint below it, and retur
   expect(outputs).toEqual([["urn:VerifiedEndpoint", state]]);
 });
 
-it("keeps what each property depends on", async () => {
+it("keeps the dependencies of each property", async () => {
   const dependencies = { template: ["urn:image"], verify: ["urn:job"] };
   const response = await constructed({ ...good, endpoint: { workersMax: 3 } }, { dependencies });
   const urnsOf = (request: RegisterResourceRequest | undefined) =>
@@ -132,7 +132,7 @@ it("keeps secrets secret, and each input of a secret group", async () => {
   });
 });
 
-it("has unknown outputs in a preview of a create, and unknown inputs where a group is unknown", async () => {
+it("has unknown outputs in a preview of a create, and unknown inputs for an unknown group", async () => {
   answer = () => ({ object: { version: 1 } });
   const response = await constructed({ ...good, endpoint: unknown }, { dryRun: true });
   expect(objectOf(2)).toMatchObject({ templateId: unknown, workersMax: unknown, gpuTypeIds: unknown });
@@ -152,7 +152,7 @@ it.each([
   expect(registered).toEqual([]);
 });
 
-it("fails with the message of the engine if a resource cannot be registered", async () => {
+it("fails with the engine's message if a resource cannot be registered", async () => {
   answer = (type) => {
     if (type === "Template") throw new Error("100% \u00e9chec");
     return {};

@@ -42,20 +42,20 @@ describe("a name", () => {
       autonaming,
     });
 
-  it("comes from the stack's autonaming, and stays what it was", () => {
+  it("follows the stack's autonaming and does not change later", () => {
     const autonaming = { proposedName: "lunch-x7k2p", mode: 0 };
     expect(checked({}, autonaming).inputs?.properties["name"]).toBe("lunch-x7k2p");
     const olds = { name: "lunch-a1b2c", imageName: "a:1" };
     expect(checked(olds, autonaming).inputs?.properties["name"]).toBe("lunch-a1b2c");
   });
 
-  it("is required where autonaming is off", () => {
+  it("is required if autonaming is disabled", () => {
     const { failures = [] } = checked({}, { proposedName: "", mode: autonamingDisabled });
     expect(failures.map(({ property, reason }) => `${property}: ${reason}`)).toEqual(["name: is required"]);
   });
 });
 
-it("passes customTimeouts, which are seconds and 0 for none, to each verb", async () => {
+it("passes customTimeouts (in seconds, 0 for none) to each verb", async () => {
   const properties = sent({ size: 1 });
   const same = { urn: urnOf("Box"), preview: false };
   await calls.create({ ...same, properties, timeout: 1.5 });
@@ -80,7 +80,7 @@ describe("a diff", () => {
     };
   };
 
-  it("has each changed nested property by its path and only those", async () => {
+  it("contains each changed nested property by its path, and no others", async () => {
     const olds = { name: "chat", imageName: "a:1", env: { A: "1", B: "2", "with.dot": "x" } };
     const news = { name: "chat", imageName: "a:1", env: { A: "9", C: "3", "with.dot": "y" }, dockerArgs: "--with-c" };
     const { detailedDiff, replaces } = await diffOf("Template", olds, news);
@@ -94,7 +94,7 @@ describe("a diff", () => {
     expect(replaces).toEqual([]);
   });
 
-  it("marks what forces a replacement, and deletes first where the name is unique and stays", async () => {
+  it("marks properties that force a replacement, and deletes first if a unique name stays", async () => {
     const olds = { name: "chat", imageName: "a:1", isServerless: true };
     const replaced = await diffOf("Template", olds, { ...olds, isServerless: false });
     expect(replaced).toMatchObject({

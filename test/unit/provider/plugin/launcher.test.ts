@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const launcher = fileURLToPath(new URL("../../../../provider/bin/pulumi-resource-serverless-compute", import.meta.url));
 const onWindows = process.platform === "win32";
 
-test("the launcher that this system starts opens the plugin's port and prints it", async () => {
+test("the launcher for this system starts the plugin and prints its port", async () => {
   // Windows starts .cmd files by its shell only, as Pulumi does.
   const plugin = onWindows
     ? spawn(`"${launcher}.cmd"`, { shell: true, stdio: ["ignore", "pipe", "inherit"] })

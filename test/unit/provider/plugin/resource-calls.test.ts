@@ -35,7 +35,7 @@ const failureOf = (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-test("a check's message shows no value that is secret by its shape or by the program", () => {
+test("a check's message contains no value that is secret by its shape or by the program", () => {
   expect(check("Box", { size: 0, pin: "4711" }).failures).toEqual([
     { property: "size", reason: '0 is too small, "[secret]"' },
   ]);
@@ -48,7 +48,7 @@ test("a check's message shows no value that is secret by its shape or by the pro
   );
 });
 
-test("a check warns about ids that the catalog does not list, and passes", async () => {
+test("a check warns about ids outside the catalog and passes", async () => {
   const warnings: string[] = [];
   const host = await hostThatHears("");
   const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
@@ -77,28 +77,28 @@ test("a check's failure names its property in Pulumi's property path syntax", ()
   expect(properties("ServerlessEndpoint", { templateId: "t", gpuTypeIds: ["a", 4] })).toEqual(["gpuTypeIds[1]"]);
 });
 
-test("a verb's message shows none, however the service repeats it", async () => {
+test("a verb's message contains no secret, in whatever form the service echoes it", async () => {
   const properties = sent({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" });
   const request = { urn: urnOf("NetworkVolume"), properties, timeout: 0, preview: false };
   const message = await failureOf(calls.create(request));
   expect(message).toMatch(/^NetworkVolume "\[secret\]\s": the service rejected the request: no "\[secret\](\\n)?"$/);
 });
 
-test("a look-up's message shows none", async () => {
+test("a lookup's message contains no secret", async () => {
   const request = { token: "serverless-compute:index:getSecret", args: sent({ name: asSecret(secret) }) };
   const look = lookUpCalls(await hostThatHears(`no ${secret}`));
   const message = await failureOf(look.invoke(request));
   expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
 });
 
-test("a list with something secret in it is kept as a whole: what stands where may change behind the program's back", async () => {
+test("a list that contains a secret is secret as a whole, because its elements may move", async () => {
   const properties = sent({ tags: ["a", asSecret("4711")] });
   const read = await calls.read({ id: "box-1", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
   expect(arrived(read.properties).secretPaths).toEqual([["tags"]]);
   expect(arrived(read.inputs).secretPaths).toEqual([["tags"]]);
 });
 
-test("a preview of a create leaves a generated name and what derives from it unknown, because the update generates another", async () => {
+test("a preview of a create leaves a generated name and its derived outputs unknown, because the update generates another", async () => {
   const previewOf = async (news: object) => {
     const { inputs } = check("Secret", { value: "4711", ...news });
     const request = { urn: urnOf("Secret"), properties: inputs ?? sent({}), timeout: 0, preview: true };

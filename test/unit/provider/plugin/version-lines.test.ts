@@ -7,7 +7,7 @@ import { root } from "../../../../scripts/entry.mjs";
 const folder = "pulumi-serverless-compute/bin";
 const { version } = JSON.parse(readFileSync(join(root, "provider/package.json"), "utf8"));
 
-it("every line that leads to the plugin's folder is followed by the version of the package", async () => {
+it("the package version follows every line that names the plugin's folder", async () => {
   const { stdout } = await run("git", ["ls-files", "*.md", "*.yaml"], { cwd: root });
   const texts = stdout
     .split("\n")

@@ -16,14 +16,14 @@ const place = (owners = [me]): CachePlace => ({ folder: join(folder, "one"), fil
 const data = Buffer.from("compiled");
 
 describe("a code cache", () => {
-  it("is written for its owner alone to change, and read again", () => {
+  it("is writable by its owner only, and is read again", () => {
     writeCache(place(), data);
     expect(readCache(place())).toEqual(data);
     expect(statSync(join(folder, "one", "a.cache")).mode & 0o777).toBe(0o644);
     expect(readdirSync(join(folder, "one"))).toEqual(["a.cache"]);
   });
 
-  it("is not trusted where others can write it", () => {
+  it("is ignored if others can write it", () => {
     writeCache(place(), data);
     for (const mode of [0o664, 0o646]) {
       chmodSync(join(folder, "one", "a.cache"), mode);
@@ -31,30 +31,30 @@ describe("a code cache", () => {
     }
   });
 
-  it("is not trusted when somebody else owns it", () => {
+  it("is ignored if another user owns it", () => {
     writeCache(place(), data);
     expect(readCache(place([me + 1]))).toBeUndefined();
   });
 
-  it("is not trusted behind a link", () => {
+  it("is ignored behind a symbolic link", () => {
     writeFileSync(join(folder, "real"), data);
     symlinkSync(join(folder, "real"), join(folder, "one", "a.cache"));
     expect(readCache(place())).toBeUndefined();
   });
 
-  it("is not written to a folder that is open to others", () => {
+  it("is not written to a folder that others can write", () => {
     chmodSync(join(folder, "one"), 0o777);
     writeCache(place(), data);
     expect(readdirSync(join(folder, "one"))).toEqual([]);
   });
 
-  it("is not written where there is no folder, without a failure", () => {
+  it("is skipped without a failure if the folder is missing", () => {
     rmSync(join(folder, "one"), { recursive: true });
     expect(() => writeCache(place(), data)).not.toThrow();
     expect(readCache(place())).toBeUndefined();
   });
 
-  it("belongs to one text, one Node and one processor", () => {
+  it("is specific to the text, the Node version and the processor", () => {
     writeFileSync(join(folder, "plugin.js"), "");
     expect(cachePlace(join(folder, "plugin.js"), "0123456789abcdef-and-more")).toMatchObject({
       folder,

@@ -44,7 +44,7 @@ function watched(server: Server, address: string): () => number {
 const twoLooks = () => new Promise((resolve) => setTimeout(resolve, 1200));
 
 describe("watching the engine", () => {
-  it("calls it gone once, when its connection broke and nobody listens at its address", async () => {
+  it("reports its end once, after its connection broke and its address does not respond", async () => {
     const [engine, provider] = [await listening(), await listening()];
     const connection = await connected(provider.port);
     const gone = watched(provider.server, `127.0.0.1:${engine.port}`);
@@ -55,7 +55,7 @@ describe("watching the engine", () => {
     expect(gone()).toBe(1);
   });
 
-  it("takes it for alive while it is connected, or listens, or has no address", async () => {
+  it("considers it alive while it is connected, listens, or has no address", async () => {
     const [engine, silent, connectedTo, alone] = await Promise.all([
       listening(),
       listening(),

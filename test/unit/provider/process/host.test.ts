@@ -12,7 +12,7 @@ const untried =
   "serverless-compute:target (or SERVERLESS_COMPUTE_TARGET): the provider has not been tested with the hosted service; follow the checklist in docs/hosted-service.md#checklist";
 
 describe("the process that the engine starts", () => {
-  it("stays cancelled when a further kind is configured after the Ctrl-C", async () => {
+  it("stays cancelled when another kind is configured after the Ctrl-C", async () => {
     const host = createHost(() => undefined);
     host.keepConfiguration(keyed);
     host.cancellation.cancel();
@@ -20,7 +20,7 @@ describe("the process that the engine starts", () => {
     expect(await host.cancellation.run(async (signal) => signal.aborted)).toBe(true);
   });
 
-  it("has one connection for all kinds, so that they share its limits and its pauses", () => {
+  it("has one connection for all kinds, which share its limits and pauses", () => {
     const host = createHost(() => undefined);
     host.keepConfiguration(keyed);
     const { clients } = host.connect();
@@ -28,7 +28,7 @@ describe("the process that the engine starts", () => {
     expect(host.connect().clients).toBe(clients);
   });
 
-  it("begins anew with the next deployment", async () => {
+  it("is reset by the next deployment", async () => {
     const host = createHost(() => undefined);
     host.beginDeployment(keyed);
     const { clients } = host.connect();

@@ -66,7 +66,7 @@ const call = (path: string, request: Buffer): Promise<Buffer> =>
     );
   });
 
-test("calls of grpc-js, at once and one after the other, of all sizes", async () => {
+test("serves calls of grpc-js, concurrent and sequential, of all sizes", async () => {
   const sizes = [0, 1, 16_384, 70_000, limit - 10];
   const requests = [...sizes, ...sizes].map((size, index) => Buffer.alloc(size, index));
   const responses = await Promise.all(requests.map((one, index) => call(index % 2 ? "/s/Echo" : "/s/Later", one)));
@@ -74,14 +74,14 @@ test("calls of grpc-js, at once and one after the other, of all sizes", async ()
     expect(response.equals(requests[index] ?? Buffer.alloc(0))).toBe(true);
 });
 
-test("a failure arrives with its text, whatever is in it", async () => {
+test("a failure keeps its text, whatever it contains", async () => {
   await expect(call("/s/Throw", Buffer.alloc(0))).rejects.toMatchObject({
     code: status.UNKNOWN,
     details: "50 % of it:\nüber „Straße“ \ufffd",
   });
 });
 
-test("a failure arrives with its details, also where they are a large state", async () => {
+test("a failure keeps its details, also with a large state", async () => {
   const failed: { code: number; metadata: Metadata } = await call("/s/Fail", Buffer.alloc(0)).then(
     () => expect.unreachable(),
     (error) => error,
@@ -91,12 +91,12 @@ test("a failure arrives with its details, also where they are a large state", as
   expect(Buffer.from(details ?? "").equals(long)).toBe(true);
 });
 
-test("an unknown call is not implemented, and the connection goes on", async () => {
+test("an unknown call is unimplemented, and the connection continues", async () => {
   await expect(call("/s/None", Buffer.alloc(0))).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
   expect((await call("/s/Echo", Buffer.from("on"))).toString()).toBe("on");
 });
 
-test("a message over the limit is refused while it comes, and the connection goes on", async () => {
+test("a message over the limit is rejected while it arrives, and the connection continues", async () => {
   await expect(call("/s/Echo", Buffer.alloc(20 * limit))).rejects.toMatchObject({
     code: status.RESOURCE_EXHAUSTED,
     details: `the message is longer than ${limit} bytes`,
@@ -130,16 +130,16 @@ test.each<[string, Buffer, number]>([
   ["a frame that is longer than its message", Buffer.from([0, 0, 0, 0, 9, 1]), status.INTERNAL],
   ["a frame that is shorter than its message", Buffer.from([0, 0, 0, 0, 1, 1, 2]), status.INTERNAL],
   ["a compressed message", Buffer.from([1, 0, 0, 0, 1, 1]), status.UNIMPLEMENTED],
-])("%s is refused", async (_, body, code) => {
+])("%s is rejected", async (_, body, code) => {
   expect(await post(body)).toMatchObject({ ":status": 200, "grpc-status": String(code) });
 });
 
-test("what is no call of gRPC is refused as HTTP has it", async () => {
+test("a request that is not gRPC is rejected by an HTTP status", async () => {
   expect(await post(Buffer.alloc(5), { "content-type": "application/json" })).toMatchObject({ ":status": 415 });
   expect(await post(Buffer.alloc(0), { ":method": "PUT" })).toMatchObject({ ":status": 415 });
 });
 
-test("a call that was given up hurts nobody", async () => {
+test("a call that the client cancelled does not affect others", async () => {
   const given = client.makeUnaryRequest("/s/Never", asIs, asIs, Buffer.alloc(0), () => {});
   await new Promise((done) => setImmediate(done));
   given.cancel();

@@ -28,10 +28,10 @@ const seconds = fc.integer({ min: 0, max: 1e6 });
 const theirs = (value: Record<string, JavaScriptValue>): Struct => Struct.fromJavaScript(value);
 const check = <Values>(property: fc.IProperty<Values>): void => fc.assert(property, { numRuns });
 
-describe("the codec of Pulumi's own package and ours read what the other wrote", () => {
+describe("Pulumi's codec and ours read each other's messages", () => {
   const envelope = message({ id: text(1), urn: text(2), properties: struct(3) });
 
-  test("a struct, ours to theirs", () => {
+  test("a struct, from ours to Pulumi's", () => {
     check(
       fc.property(anyText, object, (id, properties) => {
         const read = pb.ReadRequest.deserializeBinary(envelope.encode({ id, properties }));
@@ -41,7 +41,7 @@ describe("the codec of Pulumi's own package and ours read what the other wrote",
     );
   });
 
-  test("a struct, theirs to ours", () => {
+  test("a struct, from Pulumi's to ours", () => {
     check(
       fc.property(anyText, object, (urn, properties) => {
         const written = new pb.ReadRequest();
@@ -123,7 +123,7 @@ describe("the codec of Pulumi's own package and ours read what the other wrote",
   });
 });
 
-describe("options of a component", () => {
+describe("the options of a component", () => {
   const custom = new pb.ConstructRequest.CustomTimeouts();
   custom.setCreate("90s");
   const alias = new Alias();
@@ -131,7 +131,7 @@ describe("options of a component", () => {
   const hooks = new pb.ConstructRequest.ResourceHooksBinding();
   hooks.setAfterCreateList(["note"]);
 
-  test("arrive from a ConstructRequest, and reach a RegisterResourceRequest as they came", () => {
+  test("are copied unchanged from a ConstructRequest to a RegisterResourceRequest", () => {
     const sentRequest = new pb.ConstructRequest();
     sentRequest.setDryrun(true);
     sentRequest.setMonitorendpoint("127.0.0.1:1");
@@ -179,7 +179,7 @@ describe("options of a component", () => {
     expect(got.getObject()?.toJavaScript()).toEqual({ a: 1 });
   });
 
-  test("that are absent stay absent", () => {
+  test("stay absent if absent", () => {
     const { protect, retainOnDelete } = messages.constructRequest.decode(Buffer.alloc(0));
     const got = RegisterResourceRequest.deserializeBinary(
       messages.registerResourceRequest.encode({ protect, retainOnDelete }),
@@ -188,7 +188,7 @@ describe("options of a component", () => {
   });
 });
 
-test("the numbers of changes and kinds are those of the protocol", () => {
+test("the numbers of changes and kinds match the protocol", () => {
   expect(messages.diffChanges).toEqual({
     none: pb.DiffResponse.DiffChanges.DIFF_NONE,
     some: pb.DiffResponse.DiffChanges.DIFF_SOME,
@@ -202,7 +202,7 @@ test("the numbers of changes and kinds are those of the protocol", () => {
   expect(messages.autonamingDisabled).toBe(pb.CheckRequest.AutonamingOptions.Mode.DISABLE);
 });
 
-test("what JSON cannot hold arrives as JSON has it, and a secret with its mark", () => {
+test("values outside JSON are encoded as JSON does, and a secret keeps its mark", () => {
   const when = new Date(0);
   const properties = Object.fromEntries(Object.entries({ when, nothing: undefined, list: [undefined, Number.NaN] }));
   expect(arrived({ ...sent(properties), secretPaths: [["when"]] })).toEqual({
@@ -211,7 +211,7 @@ test("what JSON cannot hold arrives as JSON has it, and a secret with its mark",
   });
 });
 
-test("a key named __proto__ is a key like any other", () => {
+test("a key named __proto__ is an ordinary key", () => {
   const plain = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}');
   const one = message({ properties: struct(1) });
   const { properties = {} } = one.decode(one.encode({ properties: plain }));
@@ -219,7 +219,7 @@ test("a key named __proto__ is a key like any other", () => {
   expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
 });
 
-test("half of a character is not sent: the engine refuses what is no text", () => {
+test("a lone surrogate is not sent, because the engine rejects invalid text", () => {
   const one = message({ word: text(1) });
   expect(one.decode(one.encode({ word: "a\ud800b" }))).toEqual({ word: "a\ufffdb" });
 });
@@ -229,7 +229,7 @@ const all = message({
   ...{ inner: nested(5, message({ word: text(1) })), byKey: map(6, message({ word: text(1) })) },
 });
 
-test("random bytes and cut messages are refused as malformed or read as something; nothing else happens", () => {
+test("random bytes and truncated messages are rejected as malformed or decoded, without other errors", () => {
   const whole = all.encode({
     ...{ word: "abc", number: 1.5, properties: { a: [1, { b: "c" }] }, words: ["x", ""] },
     ...{ inner: { word: "w" }, byKey: new Map([["k", { word: "v" }]]) },
@@ -257,6 +257,6 @@ test.each([
   ["a number of eleven bytes", [0x38, ...Array.from({ length: 10 }, () => 0xff), 0x01]],
   ["a group", [0x0b, 0x0c]],
   ["a field without a number", [0x02, 0x00]],
-])("%s is refused", (_, bytes) => {
+])("%s is rejected", (_, bytes) => {
   expect(() => all.decode(Buffer.from(bytes))).toThrow(MalformedMessage);
 });

@@ -8,7 +8,7 @@ const failuresOf = (kind: keyof typeof kinds, news: Properties, dialect: "v1" | 
     .check({}, news, naming("rules-dev"), [], dialect)
     .failures.map(({ path, reason }) => `${path}: ${reason}`);
 
-describe("inputs that REST v2 rejects fail in the preview, and only in dialect v2", () => {
+describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", () => {
   const rows: [string, keyof typeof kinds, Properties, string][] = [
     [
       "idleTimeout of a queue that scales by REQUEST_COUNT",
@@ -122,14 +122,14 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
     [["cpu3c", "cpu3c-2"], 'contains "cpu3c-2" twice; remove one of them'],
     [["cpu3c", "cpu5c-3"], 'contains "cpu5c-3"; its virtual CPUs must be a power of two, 2 or more'],
     [["cpu3c-4-8"], 'contains "cpu3c-4-8"; write a flavour and its virtual CPUs, such as "cpu5c-8"'],
-  ])("virtual CPUs in cpuFlavorIds %j, which REST v1 never accepts", (cpuFlavorIds, reason) => {
+  ])("virtual CPUs in cpuFlavorIds %j are rejected by REST v1", (cpuFlavorIds, reason) => {
     const endpoint = { templateId: "t", computeType: "CPU", cpuFlavorIds };
     const ofV1 = `contains ${JSON.stringify(cpuFlavorIds.at(-1))}; REST v1 has one number of virtual CPUs for all flavours, set vcpuCount`;
     expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([`cpuFlavorIds: ${reason}`]);
     expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([`cpuFlavorIds: ${ofV1}`]);
   });
 
-  test("an excluded GPU type is named once, and is no flag", () => {
+  test("an excluded GPU type is named once and is not a flag", () => {
     const excluding = (...excludedGpuTypeIds: string[]) =>
       failuresOf("ServerlessEndpoint", { templateId: "t", excludedGpuTypeIds }, "v2");
     expect(excluding("NVIDIA L4", "NVIDIA L4")).toEqual([
@@ -146,7 +146,7 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
     ]);
   });
 
-  test("a volume of 4096 GB is for REST v2 only", () => {
+  test("a volume of 4096 GB requires REST v2", () => {
     const volume = { size: 4096, dataCenterId: "EU-RO-1" };
     expect(failuresOf("NetworkVolume", volume, "v2")).toEqual([]);
     expect(failuresOf("NetworkVolume", volume, "v1")).toEqual(["size: is 4096; must be from 0 to 4000 in REST v1"]);
@@ -158,7 +158,7 @@ describe("inputs that REST v2 rejects fail in the preview, and only in dialect v
     expect(failuresOf("ServerlessEndpoint", { ...scaled, type: "LOAD_BALANCER", idleTimeout: 30 }, "v2")).toEqual([]);
   });
 
-  test("half a second of queue delay is for REST v2 only", () => {
+  test("a queue delay of half a second requires REST v2", () => {
     const endpoint = { templateId: "t", scalerValue: 0.5 };
     expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([]);
     expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([
@@ -188,13 +188,13 @@ describe("REST v2 cannot remove the volume of a template", () => {
     expect(Template.diff(olds, news, "v1")).toMatchObject([{ path: ["volumeInGb"], replace: false }]);
   });
 
-  test("removing the property keeps the volume", () => {
+  test("an omitted property keeps the volume", () => {
     expect(Template.diff(olds, inputsOf({}), "v2")).toEqual([]);
     expect(Template.diff(olds, inputsOf({}), "v1")).toEqual([]);
   });
 });
 
-test("a volume keeps its storage tier if the program does not name one", () => {
+test("a volume keeps its storage tier if the program omits it", () => {
   const { NetworkVolume } = kinds;
   const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
   expect(NetworkVolume.diff({ ...volume, type: "HIGH_PERFORMANCE" }, volume, "v2")).toEqual([]);

@@ -28,8 +28,8 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-describe("a job that does not do what is expected fails with what a person needs", () => {
-  test("a handler's failure: status, error text, health and what to do", async () => {
+describe("a job with an unexpected result fails with an actionable message", () => {
+  test("a handler's failure: status, error text, health and the next step", async () => {
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => job("FAILED", { error: "ValueError: boom\n  at line 3" }),
@@ -44,7 +44,7 @@ describe("a job that does not do what is expected fails with what a person needs
   });
 
   test.each(Object.entries(longSecrets()))(
-    "a handler's failure that repeats a long secret (%s): without it, also where the text is cut",
+    "a handler's failure with a long secret (%s): redacted, also if the text is cut",
     async (_name, secret) => {
       for (const error of [`${"x".repeat(3900)}${secret}`, JSON.stringify({ tried: secret }), { tried: secret }]) {
         const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
@@ -59,14 +59,14 @@ describe("a job that does not do what is expected fails with what a person needs
     },
   );
 
-  test("the service's own time-out: which setting to raise", async () => {
+  test("the service's own timeout: the setting to raise", async () => {
     const { context } = await startJobApi({ run: () => job("IN_QUEUE"), status: () => job("TIMED_OUT"), health });
     expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
       /ended TIMED_OUT.*[\s\S]*policy\.executionTimeout/,
     );
   });
 
-  test("success where a failure was expected", async () => {
+  test("success instead of an expected failure", async () => {
     const { context } = await startJobApi({ run: () => job("COMPLETED"), health });
     const inputs = inputsOf({ expect: { status: "FAILED" } });
     expect(await failureOf(JobInvoke.create(inputs, context))).toContain("ended COMPLETED, expected FAILED");
@@ -85,14 +85,14 @@ describe("a job that does not do what is expected fails with what a person needs
     );
   });
 
-  test("an endpoint that does not exist", async () => {
+  test("a missing endpoint", async () => {
     const { context } = await startJobApi({});
     expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
       /^endpoint "e1" is unknown to the service \(unknown endpoint "e1"\)\. Check endpointId/,
     );
   });
 
-  test("a job that the service has forgotten", async () => {
+  test("a job that the service no longer stores", async () => {
     const { context, calls } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: (call) => (call < 3 ? job("IN_PROGRESS") : json({ error: "job not found" }, 404)),
@@ -103,7 +103,7 @@ describe("a job that does not do what is expected fails with what a person needs
     expect(calls).not.toContain("cancel");
   });
 
-  test("health that cannot be read hides nothing", async () => {
+  test("unreadable health does not hide the failure", async () => {
     const { context } = await startJobApi({
       run: () => job("FAILED", { error: { code: 7 } }),
       health: () => json({}, 400),
@@ -113,13 +113,13 @@ describe("a job that does not do what is expected fails with what a person needs
     );
   });
 
-  test("an endless error text is cut", async () => {
+  test("a very long error text is cut", async () => {
     const { context } = await startJobApi({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
     expect((await failureOf(JobInvoke.create(inputsOf(), context))).length).toBeLessThan(5000);
   });
 });
 
-describe("a submission whose answer is lost is not sent again", () => {
+describe("a submission with a lost response is not retried", () => {
   test.each<[string, Behaviour]>([
     ["hang up", { does: "hang up" }],
     ["reset", { does: "reset" }],
@@ -135,8 +135,8 @@ describe("a submission whose answer is lost is not sent again", () => {
   });
 });
 
-describe("a job that is not over in time", () => {
-  test("is cancelled, and the message says how far it got and what to do", async () => {
+describe("a job that exceeds its timeout", () => {
+  test("is cancelled, with its progress and the next step in the message", async () => {
     const { context, calls, shown, clock } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_QUEUE"),
@@ -154,7 +154,7 @@ describe("a job that is not over in time", () => {
     expect(calls.filter((one) => one === "status").length).toBe(83);
   });
 
-  test("tells why it waits, while it waits and at the end, where the service says why", async () => {
+  test("reports the service's reason for its wait, during the wait and at the end", async () => {
     const reason = 'the image "acme/chat:1" has no command on this machine';
     const { context, calls, shown } = await startJobApi({
       run: () => job("IN_QUEUE"),
@@ -175,7 +175,7 @@ describe("a job that is not over in time", () => {
     expect(calls.filter((one) => one === "health")).toHaveLength(2);
   });
 
-  test("the limit that the user set for the deployment's step counts where it is shorter", async () => {
+  test("respects a shorter timeout of the deployment step", async () => {
     const api = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_PROGRESS"),
@@ -186,7 +186,7 @@ describe("a job that is not over in time", () => {
     expect(message).toMatch(/still IN_PROGRESS after 4 s; it was cancelled[\s\S]*create timed out after 5 s/);
   });
 
-  test("but ends while it is being cancelled: its end counts", async () => {
+  test("is not a failure if it ends during its cancellation", async () => {
     let asked = false;
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
@@ -200,7 +200,7 @@ describe("a job that is not over in time", () => {
     expect(outputs).toMatchObject({ status: "COMPLETED", output: 42 });
   });
 
-  test("and cannot be cancelled: the message says that it may still run", async () => {
+  test("may still run if it cannot be cancelled, as the message states", async () => {
     let asked = false;
     const { context } = await startJobApi({
       run: () => job("IN_QUEUE"),
@@ -233,14 +233,14 @@ describe("a cancelled deployment", () => {
     expect(calls.at(-1)).toBe("cancel");
   });
 
-  test("before anything was sent sends nothing", async () => {
+  test("sends nothing if nothing was sent before", async () => {
     const reason = new Error("stopped by the user");
     const { context, calls } = await startJobApi({ run: () => job("COMPLETED") });
     await expect(JobInvoke.create(inputsOf(), { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(calls).toEqual([]);
   });
 
-  test("a look that fails for good does not leave the job running", async () => {
+  test("a poll that fails permanently does not leave the job running", async () => {
     const { context, calls } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: () => json({ error: "invalid" }, 400),

@@ -24,7 +24,7 @@ const inputsOf = (mode: "async" | "sync") =>
   JobInvoke.check({}, { endpointId: "e1", input: {}, mode, timeout: 4000 }, naming()).inputs;
 const inputs = inputsOf("async");
 
-describe("the end of a job is seen soon after it, by a clock that passes while somebody waits", () => {
+describe("polls notice a job's end soon", () => {
   test.each([
     { mode: "async", seconds: 1, most: 250, jobs: 25 },
     { mode: "async", seconds: 10, most: 400, jobs: 25 },
@@ -33,7 +33,7 @@ describe("the end of a job is seen soon after it, by a clock that passes while s
     { mode: "sync", seconds: 3, most: 75, jobs: 25 },
     { mode: "sync", seconds: 10, most: 400, jobs: 25 },
   ] as const)(
-    "$mode, of $seconds s: at most $most ms, half of that in the median",
+    "$mode, of $seconds s: within $most ms, and half of that in the median",
     async ({ mode, seconds, most, jobs }) => {
       const lags: number[] = [];
       for (let at = 0; at < jobs; at++) {
@@ -49,7 +49,7 @@ describe("the end of a job is seen soon after it, by a clock that passes while s
     },
   );
 
-  test("of an hour: at most 2 s, after fewer than 4000 looks", async () => {
+  test("of an hour: within 2 s, after fewer than 4000 polls", async () => {
     const { context, looks, lag } = await startJob(3_599_900);
     await JobInvoke.create(inputs, context);
     expect(lag()).toBeLessThanOrEqual(2000);
@@ -57,7 +57,7 @@ describe("the end of a job is seen soon after it, by a clock that passes while s
   });
 });
 
-describe("looks make no more lines of progress than there were when they were up to 2 s apart", () => {
+describe("polls report no more progress lines than with intervals of 2 s", () => {
   test.each([
     { seconds: 1, before: 4 },
     { seconds: 10, before: 10 },
@@ -73,7 +73,7 @@ describe("looks make no more lines of progress than there were when they were up
     }
   });
 
-  test("a change of the status, and why no worker comes, is shown at the look that finds it", async () => {
+  test("a changed status and the reason for missing workers are reported by the poll that finds them", async () => {
     const { context, shown } = await startJob(30_000, 20_300);
     await JobInvoke.create(inputs, context);
     const firstWith = (text: string): string | undefined => shown.find((line) => line.includes(text));

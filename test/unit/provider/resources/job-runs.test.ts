@@ -12,8 +12,8 @@ const job = (status: string, more: object = {}): Behaviour => json({ id: "j1", s
 const inputsOf = (news: Properties = {}): Properties =>
   JobInvoke.check({}, { endpointId: "e1", input: { prompt: "ping" }, ...news }, naming()).inputs;
 
-describe("a job that goes well", () => {
-  test("is submitted once with its input and policy, and told with its times", async () => {
+describe("a successful job", () => {
+  test("is submitted once with its input and policy, and reported with its times", async () => {
     const { context, calls, bodies } = await startJobApi({
       run: () => job("IN_QUEUE"),
       status: (call) =>
@@ -37,7 +37,7 @@ describe("a job that goes well", () => {
     expect(bodies).toEqual([{ input: { prompt: "ping" }, policy: { ttl: 60_000 } }]);
   });
 
-  test("in sync mode a quick one is one call, a longer one is waited for by its status", async () => {
+  test("takes one call in sync mode if it is quick, and is polled if not", async () => {
     const quick = await startJobApi({ runsync: () => job("COMPLETED", { output: null }) });
     expect((await JobInvoke.create(inputsOf({ mode: "sync" }), quick.context)).outputs["output"]).toBe(null);
     expect(quick.calls).toEqual(["runsync"]);
@@ -54,7 +54,7 @@ describe("a job that goes well", () => {
     expect(calls).toEqual(["run"]);
   });
 
-  test("is not asked for again by a refresh or a delete", async () => {
+  test("is not requested by a refresh or a delete", async () => {
     const { context, calls } = await startJobApi({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
     const reading = await JobInvoke.read("j1", olds, context);

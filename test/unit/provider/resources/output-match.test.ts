@@ -5,7 +5,7 @@ import { longSecrets } from "../../../support/long-secrets";
 
 const lines = (expected: unknown, got: unknown): string[] => mismatchLines(mismatches(expected, got));
 
-describe("an output that is not what was expected is told by path", () => {
+describe("a different output is reported by path", () => {
   test.each<[string, unknown, unknown, string[]]>([
     ["another value", { text: "pong" }, { text: "ping" }, ['output.text: expected "pong", got "ping"']],
     ["a missing property", { text: "pong" }, {}, ['output.text: expected "pong", got nothing']],
@@ -32,7 +32,7 @@ describe("an output that is not what was expected is told by path", () => {
     expect(lines(expected, got)).toEqual(wanted);
   });
 
-  test("many places are cut to a readable number", () => {
+  test("many differences are truncated", () => {
     const expected = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, 1]));
     const told = lines(expected, {});
     expect(told).toHaveLength(21);
@@ -40,7 +40,7 @@ describe("an output that is not what was expected is told by path", () => {
   });
 });
 
-describe("an output that is not what was expected shows no secret", () => {
+describe("a different output shows no secret", () => {
   const secret = longSecrets().jwt;
   const [expected, got] = [
     { token: secret, n: 1 },
@@ -73,7 +73,7 @@ describe("an output that is not what was expected shows no secret", () => {
     expect(mismatchLines(mismatches(expected, got), { paths, values })).toEqual(wanted);
   });
 
-  test("an object that holds one is not shown", () => {
+  test("an object that contains a secret is hidden", () => {
     const lines = mismatchLines(mismatches({ a: { token: secret } }, { a: 1 }), {
       paths: [["expect", "output", "a", "token"]],
       values: [],
@@ -82,7 +82,7 @@ describe("an output that is not what was expected shows no secret", () => {
   });
 });
 
-describe("an output may hold more than expected", () => {
+describe("an output may contain more than expected", () => {
   test.each<[string, unknown, unknown]>([
     ["equal values", "pong", "pong"],
     ["more properties", { text: "pong" }, { text: "pong", took: 3 }],

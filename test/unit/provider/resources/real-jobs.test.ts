@@ -32,7 +32,7 @@ async function statusOf(handler: string, jobId: string): Promise<unknown> {
 }
 
 describe.each(["async", "sync"])("a job on a real worker, %s", (mode) => {
-  test("answers what its handler returned", async () => {
+  test("returns the output of its handler", async () => {
     const expected = { output: { prompt: "ping" } };
     const inputs = inputsOf("echo", { mode, input: { prompt: "ping", n: 1 }, expect: expected });
     const { id, outputs } = await JobInvoke.create(inputs, realTime());
@@ -40,20 +40,20 @@ describe.each(["async", "sync"])("a job on a real worker, %s", (mode) => {
     expect(outputs["executionTime"]).toEqual(expect.any(Number));
   });
 
-  test("fails with the handler's own words", async () => {
+  test("fails with the handler's own message", async () => {
     const inputs = inputsOf("fail", { mode, input: { message: "no model named x" } });
     await expect(JobInvoke.create(inputs, realTime())).rejects.toThrow(
       /ended FAILED, expected COMPLETED\nerror: [^\n]*no model named x[\s\S]*\nendpoint: jobs 0 in queue, 0 in progress, \d+ completed, [1-9]\d* failed, 0 retried; workers (1 idle, 0|0 idle, 1) running/,
     );
   });
 
-  test("a failure that is expected is success", async () => {
+  test("succeeds if a failure is expected", async () => {
     const inputs = inputsOf("fail", { mode, expect: { status: "FAILED" } });
     expect((await JobInvoke.create(inputs, realTime())).outputs["status"]).toBe("FAILED");
   });
 });
 
-test("a job that takes too long is cancelled on the service", async () => {
+test("is cancelled on the service if it takes too long", async () => {
   const failure: unknown = await JobInvoke.create(
     inputsOf("slow", { input: { ms: 60_000 }, timeout: 1 }),
     realTime(),
@@ -63,7 +63,7 @@ test("a job that takes too long is cancelled on the service", async () => {
   expect(await statusOf("slow", jobId)).toBe("CANCELLED");
 });
 
-test("a job that no worker can run says what is missing", async () => {
+test("names the missing requirement if no worker can run it", async () => {
   const template = { name: "none", imageName: "acme/none:1", isServerless: true };
   const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
   const endpointId = stringAt(
@@ -109,27 +109,27 @@ test.each(["async", "sync"])("a cancelled deployment cancels its job within a se
 describe("from a script", () => {
   const settings = { clients: bench.addresses };
 
-  test("arguments that do not do are refused before anything is sent", async () => {
+  test("invalid arguments are rejected before any request", async () => {
     await expect(invokeJob({ endpointId: "", input: {}, timeout: 0 }, { settings })).rejects.toThrow(
       'endpointId: is ""; must not be empty\ntimeout: is 0; must be a whole number from 1 to 604800',
     );
     expect(bench.asked()).toEqual([]);
   });
 
-  test("an endpoint that does not exist is named", async () => {
+  test("a missing endpoint is named", async () => {
     await expect(invokeJob({ endpointId: "nosuchendpoint", input: {} }, { settings })).rejects.toThrow(
       /^endpoint "nosuchendpoint" is unknown to the service/,
     );
   });
 
-  test("a wrong key is one clear line", async () => {
+  test("a wrong key is one line", async () => {
     const wrong = { clients: { ...bench.addresses, apiKey: "sck-wrong" } };
     await expect(
       invokeJob({ endpointId: endpoints.get("echo") ?? "", input: {} }, { settings: wrong }),
     ).rejects.toThrow(/^job on endpoint "\w+": http:\/\/127\.0\.0\.1:\d+ refused the API key/);
   });
 
-  test("a job answers its outcome and tells how it goes", async () => {
+  test("a job returns its outcome and reports its progress", async () => {
     const shown: string[] = [];
     const outcome = await invokeJob(
       { endpointId: endpoints.get("echo") ?? "", input: { text: "pong" }, expect: { output: { text: "pong" } } },

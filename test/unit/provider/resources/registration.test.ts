@@ -52,14 +52,14 @@ describe("a class", () => {
     });
   });
 
-  it("knows its URN under a component, without waiting for the component's other children", async () => {
+  it("computes its URN under a component without waiting for the component's other children", async () => {
     const child = new Template("child", { imageName: "i" }, { parent: new Group("group") });
     expect((await inputsOf(child, "child"))["__urn"]).toBe(
       "urn:pulumi:dev::shop::my:index:Group$pulumi-nodejs:dynamic/serverless:Template::child",
     );
   });
 
-  it("hands over the options that the engine does not pass on", async () => {
+  it("passes on the options that the engine does not pass on", async () => {
     const opts = { customTimeouts: { delete: "5m" }, replaceOnChanges: ["env"] };
     expect(await inputsOf(new Template("slow", { imageName: "i" }, opts), "slow")).toMatchObject({
       __timeouts: { delete: "5m" },
@@ -67,7 +67,7 @@ describe("a class", () => {
     });
   });
 
-  it("says which of its inputs are secret, deep ones too, and nothing when none is", async () => {
+  it("lists its secret inputs, also nested ones, and none if there are none", async () => {
     const input = { prompt: "ping", keys: [pulumi.secret("k"), Promise.resolve("p")], all: pulumi.output("o") };
     const job = new JobInvoke("job", { endpointId: pulumi.secret("e"), input });
     const open = new JobInvoke("open", { endpointId: "e", input: { prompt: "ping" } });
@@ -75,25 +75,25 @@ describe("a class", () => {
     expect(await inputsOf(open, "open")).not.toHaveProperty("__secrets");
   });
 
-  it("makes the value of a Secret secret, however it is written", async () => {
+  it("makes the value of a Secret secret in every notation", async () => {
     const secret = new Secret("pin", { value: "4711" });
     expect(await pulumi.isSecret(secret.value)).toBe(true);
     expect((await inputsOf(secret, "pin"))["__secrets"]).toEqual([["value"]]);
   });
 
-  it("reads back every input, also one that was left out", async () => {
+  it("reads back every input, also an omitted one", async () => {
     const template = new Template("defaults", { imageName: "i" });
     await urnOf(template);
     expect(pulumi.Output.isInstance(template.dockerArgs)).toBe(true);
     expect(pulumi.Output.isInstance(template.revision)).toBe(true);
   });
 
-  it("refuses an input that the SDK would drop without a word", () => {
+  it("rejects an input that the SDK would drop silently", () => {
     const args = { imageName: "i", id: "t" };
     expect(() => new Template("a", args)).toThrow('Template "a": "id" is not an input');
   });
 
-  it("refuses to read a resource by an empty id, which the SDK would take for a new one", () => {
+  it("rejects a read with an empty id, which the SDK would treat as a create", () => {
     expect(() => new Template("a", { imageName: "i" }, { id: "" })).toThrow("the id of the resource to read is empty");
   });
 });

@@ -22,7 +22,7 @@ describe("a template with replaceOnChange", () => {
   test.each([
     ["a generated name", {}, /^chat-dev-[0-9a-f]{7}$/],
     ["a name of the program", { name: "talk" }, /^talk-[0-9a-f]{7}$/],
-  ])("is replaced if what workers run changes; with %s, the new one gets another suffix", (_, given, pattern) => {
+  ])("is replaced if the workers' content changes; with %s, the new one gets another suffix", (_, given, pattern) => {
     const olds = checked(given);
     const news = checked({ ...given, imageName: "a:2" }, olds);
     expect(nameOf(olds)).toMatch(pattern);
@@ -33,7 +33,7 @@ describe("a template with replaceOnChange", () => {
     expect(nameOf(replacement)).not.toBe(nameOf(olds));
   });
 
-  test("keeps its name and changes in place if anything else changes", () => {
+  test("keeps its name and is updated in place by any other change", () => {
     const plain = Template.check({}, { imageName: "a:1" }, autoNaming(urn)).inputs;
     expect(nameOf(checked({}, plain))).toBe(nameOf(plain));
     expect(Template.diff(plain, checked({}, plain)).map(({ path }) => path[0])).toEqual(["replaceOnChange"]);
@@ -54,7 +54,7 @@ describe("a template with replaceOnChange", () => {
     }
   });
 
-  test("has a name that says nothing about its environment", () => {
+  test("has a name that reveals nothing about its environment", () => {
     const env = { PIN: "1234" };
     const inputs = checked({ env });
     const revision = revisionOf({ imageName: "a:1", dockerArgs: "", env, ports: "", containerDiskInGb: 50 });
@@ -62,7 +62,7 @@ describe("a template with replaceOnChange", () => {
     expect(nameOf(checked({ env }))).not.toBe(nameOf(inputs));
   });
 
-  test("is replaced in a preview that does not know the image yet", () => {
+  test("is replaced in a preview with an unknown image", () => {
     const olds = checked({});
     expect(replaced(olds, checked({ imageName: Unknown.value }, olds))).toEqual(["imageName"]);
   });

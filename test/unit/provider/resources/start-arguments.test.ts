@@ -14,24 +14,24 @@ describe("the start text", () => {
     expect(startText({ dockerArgs: "{not JSON" })).toBe("{not JSON");
   });
 
-  test("is JSON with lists, and equal for equal lists however they are written", () => {
+  test("is JSON with lists, and equal for equal lists in any notation", () => {
     expect(startText({ dockerArgs: "", ...lists })).toBe(text);
     expect(startText({ dockerArgs: ` { "cmd": ["echo 'a b'"], "entrypoint": ["sh", "-c"] }` })).toBe(text);
   });
 
-  test("reads back as the form that the program uses", () => {
+  test("is read back in the form that the program uses", () => {
     expect(startArgumentsOf(text, false)).toEqual({ dockerArgs: "", ...lists });
     expect(startArgumentsOf(text, true)).toEqual({ dockerArgs: text, dockerEntrypoint: [], dockerStartCmd: [] });
   });
 });
 
-test("a template with lists has the revision of the same arguments as text", () => {
+test("a template with lists has the revision of the same arguments as a string", () => {
   const content = { imageName: "a:1", env: {}, ports: "", containerDiskInGb: 5 };
   expect(revisionOf({ ...content, dockerArgs: "", ...lists })).toBe(revisionOf({ ...content, dockerArgs: text }));
   expect(revisionOf({ ...content, dockerArgs: "" })).not.toBe(revisionOf({ ...content, dockerArgs: text }));
 });
 
-test("lists beside dockerArgs fail in the preview", () => {
+test("lists together with dockerArgs fail in the preview", () => {
   const { Template } = kinds;
   const failuresOf = (news: Properties): string[] =>
     Template.check({}, { imageName: "a:1", ...news }, naming("args-dev")).failures.map(

@@ -33,7 +33,7 @@ const shipped = {
   },
 };
 
-it.each(Object.entries(shipped))("the text that a %s leaves in state is frozen", (kind, { text, type }) => {
+it.each(Object.entries(shipped))("the text that a %s stores in state is frozen", (kind, { text, type }) => {
   expect({ text: stubText(kind), type: typeToken(kind) }).toEqual({ text, type });
 });
 

@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const count = 100;
 
-test(`${count} endpoints that verify at once all succeed, and send one poll a second after the first 30`, async () => {
+test(`${count} endpoints that verify concurrently all succeed, with one poll per second after the first 30`, async () => {
   const quiet = (): void => {};
   const context = (): Context => ({
     ...{ clients, clock, signal: new AbortController().signal, progress: quiet, warn: quiet },

@@ -44,7 +44,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
   };
   const jobsOf = async (id: string): Promise<unknown> => at((await context().clients.jobs.health(id)).jobs);
 
-  test("a create succeeds once a worker did the job", async () => {
+  test("a create succeeds once a worker has run the job", async () => {
     sent();
     const { id, outputs } = await ServerlessEndpoint.create(inputsOf("good", "echo"), context());
     expect(outputs).toMatchObject({ version: 1, verify: { input: verify.input } });
@@ -53,7 +53,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(await jobsOf(id)).toMatchObject({ completed: 1 });
   });
 
-  test("a create that fails it stays in state, is verified again without a change, and can be deleted", async () => {
+  test("a failed create stays in state, is verified again without a change, and can be deleted", async () => {
     const inputs = inputsOf("broken", "fail");
     const failure = await failureOf(ServerlessEndpoint.create(inputs, context()));
     expect(failure.message).toMatch(
@@ -74,7 +74,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     await ServerlessEndpoint.delete(failure.id, outputs, context());
   });
 
-  test("an update to a broken template is set back, and its state is what is there", async () => {
+  test("an update to a broken template is rolled back, and its state matches the service", async () => {
     const { id, outputs } = await ServerlessEndpoint.create(inputsOf("back", "echo"), context());
     sent();
     const told = context();
@@ -95,7 +95,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(job).toMatchObject({ status: "COMPLETED", output: { text: "still" } });
   });
 
-  test("what changes no worker runs no job: scaling, verify itself, and a verify that is new", async () => {
+  test("changes that affect no worker run no job: scaling, verify itself, and a new verify", async () => {
     const { verify: _none, ...plain } = inputsOf("quiet", "echo");
     const { id, outputs } = await ServerlessEndpoint.create(plain, context());
     sent();
@@ -108,7 +108,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(sent()).toEqual({ jobs: 0, changes: 1 });
   });
 
-  test("a trigger verifies again, and a template that changed in place stays", async () => {
+  test("a trigger verifies again, and a template that was updated in place stays", async () => {
     const name = `in-place-${spoken}`;
     const made = Template.check({}, { name, imageName: "acme/echo:1" }, naming(name), [], spoken).inputs;
     const { id: templateId, outputs: before } = await Template.create(made, context());
@@ -127,7 +127,7 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", { timeout: 30_000 }, (spoke
     expect(sent()).toEqual({ jobs: 1, changes: 0 });
   });
 
-  test("a cancelled one leaves what is there unverified, and the next one sets it back", async () => {
+  test("a cancelled verification leaves the endpoint unverified, and a later failure rolls it back", async () => {
     const { id, outputs } = await ServerlessEndpoint.create(inputsOf("cut", "echo"), context());
     const stop = new AbortController();
     const reason = new Error("the deployment was cancelled");

@@ -15,29 +15,29 @@ const lookup =
 const key = { SERVERLESS_COMPUTE_API_KEY: "env-key" };
 
 describe("a missing key", () => {
-  test("names both ways to set it and where the local service's key comes from", () => {
+  test("names both settings and the source of the local service's key", () => {
     expect(() => resolveSettings(lookup({}), {})).toThrow(
       /the API key of http:\/\/127\.0\.0\.1:7337\/v2 is missing: set .*serverless-compute:apiKey.*SERVERLESS_COMPUTE_API_KEY.*npx --no serverless-compute-local key/,
     );
   });
 
-  test("says nothing of the local service where another one is meant", () => {
+  test("does not mention the local service for another address", () => {
     const hosted = { SERVERLESS_COMPUTE_BASE_URL: "https://rest.example.com/v1" };
     expect(() => resolveSettings(lookup({}), hosted)).toThrow(/^(?!.*serverless-compute-local).*is missing/);
   });
 
-  test("an empty one is missing too", () => {
+  test("includes an empty one", () => {
     expect(() => resolveSettings(lookup({ "serverless-compute:apiKey": " " }), {})).toThrow(/is missing/);
   });
 });
 
-test.each(["soon", "0", "-1", ""])("a release limit of %j is refused or, when empty, absent", (text) => {
+test.each(["soon", "0", "-1", ""])("a release limit of %j is rejected, or the default if empty", (text) => {
   const resolve = () => resolveSettings(lookup({ "serverless-compute:templateReleaseLimit": text }), key);
   if (text === "") expect(resolve().lifecycle.templateReleaseLimit).toBe(150_000);
   else expect(resolve).toThrow(`templateReleaseLimit (or SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT) is "${text}"`);
 });
 
-test("without any setting but the key, the local service's default addresses are used", () => {
+test("only the key is required; addresses default to the local service", () => {
   expect(resolveSettings(lookup({}), key)).toEqual({
     clients: {
       apiKey: "env-key",
@@ -52,7 +52,7 @@ test("without any setting but the key, the local service's default addresses are
   });
 });
 
-test("the stack's config comes before the environment, each setting on its own", () => {
+test("the stack's config takes precedence over the environment, per setting", () => {
   const settings = resolveSettings(
     lookup({
       "serverless-compute:apiKey": "config-key",
@@ -84,7 +84,7 @@ test("the stack's config comes before the environment, each setting on its own",
 describe("url", () => {
   const url = "http://127.0.0.1:9000";
 
-  test("gives all three addresses", () => {
+  test("determines all three addresses", () => {
     const { clients } = resolveSettings(lookup({}), { ...key, SERVERLESS_COMPUTE_URL: url });
     expect(clients).toMatchObject({ baseUrl: `${url}/v2`, graphqlUrl: `${url}/graphql`, serverlessUrl: url });
   });
@@ -98,7 +98,7 @@ describe("url", () => {
     expect(clients).toMatchObject({ dialect: "v2", baseUrl: `${url}/v2`, serverlessUrl: url });
   });
 
-  test("leaves an address that the same place sets as it is", () => {
+  test("does not override an address from the same source", () => {
     const config = { "serverless-compute:url": url, "serverless-compute:baseUrl": "http://127.0.0.1:1/v1" };
     expect(resolveSettings(lookup(config), key).clients).toMatchObject({
       ...{ dialect: "v1", baseUrl: "http://127.0.0.1:1/v1", serverlessUrl: url },
@@ -106,8 +106,8 @@ describe("url", () => {
   });
 });
 
-describe("the pace of calls", () => {
-  test("is set in seconds for one call with all its retries, and as a number of calls at once", () => {
+describe("the limits of calls", () => {
+  test("are seconds for one call with all its retries, and a number of concurrent calls", () => {
     const config = lookup({ "serverless-compute:callLimit": "300", "serverless-compute:maxInFlight": "40" });
     expect(resolveSettings(config, key).clients).toMatchObject({ deadline: 300_000, maxInFlight: 40 });
   });
@@ -116,25 +116,25 @@ describe("the pace of calls", () => {
     ["callLimit", "0", "must be seconds, more than 0"],
     ["maxInFlight", "2.5", "must be a whole number, 1 or more"],
     ["maxInFlight", "many", "must be a whole number, 1 or more"],
-  ])("%s of %j is refused", (name, value, allowed) => {
+  ])("reject %s of %j", (name, value, allowed) => {
     expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
       new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is "${value}": ${allowed}$`),
     );
   });
 });
 
-describe("an address that cannot be one", () => {
+describe("an invalid address", () => {
   test.each([
     ["baseUrl", "localhost/v1", "must be a URL such as http://127.0.0.1:7337"],
     ["graphqlUrl", "ftp://localhost/graphql", "must start with http:// or https://"],
     ["serverlessUrl", "http://localhost/?a=b", "must not contain a user name, a query or a fragment"],
-  ])("%s of %j is refused, by either name", (name, value, allowed) => {
+  ])("%s of %j is rejected under either name", (name, value, allowed) => {
     expect(() => resolveSettings(lookup({ [`serverless-compute:${name}`]: value }), key)).toThrow(
       new RegExp(`^serverless-compute:${name} \\(or SERVERLESS_COMPUTE_[A-Z_]+\\) is ".*": it ${allowed}`),
     );
   });
 
-  test("never shows the key or a password in it", () => {
+  test("is reported without a key or a password in it", () => {
     const url = "http://someone:hunter2@localhost/env-key?x=1";
     const [mistake] = settingMistakes(lookup({ "serverless-compute:baseUrl": url }), key);
     expect(mistake).toMatchObject({
@@ -145,7 +145,7 @@ describe("an address that cannot be one", () => {
   });
 });
 
-test("every mistake is found at once, and a missing key is none", () => {
+test("all mistakes are reported together; a missing key is not one of them", () => {
   const config = lookup({ "serverless-compute:callLimit": "soon", "serverless-compute:maxInFlight": "0" });
   expect(settingMistakes(config, {}).map(({ name }) => name)).toEqual(["callLimit", "maxInFlight"]);
   expect(settingMistakes(lookup({}), {})).toEqual([]);
@@ -154,7 +154,7 @@ test("every mistake is found at once, and a missing key is none", () => {
 describe("the address of the job API alone", () => {
   const config = { "serverless-compute:serverlessUrl": "https://JOBS.example.com/api//" };
 
-  test("needs no key, and has the form that clients use", () => {
+  test("requires no key and has the clients' form", () => {
     expect(resolveServerlessUrl(lookup(config), {})).toBe("https://jobs.example.com/api");
     expect(resolveServerlessUrl(lookup({}), { SERVERLESS_COMPUTE_SERVERLESS_URL: "http://[::1]:80/" })).toBe(
       "http://[::1]",
@@ -162,12 +162,12 @@ describe("the address of the job API alone", () => {
     expect(resolveServerlessUrl(lookup({}), {})).toBe("http://127.0.0.1:7337");
   });
 
-  test("is none where the setting does not do", () => {
+  test("is undefined for an invalid setting", () => {
     expect(resolveServerlessUrl(lookup({ "serverless-compute:serverlessUrl": "not a URL" }), {})).toBeUndefined();
   });
 });
 
-test("an address that the key goes to unencrypted over a network is named with its setting; loopback is no network", () => {
+test("a warning names each address that receives the key unencrypted over a network; loopback is exempt", () => {
   const addresses = {
     baseUrl: "http://rest.example.com:8080/v1",
     graphqlUrl: "https://api.example.com/graphql",
@@ -179,7 +179,7 @@ test("an address that the key goes to unencrypted over a network is named with i
   expect(keyExposures({ ...addresses, baseUrl: "http://[::1]:1/v1", serverlessUrl: "http://localhost" })).toEqual([]);
 });
 
-test("proxies come from the environment, in small letters first, and only where there are any", () => {
+test("proxies come from the environment, lower case first", () => {
   const proxies = (environment: Record<string, string>) =>
     resolveSettings(lookup({}), { ...key, ...environment }).clients.proxies;
   expect(proxies({})).toBeUndefined();
@@ -208,7 +208,7 @@ describe("target and dialect", () => {
     expect(resolveDialect(config(values), {})).toBe(dialect);
   });
 
-  test("hosted has addresses of its own over TLS, and the dialect that is current there unless another is named", () => {
+  test("hosted has its own addresses over TLS and its current dialect as the default", () => {
     const hosted = resolveSettings(config({ target: "hosted" }), key).clients;
     expect(hosted.dialect).toBe("v2");
     for (const url of [hosted.baseUrl, hosted.graphqlUrl, hosted.serverlessUrl]) expect(url).toMatch(/^https:/);
@@ -233,7 +233,7 @@ describe("target and dialect", () => {
       "dialect",
       'is "v1", but serverless-compute:baseUrl ends in /v2',
     ],
-  ])("%j is refused, without a key", (values, name, reason) => {
+  ])("%j is rejected, also without a key", (values, name, reason) => {
     expect(settingMistakes(config(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
     expect(() => resolveSettings(config(values), key)).toThrow(reason);
   });

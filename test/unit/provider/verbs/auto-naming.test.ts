@@ -5,8 +5,8 @@ const urnOf = ({ stack = "dev", name = "chat" }): string =>
   `urn:pulumi:${stack}::shop::serverless-compute:index:Template::${name}`;
 const nameOf = (urn: string, seed?: Uint8Array) => autoNaming(urn, seed).defaultName?.name;
 
-describe("the name of a resource whose program sets none", () => {
-  it("is the resource, the stack and seven random digits", () => {
+describe("a generated resource name", () => {
+  it("consists of the resource, the stack and seven random digits", () => {
     const names = Array.from({ length: 20 }, () => nameOf(urnOf({})));
     for (const name of names) expect(name).toMatch(/^chat-dev-[0-9a-f]{7}$/);
     expect(new Set(names).size).toBe(20);
@@ -17,7 +17,7 @@ describe("the name of a resource whose program sets none", () => {
     expect(nameOf(urnOf({}), seed)).toBe("chat-dev-abacada");
   });
 
-  it("keeps the suffix if the service's limit cuts the rest", () => {
+  it("keeps the suffix if the service's limit truncates the rest", () => {
     expect(nameOf(urnOf({ name: "x".repeat(200) }))).toMatch(/^x{183}-[0-9a-f]{7}$/);
     // A surrogate pair is cut as a whole.
     expect(nameOf(urnOf({ name: `x${"\u{1F600}".repeat(100)}` }))).toMatch(/^x(?:\u{1F600}){91}-[0-9a-f]{7}$/u);

@@ -101,7 +101,7 @@ const documents: [operation: string, document: string][] = [
   ],
 ];
 
-test.each(documents)("clients' document for %s is valid", (_operation, document) => {
+test.each(documents)("the clients' document for %s is valid", (_operation, document) => {
   expect(validate(schema, parse(document)).map(({ message }) => message)).toEqual([]);
 });
 

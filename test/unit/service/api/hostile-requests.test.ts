@@ -17,7 +17,7 @@ const many = (count: number, text: (at: number) => string): string =>
 
 describe("a body that is too large", () => {
   test.each(["REST", "GraphQL"] as const)(
-    "%s: a client that is still sending gets its 413 with the limit",
+    "%s: a client that is still sending receives the 413 with the limit",
     async (api) => {
       const workerData = { url: roots[api](), key: key(), bytes: 8_000_000, times: 10 };
       const client = new Worker(new URL("../../../conformance/support/oversize-client.mjs", import.meta.url), {
@@ -33,14 +33,17 @@ describe("a body that is too large", () => {
   );
 });
 
-test.each(["REST", "GraphQL"] as const)("%s: 400,000 nested lists are refused, not an internal error", async (api) => {
-  const text = `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
-  const answer = await send("POST", roots[api](), { key: key(), text });
-  expectAnswer(answer, 400);
-  expect(messageOf(answer)).toBe("body: must not nest deeper than 1000 levels");
-});
+test.each(["REST", "GraphQL"] as const)(
+  "%s: 400,000 nested lists are rejected without an internal error",
+  async (api) => {
+    const text = `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
+    const answer = await send("POST", roots[api](), { key: key(), text });
+    expectAnswer(answer, 400);
+    expect(messageOf(answer)).toBe("body: must not nest deeper than 1000 levels");
+  },
+);
 
-describe("a path that no route can read is told in the form of its API, without its query", () => {
+describe("an unroutable path is reported in the form of its API, without its query", () => {
   test.each([
     ["REST", () => `${roots.REST()}/%E0%A4%A`, "message"],
     ["jobs", () => `${roots.jobs()}/%E0%A4%A/health`, "error"],
@@ -54,20 +57,20 @@ describe("a path that no route can read is told in the form of its API, without 
   });
 });
 
-describe("a GraphQL query that asks for very much", () => {
+describe("an excessive GraphQL query", () => {
   const ask = (query: string) => rig.graphql(query);
 
   test.each([
     ["many aliases", `{ ${many(2000, (n) => `a${n}: myself { endpoints { id } }`)} }`],
     ["a field many times", `{ myself { ${many(20_000, () => "id")} } }`],
     ["many mutations", `mutation { ${many(2000, (n) => `a${n}: secretDelete(id: "x")`)} }`],
-  ])("%s: is refused by its length", async (_what, query) => {
+  ])("%s: is rejected by its length", async (_what, query) => {
     const answer = await ask(query);
     expectAnswer(answer, 400, { data: null });
     expect(messageOf(answer)).toContain("more that 10000 tokens");
   });
 
-  test("lists within lists many times over: is refused by what it reads", async () => {
+  test("with lists nested many times is rejected by its cost", async () => {
     const answer = await ask(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
     expectAnswer(answer, 200, { data: null });
     expect(messageOf(answer)).toBe("query: reads more than 10000 objects; ask for less at once");
@@ -83,13 +86,13 @@ describe("a GraphQL query that asks for very much", () => {
     ],
     ["levels", `{ ${"myself { ".repeat(20)} id ${"}".repeat(20)} }`, "20 levels"],
     ["operations", many(51, (n) => `query q${n} { __typename }`), "50 operations and fragments"],
-  ])("too many %s are refused before they are validated", async (_what, query, bound) => {
+  ])("with too many %s is rejected before its validation", async (_what, query, bound) => {
     const answer = await ask(query);
     expectAnswer(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(messageOf(answer)).toBe(`query: has more than ${bound}; send several requests`);
   });
 
-  test("without a key a long document is refused with 401 before it is validated, and a short one gets the catalog", async () => {
+  test("without a key is rejected with 401 before its validation, unless it is a short query of the catalog", async () => {
     const anonymous = (query: string) => send("POST", roots.GraphQL(), { json: { query } });
     const fields = "id name location gpuAvailability { available stockStatus gpuTypeId gpuTypeDisplayName }";
     const long = await anonymous(`{ ${many(700, (n) => `a${n}: dataCenters { ${fields} }`)} }`);
@@ -100,12 +103,12 @@ describe("a GraphQL query that asks for very much", () => {
     expect(at((await anonymous(`{ dataCenters { ${fields} } }`)).json, "data", "dataCenters", 0, "id")).toBeDefined();
   });
 
-  test("the introspection of common clients is within the bounds", async () => {
+  test("the introspection queries of common clients are within the bounds", async () => {
     const answer = await ask(getIntrospectionQuery({ inputValueDeprecation: true }));
     expect(at(answer.json, "data", "__schema", "types"), answer.text.slice(0, 300)).toBeDefined();
   });
 
-  test("all that an account of a thousand objects has is not very much", async () => {
+  test("a query of everything in an account of a thousand objects is within the bounds", async () => {
     const answer = await ask(
       "{ myself { endpoints { id template { id name } networkVolume { id } } podTemplates { id env { key } } } }",
     );
@@ -113,18 +116,18 @@ describe("a GraphQL query that asks for very much", () => {
   });
 });
 
-test("REST: an image name of 1025 characters is refused", async () => {
+test("REST: an image name of 1025 characters is rejected", async () => {
   const answer = await rig.rest("POST", "/templates", { name: "long", imageName: "a".repeat(1025) });
   expectAnswer(answer, 400);
   expect(messageOf(answer)).toMatch(/^imageName: .* is not allowed, must have 1024 characters or fewer$/s);
 });
 
-test("a fault is told once, even where two rules find it", async () => {
+test("a fault is reported once, even if two rules find it", async () => {
   const answer = await rig.rest("POST", "/networkvolumes", { name: "v", size: 1e308, dataCenterId: "EU-RO-1" });
   expectAnswer(answer, 400, { message: "size: 1e+308 is not allowed, must be a whole number from 0 to 4000" });
 });
 
-test("a variable that no process can have is not shown by the job that needs it", async () => {
+test("an invalid variable is not shown by the job that requires it", async () => {
   const templateId = await rig.template({ env: { TOKEN: "hush\u0000hush" } });
   const id = await rig.endpoint(templateId, { workersMax: 1 });
   const jobs = `${roots.jobs()}/${id}`;
@@ -138,7 +141,7 @@ test("a variable that no process can have is not shown by the job that needs it"
 test.each([
   ["secretCreate", (fields: string) => `secretCreate(input: {name: "cut", ${fields}})`],
   ["secretValueUpdate", (fields: string) => `secretValueUpdate(input: {id: "x", ${fields}})`],
-])("%s refuses a value that the store would cut, without showing it", async (_name, mutation) => {
+])("%s rejects a value that the store would truncate, without showing it", async (_name, mutation) => {
   const answer = await rig.graphql(`mutation { ${mutation('value: "hush\\u0000hush"')} { id } }`);
   expect(messageOf(answer)).toBe("value: what was sent is not allowed, must not contain a null character");
 });

@@ -46,14 +46,14 @@ test.each([
   [{ allowHosts: ["here:80"] }, 'allowHosts: "here:80" is not allowed'],
   [{ host: "192.0.2.1", allowHosts: ["here"] }, "host: 192.0.2.1 is not an address of this machine"],
   [{ apiKey: "short" }, "SERVERLESS_COMPUTE_LOCAL_API_KEY: must be 16 or more printable characters without spaces"],
-])("%j is refused with what to do", async (options, message) => {
+])("%j is rejected with the next step", async (options, message) => {
   const refused = await useService(options).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(StartError);
   expect(String(refused)).toContain(message);
   expect(String(refused)).not.toContain("short");
 });
 
-test("every API and the worker channel refuse a host that was not allowed, before they look at the key", async () => {
+test("every API and the worker channel reject a host that is not allowed, before they check the key", async () => {
   const service = await useService({ host: "0.0.0.0", allowHosts: ["Serverless-Compute"] });
   const { port } = new URL(service.serverlessUrl);
   const headers = { authorization: `Bearer ${service.apiKey}` };
@@ -80,7 +80,7 @@ test("every API and the worker channel refuse a host that was not allowed, befor
     expect(await ask(`${service.baseUrl}/endpoints`, host, headers), host).toMatchObject({ status: 200 });
 });
 
-test("a job of an endpoint is refused for a host that was not allowed too, with the right key", async () => {
+test("a job request for a host that is not allowed is rejected, also with the right key", async () => {
   const service = await useService({ host: "0.0.0.0", allowHosts: ["serverless-compute"] });
   const headers = { authorization: `Bearer ${service.apiKey}` };
   const create = async (path: string, body: object): Promise<string> => {
@@ -96,13 +96,13 @@ test("a job of an endpoint is refused for a host that was not allowed too, with 
   expect(await status("serverless-compute")).toMatchObject({ status: 404 });
 });
 
-test("an allowed host still needs the key", async () => {
+test("an allowed host requires the key", async () => {
   const service = await useService({ host: "0.0.0.0", allowHosts: ["serverless-compute"] });
   expect(await ask(`${service.baseUrl}/endpoints`, "serverless-compute")).toMatchObject({ status: 401 });
   expect(await ask(`${service.serverlessUrl}/v2/some/health`, "serverless-compute")).toMatchObject({ status: 401 });
 });
 
-test("a service on all addresses is reached by them, one on loopback is not", async () => {
+test("a service on all addresses is reachable by them, one on loopback is not", async () => {
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   const outside = own.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.2";
   const [all, loopback] = [await useService({ host: "0.0.0.0", allowHosts: [outside] }), await useService({})];
@@ -111,7 +111,7 @@ test("a service on all addresses is reached by them, one on loopback is not", as
   await expect(ask(at(loopback), outside)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("a key that is given is the service's, and stays in its folder", async () => {
+test("a given key is the service's, and is stored in its folder", async () => {
   const apiKey = "a-key-that-somebody-gave";
   const service = await useService({ apiKey });
   expect(service.apiKey).toBe(apiKey);

@@ -5,7 +5,7 @@ import { useService } from "../resources/service-rig";
 const rig = await useService();
 const key = () => rig.service().apiKey;
 
-describe("what no API understands is told in the form of that API", () => {
+describe("an invalid request is rejected in the form of its API", () => {
   test.each([
     ["REST", () => rig.service().baseUrl, (body: unknown) => at(body, "message")],
     ["GraphQL", () => rig.service().graphqlUrl, (body: unknown) => at(body, "errors", 0, "message")],
@@ -23,12 +23,12 @@ describe("what no API understands is told in the form of that API", () => {
     ["DELETE", "/endpoints"],
     ["GET", "/endpoints/a/b/c"],
     ["PATCH", "/containerregistryauth/some-id"],
-  ])("%s %s is no route of REST: 404", async (method, path) => {
+  ])("%s %s is not a route of REST: 404", async (method, path) => {
     const answer = await rig.rest(method, path);
     expectAnswer(answer, 404, { message: `route ${method} /v1${path} not found` });
   });
 
-  test("an unknown path does not echo its query", async () => {
+  test("an unknown path is reported without its query", async () => {
     const answer = await send("GET", `${rig.service().serverlessUrl}/nosuch?api_key=${key()}`);
     expectAnswer(answer, 404);
     expect(answer.text).not.toContain(key());
@@ -38,14 +38,14 @@ describe("what no API understands is told in the form of that API", () => {
     ["/v1/endpoints/%", (body: unknown) => at(body, "message")],
     ["/graphql%", (body: unknown) => at(body, "errors", 0, "message")],
     ["/v2/%E0%A4%A/run", (body: unknown) => at(body, "error")],
-  ])("an address that is none (%s) is not echoed, nor its query", async (path, message) => {
+  ])("an invalid address (%s) is reported without itself and its query", async (path, message) => {
     const answer = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
     expectAnswer(answer, 400);
     expect(message(answer.json)).toBe("address: must be a valid URL");
     expect(answer.text).not.toContain(key());
   });
 
-  test("GET on the GraphQL address is no route: no web page", async () => {
+  test("GET on the GraphQL address is not a route", async () => {
     const answer = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
     expectAnswer(answer, 404, { errors: [{ message: "route GET /graphql not found" }] });
   });
@@ -59,12 +59,12 @@ describe("what no API understands is told in the form of that API", () => {
     expectAnswer(answer, 400, { message: "header Content-Type: must be application/json" });
   });
 
-  test.each([["[]"], ["null"], ["7"], [""]])("the JSON body %j where an object belongs", async (text) => {
+  test.each([["[]"], ["null"], ["7"], [""]])("the JSON body %j instead of an object", async (text) => {
     const answer = await send("POST", `${rig.service().baseUrl}/networkvolumes`, { key: key(), text });
     expectAnswer(answer, 400, { message: "body: must be a JSON object" });
   });
 
-  test("several faults at once are all named", async () => {
+  test("several faults are named together", async () => {
     const answer = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
     expectAnswer(answer, 400, {
       message:
@@ -72,20 +72,20 @@ describe("what no API understands is told in the form of that API", () => {
     });
   });
 
-  test("an id with odd characters is just an unknown id", async () => {
+  test("an id with unusual characters is an unknown id", async () => {
     for (const id of ["%2F..%2F", "a%20b", "'--", "x".repeat(300)]) {
       expectAnswer(await rig.rest("GET", `/endpoints/${id}`), 404);
     }
   });
 
-  test("a query that is neither true nor false", async () => {
+  test("a query value that is neither true nor false", async () => {
     const answer = await rig.rest("GET", "/endpoints?includeWorkers=maybe");
     expectAnswer(answer, 400);
     expect(answer.text).toContain("includeWorkers");
   });
 });
 
-test("requestCount counts every request of users, refused ones too", async () => {
+test("requestCount counts every user request, including rejected ones", async () => {
   const before = rig.service().requestCount();
   await rig.rest("GET", "/endpoints");
   await rig.rest("GET", "/nosuch");
@@ -95,7 +95,7 @@ test("requestCount counts every request of users, refused ones too", async () =>
   expect(rig.service().requestCount() - before).toBe(5);
 });
 
-test("the service answers on loopback only", async () => {
+test("the service listens on loopback only", async () => {
   const { hostname } = new URL(rig.service().baseUrl);
   expect(hostname).toBe("127.0.0.1");
   const port = new URL(rig.service().baseUrl).port;

@@ -4,7 +4,7 @@ import { createPager } from "../../../../service/api/rest-v2-pages";
 const list = (...positions: number[]) => positions.map((position) => ({ position, row: `row ${position}` }));
 const pager = createPager(2);
 
-test("pages follow each other by their cursors, to the end", () => {
+test("pages follow their cursors to the end", () => {
   const first = pager.page("/a", list(5, 4, 2, 1), {});
   expect(first).toMatchObject({ rows: ["row 5", "row 4"], pagination: { hasNextPage: true } });
   const { nextCursor: cursor } = first.pagination;
@@ -13,7 +13,7 @@ test("pages follow each other by their cursors, to the end", () => {
   expect(pager.page("/a", [], {})).toEqual({ rows: [], pagination: end });
 });
 
-test("a cursor holds while elements are made and deleted", () => {
+test("a cursor stays valid while elements are created and deleted", () => {
   const { nextCursor: cursor } = pager.page("/a", list(5, 4, 2, 1), {}).pagination;
   expect(pager.page("/a", list(6, 5, 2, 1), { cursor }).rows).toEqual(["row 2", "row 1"]);
 });
@@ -26,7 +26,7 @@ test("a limit is a whole number from 1 to the largest page", () => {
   expect(() => pager.page("/a", list(1), { limit: "101" }, 100)).toThrow(/from 1 to 100/);
 });
 
-test("a cursor that is broken, or of another list or other parameters, is refused", () => {
+test("a broken cursor, or one of another list or other parameters, is rejected", () => {
   const { nextCursor } = pager.page("/a", list(3, 2, 1), {}).pagination;
   const cursor = nextCursor ?? "";
   const fault = expect.objectContaining({ code: "unprocessable" });

@@ -23,7 +23,7 @@ function admitted(limit: ReturnType<typeof createUserRateLimit>, count: number) 
   return { headers, error };
 }
 
-test("headers state what is left of the minute, the hour and the day", async () => {
+test("headers contain what is left of the minute, the hour and the day", async () => {
   const clock = new ManualClock();
   const limit = createUserRateLimit(clock);
   admitted(limit, 2);
@@ -33,7 +33,7 @@ test("headers state what is left of the minute, the hour and the day", async () 
   expect(headers.get("RateLimit")).toBe('"minute";r=997;t=40, "hour";r=29997;t=3580, "day";r=299997;t=86380');
 });
 
-test("a window that is used up is named, with the seconds until it is over", async () => {
+test("a used-up window is named, with the seconds until it resets", async () => {
   const clock = new ManualClock();
   const limit = createUserRateLimit(clock);
   const fault = (window: string, seconds: number) => ({

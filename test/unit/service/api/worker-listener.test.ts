@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { send } from "../../../support/raw-http";
 import { useJobRig } from "../jobs/support/job-rig";
 
-test("the listener for workers rejects calls of users", async () => {
+test("the listener for workers rejects requests of users", async () => {
   const rig = await useJobRig();
   const { id } = await rig.endpoint("none", { workersMax: 0 });
   const port = await rig.listenForWorkers("127.0.0.1");

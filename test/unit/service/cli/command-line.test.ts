@@ -11,7 +11,7 @@ import { runLine, useFolder } from "./command";
 
 const folder = await useFolder();
 
-describe("a command line that cannot be right ends with 2 and one line", () => {
+describe("an invalid command line ends with 2 and one line", () => {
   test.each([
     ["start --port 65536", /--port.*'65536'.*whole number from 0 to 65535/],
     ["start --port x", /--port.*'x'.*whole number from 0 to 65535/],
@@ -40,8 +40,8 @@ describe("a command line that cannot be right ends with 2 and one line", () => {
   });
 });
 
-describe("a start that cannot work ends with 1 and one line that says what to do", () => {
-  test("when the port is taken", async () => {
+describe("a start that cannot succeed ends with 1 and one line with the next step", () => {
+  test("if the port is taken", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
@@ -55,7 +55,7 @@ describe("a start that cannot work ends with 1 and one line that says what to do
     });
   });
 
-  test("when a handler file does not exist", async () => {
+  test("if a handler file does not exist", async () => {
     const file = join(folder, "no-such-handler.mjs");
     const data = join(folder, "no-handler");
     const answer = await runLine("start", "--port", "0", "--data", data, "--image", `acme/echo:1=${file}`);
@@ -67,7 +67,7 @@ describe("a start that cannot work ends with 1 and one line that says what to do
     expect(existsSync(data)).toBe(false);
   });
 
-  test("when Node is too old", async () => {
+  test("if Node is too old", async () => {
     const old = join(folder, "old-node.cjs");
     await writeFile(old, 'Object.defineProperty(process.versions, "node", { value: "18.20.4" });');
     const bin = join(__dirname, "../../../../service/bin/serverless-compute-local.js");
@@ -79,7 +79,7 @@ describe("a start that cannot work ends with 1 and one line that says what to do
     });
   });
 
-  test("when another service has the data folder", async () => {
+  test("if another service uses the data folder", async () => {
     const dataFolder = join(folder, "taken-folder");
     const service = await createService({ port: 0, dataFolder });
     const answer = await runLine("start", "--port", "0", "--data", dataFolder);
@@ -91,7 +91,7 @@ describe("a start that cannot work ends with 1 and one line that says what to do
     });
   });
 
-  test("when the data folder cannot be made", async () => {
+  test("if the data folder cannot be created", async () => {
     const { code, err } = await runLine("start", "--port", "0", "--data", "/dev/null/data");
     expect(err).toMatch(/^serverless-compute-local: .*\/dev\/null\/data/);
     expect(code).toBe(1);
@@ -99,14 +99,14 @@ describe("a start that cannot work ends with 1 and one line that says what to do
 });
 
 describe("key", () => {
-  test("prints the key of a data folder, alone", async () => {
+  test("prints only the key of a data folder", async () => {
     const dataFolder = join(folder, "key");
     const service = await createService({ port: 0, dataFolder });
     await service.stop();
     expect(await runLine("key", "--data", dataFolder)).toEqual({ code: 0, out: service.apiKey, err: "" });
   });
 
-  test("says when there is none yet, and makes nothing", async () => {
+  test("reports a missing key and creates nothing", async () => {
     const { code, out, err } = await runLine("key", "--data", join(folder, "nowhere"));
     expect(err).toMatch(/nowhere has no key yet; the service creates it at its first start/);
     expect({ code, out }).toEqual({ code: 1, out: "" });

@@ -19,7 +19,7 @@ function whileLocked(folder: string, work: () => void): void {
   database.close();
 }
 
-test("a store that cannot be written is named once in the terminal and in the log, and in each response", async () => {
+test("an unwritable store is reported once in the terminal, once in the log, and in each response", async () => {
   const folder = join(await useFolder(), "data");
   const service = await startService(folder);
   const { addresses, apiKey: key, child } = service;
@@ -44,7 +44,7 @@ test("a store that cannot be written is named once in the terminal and in the lo
   expect(await service.ended).toMatchObject({ code: 0 });
 });
 
-test("start on a full disk names the folder and the cause", async () => {
+test("a start on a full disk names the folder and the cause", async () => {
   const folder = join(await useFolder(), "full");
   mkdirSync(folder, { mode: 0o700 });
   symlinkSync("/dev/full", join(folder, "service.db"));

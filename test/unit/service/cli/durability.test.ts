@@ -17,7 +17,7 @@ async function killed(service: StartedService): Promise<void> {
 }
 
 test(
-  "everything that was answered is there after kill -9, and the key is the same",
+  "every acknowledged object survives kill -9, and the key stays the same",
   async () => {
     const data = join(folder, "whole");
     const before = await startService(data, "--template-release", "600");
@@ -57,7 +57,7 @@ test(
 );
 
 test(
-  "a kill -9 in the middle of many writes loses none that was answered",
+  "a kill -9 during many writes loses no acknowledged one",
   async () => {
     const data = join(folder, "storm");
     const first = await startService(data);

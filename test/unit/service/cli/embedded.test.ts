@@ -20,14 +20,14 @@ const listens = async (url: string): Promise<boolean> =>
   );
 
 describe("createService", () => {
-  test("rejects when the folder is taken, and leaves the service that has it alone", async () => {
+  test("rejects a folder in use, and does not affect the service that uses it", async () => {
     const first = await start();
     await expect(start()).rejects.toThrow(StartError);
     expect(await listens(first.baseUrl)).toBe(true);
     await first.stop();
   });
 
-  test("rejects when the port is taken, and gives the folder free again", async () => {
+  test("rejects a port in use and releases the folder", async () => {
     const first = await start({ dataFolder: join(folder, "other") });
     const port = Number(new URL(first.baseUrl).port);
     await expect(start({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
@@ -51,7 +51,7 @@ describe("createService", () => {
     [{ retire: "v1" }, 'retire: "v1" is not allowed, must be a list of v1, graphql'],
     [{ retire: ["v2"] }, 'retire: ["v2"] is not allowed, must be a list of v1, graphql'],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed, must be one of silent, error'],
-  ])("refuses %j, makes nothing, and says what is allowed", async (options, message) => {
+  ])("rejects %j with what is allowed, and creates nothing", async (options, message) => {
     const refused = await start(options).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StartError);
     expect(String(refused)).toContain(message);
@@ -62,7 +62,7 @@ describe("createService", () => {
     ["on", 2],
     ["off", 5],
   ] as const)(
-    "with rateLimits %s, %i of 5 calls of /purge-queue at once are served (its limit is 2)",
+    "with rateLimits %s, %i of 5 concurrent calls of /purge-queue succeed (its limit is 2)",
     async (rateLimits, served) => {
       const service = await start({ rateLimits });
       const headers = { authorization: `Bearer ${service.apiKey}` };
@@ -85,7 +85,7 @@ describe("createService", () => {
     },
   );
 
-  test("makes no log file when it is to be silent", async () => {
+  test("creates no log file if it is silent", async () => {
     const service = await start();
     await service.stop();
     expect(readdirSync(join(folder, "data"))).not.toContain("service.log");
@@ -93,7 +93,7 @@ describe("createService", () => {
 });
 
 describe("stop", () => {
-  test("frees the port and the folder, may be called twice, and a start on the same folder goes on", async () => {
+  test("frees port and folder, may be called twice, and allows a new start on the folder", async () => {
     const service = await start();
     await Promise.all([service.stop(), service.stop()]);
     await service.stop();
@@ -112,7 +112,7 @@ describe("stop", () => {
     expect(Date.now() - begun).toBeLessThan(20_000);
   });
 
-  test("right after the start works too", async () => {
+  test("works right after the start", async () => {
     const service = await start();
     await service.stop(0);
     expect(readdirSync(folder)).toEqual(["data"]);

@@ -31,7 +31,7 @@ mkdirSync(join(data, "logs"));
 writeFileSync(`${logOf(chat)}.1`, "one\ntwo\n");
 writeFileSync(logOf(chat), "three\nfour\n");
 
-describe("logs, while no service runs", () => {
+describe("logs without a running service", () => {
   test.each([
     ["by name", "chat", [], "one\ntwo\nthree\nfour"],
     ["by id", chat, [], "one\ntwo\nthree\nfour"],
@@ -41,7 +41,7 @@ describe("logs, while no service runs", () => {
     expect(await runLine("logs", endpoint, "--data", data, ...flags)).toEqual({ code: 0, out, err: "" });
   });
 
-  test("tells of an endpoint whose workers never started", async () => {
+  test("reports an endpoint whose workers never started", async () => {
     const { code, out, err } = await runLine("logs", twin, "--data", data);
     expect({ code, out, err }).toEqual({
       ...{ code: 0, out: "" },
@@ -50,7 +50,7 @@ describe("logs, while no service runs", () => {
   });
 });
 
-describe("logs ends with 1 and one line", () => {
+describe("logs ends with 1 and one line for", () => {
   test.each([
     ["an unknown endpoint names those there are", "nosuch", data, `"nosuch"; there are "chat" (${chat}), "twin"`],
     ["a name that two have names their ids", "twin", data, `"twin" (${twin}), "twin" (${otherTwin}); pass the id`],
@@ -77,7 +77,7 @@ describe("logs ends with 1 and one line", () => {
 });
 
 test(
-  "logs --follow in a process of its own prints what comes, also from a new file, and ends when nobody reads it",
+  "logs --follow prints new lines, also from a new file, and ends when its reader closes",
   async () => {
     const dataFolder = join(folder, "followed");
     const [id = ""] = await stoppedService(dataFolder, "followed");
@@ -98,7 +98,7 @@ test(
   limit,
 );
 
-test("a following that nobody reads any more ends with 0", async () => {
+test("a follower without a reader ends with 0", async () => {
   const unread = new AbortController();
   const output = { out: () => unread.abort(), err: () => undefined };
   expect(await main(["node", "x", "logs", "chat", "--data", data, "--follow"], output, unread.signal)).toBe(0);

@@ -11,7 +11,7 @@ const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, found]) => String(found))),
 ];
 
-test("docs/service.md names every command and every option with the commands that have it, and no other", async () => {
+test("docs/service.md names every command and every option with its commands, and no other", async () => {
   const { out } = await runLine("--help");
   expect(all(out, /^ {2}([a-z]+) \[options\]/gm)).toEqual(expect.arrayContaining(commands));
   expect(
@@ -31,7 +31,7 @@ test("docs/service.md names every command and every option with the commands tha
   expect(told.sort()).toEqual(real.sort());
 });
 
-test("the tests that docs/service.md cites are there, and so is every part that it links to", () => {
+test("tests and sections that docs/service.md links to exist", () => {
   const tests = all(manual, /`(test\/[^`]+)`/g);
   expect(tests.length).toBeGreaterThan(20);
   expect(tests.filter((path) => !existsSync(root + path))).toEqual([]);
@@ -39,7 +39,7 @@ test("the tests that docs/service.md cites are there, and so is every part that 
   expect(all(manual, /\]\(#([^)]+)\)/g).filter((part) => !titles.includes(part))).toEqual([]);
 });
 
-test("docs/service.md names every wait with its default", () => {
+test("docs/service.md lists every timing with its default", () => {
   const told = [...manual.matchAll(/^\| `([a-zA-Z]+)` \| (\d+) \|/gm)].map(([, name, value]) => [name, Number(value)]);
   expect(Object.fromEntries(told)).toEqual(defaultTimings);
 });

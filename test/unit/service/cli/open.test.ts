@@ -19,7 +19,7 @@ function linkIn(text: string): string {
 const opens = async (url: string): Promise<boolean> => (await send("GET", url)).headers.has("set-cookie");
 
 describe("open", () => {
-  test("prints a new link of the service that runs on the folder, which works once", async () => {
+  test("prints a new single-use link of the service on the folder", async () => {
     const data = join(folder, "open");
     const service = await createService({ port: 0, dataFolder: data });
     onTestFinished(() => service.stop(0));
@@ -30,7 +30,7 @@ describe("open", () => {
     expect(linkIn((await runLine("open", "--data", data)).out)).not.toBe(out);
   });
 
-  test("says what to do when no service runs there, when one was killed there, and when it has no console", async () => {
+  test("prints the next step if no service runs, if it was killed, and if it has no console", async () => {
     const data = join(folder, "none");
     const none = await runLine("open", "--data", data);
     expect(none.err).toBe(
@@ -52,7 +52,7 @@ describe("open", () => {
 });
 
 test(
-  "start prints the link, --json has it as consoleUrl, and --no-console leaves it out",
+  "start prints the link, --json contains it as consoleUrl, and --no-console omits it",
   async () => {
     const shown = command(["start", "--port", "0", "--data", join(folder, "shown")]);
     await shown.firstLine();
@@ -71,7 +71,7 @@ test(
 
 describe("key --wait", () => {
   test(
-    "prints the key of a service that is only being started, once it responds",
+    "prints the key of a starting service once it responds",
     async () => {
       const data = join(folder, "wait");
       const waiting = command(["key", "--wait", "--data", data]);
@@ -85,7 +85,7 @@ describe("key --wait", () => {
     limit,
   );
 
-  test("is not content with the key of a service that has ended, and says when none comes in time", async () => {
+  test("rejects the key of a stopped service, and reports a timeout", async () => {
     const data = join(folder, "late");
     await (await createService({ port: 0, dataFolder: data })).stop();
     const { code, out, err } = await runLine("key", "--wait", "0.2", "--data", data);

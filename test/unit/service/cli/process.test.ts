@@ -10,9 +10,9 @@ const folder = await useFolder();
 const limit = 60_000;
 const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
 
-describe("a service in a process of its own", () => {
+describe("a service in its own process", () => {
   test(
-    "tells its addresses in the first line of --json, only that on stdout, and stops on SIGTERM",
+    "prints its addresses as the first line of --json, alone on stdout, and stops on SIGTERM",
     async () => {
       const data = join(folder, "json");
       const { addresses, apiKey, child, ended } = await startService(data);
@@ -35,7 +35,7 @@ describe("a service in a process of its own", () => {
   );
 
   test(
-    "greets a person with addresses and the way to the key, never the key itself",
+    "prints addresses and how to get the key, never the key itself",
     async () => {
       const data = join(folder, "friendly");
       const { child, firstLine, ended } = command(["start", "--port", "0", "--data", data]);
@@ -56,7 +56,7 @@ describe("a service in a process of its own", () => {
   );
 
   test(
-    "refuses users while a job may finish after the first Ctrl-C, and ends at once after the second",
+    "rejects users while a job may finish after the first Ctrl-C, and ends immediately after the second",
     async () => {
       const {
         addresses,

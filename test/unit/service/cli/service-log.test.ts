@@ -17,7 +17,7 @@ const told = (file: string): string[] =>
     .split("\n")
     .map((line) => String(JSON.parse(line).msg));
 
-test("service.log starts anew when it is full, and two older ones are kept", () => {
+test("service.log is rotated when it is full, with two older files", () => {
   const folder = folderOf();
   const { log, close } = open(folder, 1000);
   for (let at = 0; at < 100; at++) log.info(`line ${at}`);
@@ -34,7 +34,7 @@ test("service.log starts anew when it is full, and two older ones are kept", () 
   expect(lines).toEqual(Array.from({ length: lines.length }, (_, at) => `line ${100 - lines.length + at}`));
 });
 
-test("service.log goes on where an earlier service ended, and counts what that wrote", () => {
+test("service.log continues an earlier service's file and its size", () => {
   const folder = folderOf();
   for (const line of ["first", "second"]) {
     const { log, close } = open(folder);
@@ -49,7 +49,7 @@ test("service.log goes on where an earlier service ended, and counts what that w
   expect(told(join(folder, "service.log"))).toEqual(["third"]);
 });
 
-test("the key is in no line, and a line after the end is no error", () => {
+test("the key is in no line, and a line after the end is not an error", () => {
   const folder = folderOf();
   const { log, close } = open(folder);
   log.info({ url: `/graphql?api_key=${apiKey}` }, `used ${apiKey}`);
@@ -59,7 +59,7 @@ test("the key is in no line, and a line after the end is no error", () => {
   expect(readFileSync(join(folder, "service.log"), "utf8")).not.toContain(apiKey);
 });
 
-test("a service.log that cannot be written is no error", () => {
+test("an unwritable service.log is not an error", () => {
   const folder = folderOf();
   symlinkSync("/dev/full", join(folder, "service.log"));
   const { log, close } = open(folder);

@@ -5,7 +5,7 @@ import { program, useFolder } from "./command";
 
 const folder = await useFolder();
 
-test("the first response of the REST API needs no GraphQL, no compilers of schemas, no command line and nothing that the console shows", async () => {
+test("the first REST response loads no GraphQL, schema compilers, command line or console", async () => {
   const { ended } = program("test/unit/service/cli/programs/loaded.ts", [join(folder, "data")]);
   const { stdout, stderr } = await ended;
   expect(stderr).toBe("");

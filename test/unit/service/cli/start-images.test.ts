@@ -7,7 +7,7 @@ import { send, stringAt } from "../../../support/raw-http";
 import { discardServiceFolder } from "../../../support/service-artefacts";
 import { command } from "./command";
 
-test("start lists the images with a command and names those that containers would pull", async () => {
+test("start lists the images with a command and the images that containers would pull", async () => {
   const data = await mkdtemp(join(tmpdir(), "start-images-"));
   onTestFinished(() => discardServiceFolder(data));
   const { baseUrl, apiKey: key, stop } = await createService({ port: 0, dataFolder: data, runtime: "none" });

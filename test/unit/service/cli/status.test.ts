@@ -12,7 +12,7 @@ const limit = 60_000;
 const slow = fileURLToPath(new URL("../../../conformance/handlers/slow.mjs", import.meta.url));
 
 test(
-  "status prints endpoints with their queues, and workers, of a service in another process; logs and token read beside it",
+  "status prints endpoints with queues, and workers, of a service in another process, next to its logs and token",
   async () => {
     const data = join(folder, "busy");
     const service = await startService(data, "--image", `acme/slow:1=${slow}`);
@@ -66,7 +66,7 @@ test(
   limit,
 );
 
-test("status tells of a service without endpoints and workers", async () => {
+test("status describes a service without endpoints and workers", async () => {
   const { serverlessUrl, stop } = await createService({ port: 0, dataFolder: join(folder, "empty") });
   onTestFinished(() => stop(0));
   const told = await runLine("status", "--data", join(folder, "empty"), "--port", new URL(serverlessUrl).port);
@@ -85,7 +85,7 @@ async function foreignServer(listener: RequestListener): Promise<string> {
   return String(address instanceof Object ? address.port : 0);
 }
 
-describe("status ends with 1 and one line that says what to do", () => {
+describe("status ends with 1 and one line with the next step", () => {
   const data = join(folder, "key");
   const fails = async (port: string, told: string | RegExp, dataFolder = data): Promise<void> => {
     const { code, out, err } = await runLine("status", "--data", dataFolder, "--port", port);
@@ -94,11 +94,11 @@ describe("status ends with 1 and one line that says what to do", () => {
     expect({ code, out }).toEqual({ code: 1, out: "" });
   };
 
-  test("when no service has used the folder", async () => {
+  test("if no service has used the folder", async () => {
     await fails("7337", /nowhere yet; start one, or pass its folder with --data/, join(folder, "nowhere"));
   });
 
-  test("when nothing runs, another service runs, or no service", async () => {
+  test("if no service runs, another service runs, or the server is not a service", async () => {
     const { stop, apiKey, serverlessUrl } = await createService({ port: 0, dataFolder: data });
     await stop(0);
     const { port: free } = new URL(serverlessUrl);

@@ -4,7 +4,7 @@ import { at, send, stringAt } from "../../../support/raw-http";
 import { makeEndpoint, openLink, pageHeaders, statusWith, tokenOf, useConsoleService } from "./support/console-rig";
 
 describe("the link that start prints", () => {
-  test("is exchanged once for a cookie that no script reads and no other site sends, and leaves the address", async () => {
+  test("is exchanged once for a cookie that is HTTP-only and same-site, and leaves the address", async () => {
     const { consoleUrl, serverlessUrl } = await useConsoleService();
     expect(consoleUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?t=[\w-]{43}$/);
     const opened = await send("GET", consoleUrl ?? "");
@@ -26,7 +26,7 @@ describe("the link that start prints", () => {
     expect(tokenOf(consoleUrl)).toHaveLength(43);
   });
 
-  test("comes anew for who has the key, and for nobody else", async () => {
+  test("is issued again to a client with the key, and to no other", async () => {
     const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService();
     const ask = (headers: Record<string, string>) => send("POST", `${serverlessUrl}/console/links`, { headers });
     const cookie = await openLink(consoleUrl);
@@ -39,7 +39,7 @@ describe("the link that start prints", () => {
   });
 });
 
-test("data needs a session: without one there is only the page, which holds nothing", async () => {
+test("data requires a session; without one only the empty page is served", async () => {
   const { serverlessUrl, apiKey } = await useConsoleService();
   const page = await send("GET", `${serverlessUrl}/`);
   expect(page.status).toBe(200);
@@ -74,7 +74,7 @@ test("a session opens the console and no API", async () => {
   expect(query.status).toBe(401);
 });
 
-describe("another site that makes a signed-in browser call the console is refused", () => {
+describe("a cross-site request of a signed-in browser is rejected", () => {
   test("by its Origin, by Sec-Fetch-Site, and without the page's header", async () => {
     const service = await useConsoleService();
     const { serverlessUrl } = service;
@@ -101,7 +101,7 @@ describe("another site that makes a signed-in browser call the console is refuse
     expect(await run(own)).toBe(200);
   });
 
-  test("by its Host: a name that leads to this machine is not served, the page neither", async () => {
+  test("by its Host: another name for this machine is not served, not even the page", async () => {
     const { serverlessUrl, consoleUrl } = await useConsoleService();
     const { port } = new URL(serverlessUrl);
     const cookie = await openLink(consoleUrl);
@@ -114,7 +114,7 @@ describe("another site that makes a signed-in browser call the console is refuse
     expect(await statusWith(`${serverlessUrl}/console/api/session`, local)).toBe(200);
   });
 
-  test("of CORS there is nothing: no response allows another origin", async () => {
+  test("no response allows another origin by CORS", async () => {
     const { serverlessUrl } = await useConsoleService();
     const headers = { origin: "http://evil.example", "access-control-request-method": "POST" };
     for (const [method, path] of [
@@ -127,7 +127,7 @@ describe("another site that makes a signed-in browser call the console is refuse
   });
 });
 
-test("every response has a strict content security policy, and the page has no code or style of its own", async () => {
+test("every response has a strict content security policy, and the page has no inline code or style", async () => {
   const { serverlessUrl } = await useConsoleService();
   const page = await send("GET", `${serverlessUrl}/`);
   for (const { headers } of [page, await send("GET", `${serverlessUrl}/console/api/session`)]) {
@@ -172,7 +172,7 @@ test("no path leads out of the page's folder", async () => {
   for (const path of paths) expect(await raw(`/console/${path}`), path).toMatch(/^HTTP\/1\.1 (400|404) /);
 });
 
-test("--no-console: neither page nor data nor link", async () => {
+test("--no-console disables page, data and link", async () => {
   const { serverlessUrl, apiKey, consoleUrl } = await useConsoleService({ console: false });
   expect(consoleUrl).toBeUndefined();
   for (const path of ["/", "/console/api/session", "/console/main.mjs"])

@@ -38,7 +38,7 @@ function open() {
 const [slotLength] = slotLengths;
 const last = <Value>(values: Value[]): Value | undefined => values.at(-1);
 
-test("jobs are counted in the slot in which they end, failed ones apart", async () => {
+test("jobs are counted in the slot in which they end, failed ones separately", async () => {
   const { clock, read, end } = open();
   end(10);
   end(10, "e", true);
@@ -53,7 +53,7 @@ test("jobs are counted in the slot in which they end, failed ones apart", async 
   expect(until - clock.now()).toBeLessThanOrEqual(slotLength);
 });
 
-test("p50 and p95 are within a tenth of the times of the slot's jobs; failed jobs count in neither", async () => {
+test("p50 and p95 are within a tenth of the times of the slot's completed jobs", async () => {
   const { read, end } = open();
   for (let ms = 1; ms <= 100; ms++) end(ms * 10);
   for (let count = 0; count < 50; count++) end(60_000, "e", true);
@@ -63,7 +63,7 @@ test("p50 and p95 are within a tenth of the times of the slot's jobs; failed job
   expect(p50.slice(0, -1)).toEqual(Array.from({ length: slotCount - 1 }, () => null));
 });
 
-test("the longest queue of a slot is kept, and slots leave after 15 minutes", async () => {
+test("a slot keeps the longest queue, and is removed after 15 minutes", async () => {
   const { clock, metrics, read, waiting, end } = open();
   end(1);
   for (const count of [3, 7, 2]) {
@@ -103,7 +103,7 @@ test("the numbers of a deleted endpoint are forgotten", () => {
   expect(last(read("other").completed)).toBe(1);
 });
 
-test("a clock that leaps by hours empties all slots, and one that is set back goes on in the newest", async () => {
+test("a clock that jumps by hours clears all slots, and a clock that is set back continues the newest", async () => {
   const { clock, read, end } = open();
   end(5);
   await clock.advance(10 * 3600_000);

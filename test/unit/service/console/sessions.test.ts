@@ -14,7 +14,7 @@ describe("a link to the console", async () => {
     expect(sessions.open("")).toBeUndefined();
   });
 
-  test("is another one each time, of 256 random bits", async () => {
+  test("is different each time, with 256 random bits", async () => {
     const sessions = createConsoleSessions(apiKey, new ManualClock());
     const tokens = new Set(Array.from({ length: 50 }, sessions.newLink));
     expect(tokens.size).toBe(50);
@@ -31,7 +31,7 @@ describe("a link to the console", async () => {
     expect(sessions.open(late)).toBeUndefined();
   });
 
-  test("makes room for newer ones after a hundred", async () => {
+  test("is removed when a hundred newer ones exist", async () => {
     const sessions = createConsoleSessions(apiKey, new ManualClock());
     const first = sessions.newLink();
     const links = Array.from({ length: 100 }, sessions.newLink);
@@ -46,7 +46,7 @@ describe("a session", async () => {
     return { sessions, session: sessions.open(sessions.newLink()) ?? "" };
   };
 
-  test("outlives a restart of the service, but not another API key", async () => {
+  test("survives a restart of the service, but not another API key", async () => {
     const clock = new ManualClock();
     const { session } = open(clock);
     expect(createConsoleSessions(apiKey, clock).isOpen(session)).toBe(true);
@@ -62,7 +62,7 @@ describe("a session", async () => {
     expect(sessions.isOpen(session)).toBe(false);
   });
 
-  test("is refused with a later end, another content or another signature, and so is anything else", async () => {
+  test("is rejected with a later end, other content, another signature or another form", async () => {
     const { sessions, session } = open(new ManualClock());
     const [until = "", nonce = "", signature = ""] = session.split(".");
     const later = (parseInt(until, 36) + 1).toString(36);

@@ -17,7 +17,7 @@ async function lockStore(dataFolder: string): Promise<() => void> {
   return () => void locking.prepare("ROLLBACK").run();
 }
 
-test("/runsync acknowledges a job that is not over once the store has it, and is 503 while the store is locked", async () => {
+test("/runsync acknowledges an unfinished job once it is stored, and returns 503 while the store is locked", async () => {
   const rig = await useJobRig();
   const { call } = await rig.endpoint("none", { workersMax: 0 });
   const unlock = await lockStore(rig.dataFolder);

@@ -3,7 +3,7 @@ import { ManualClock } from "../../../support/manual-clock";
 import { images, shortTimings } from "../workers/support/programs";
 import { useJobRig } from "./support/job-rig";
 
-test("/cancel of a job that is over answers 200 with the state that it has", async () => {
+test("/cancel of a finished job returns 200 with its state", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool");
   const id = await jobs.run({ do: "throw" });

@@ -20,7 +20,7 @@ function rigOf() {
   return { ...rig, stored, run };
 }
 
-test("an acknowledged change is in the tables, and a kill loses none", async () => {
+test("an acknowledged change is stored and survives a kill", async () => {
   const rig = rigOf();
   const done = await rig.run({ input: '{\n "a": "ü\\n"}' });
   const failed = await rig.run({ s3Config: '{"bucketName": "b"}' });
@@ -36,7 +36,7 @@ test("an acknowledged change is in the tables, and a kill loses none", async () 
   }
 });
 
-test("a job that was removed does not come back by a kill", async () => {
+test("a removed job does not return after a kill", async () => {
   const rig = rigOf();
   await rig.jobs.submit(rig.newJob({ endpointId: "other" }));
   await rig.jobs.submit(rig.newJob());
@@ -56,7 +56,7 @@ test("a pending job is removed by a purge and by the removal of its endpoint", a
   expect(rig.stored()).toEqual([]);
 });
 
-test("a pending job whose ttl is over is removed for good", async () => {
+test("a pending job with an expired ttl is removed permanently", async () => {
   const rig = rigOf();
   const job = rig.jobs.submitSync(rig.newJob({ operation: "runsync", expiresAt: rig.clock.now() + 10_000 }));
   await rig.clock.advance(10_000);
@@ -65,7 +65,7 @@ test("a pending job whose ttl is over is removed for good", async () => {
   expect([rig.stored(), rig.store.payload(job.seq)]).toEqual([[], undefined]);
 });
 
-test("a change that the store cannot write is refused, and memory is as before", async () => {
+test("a change that cannot be stored is rejected, and memory is unchanged", async () => {
   const rig = rigOf();
   const running = await rig.run();
   const unlock = rig.lockStore();
@@ -79,7 +79,7 @@ test("a change that the store cannot write is refused, and memory is as before",
   expect(rig.afterKill().records.find("endpoint", running)).toMatchObject({ output: "2" });
 });
 
-test("a removal that fails leaves the counters as before", async () => {
+test("a failed removal leaves the counters unchanged", async () => {
   const rig = rigOf();
   await rig.jobs.finish(await rig.run(), "w", { output: "1" });
   const unlock = rig.lockStore();

@@ -30,7 +30,7 @@ function rigOf() {
   return { ...rig, local, begun, stored, status, failNextTransaction };
 }
 
-test("a worker that waits has a submission once it is durable, and one whose client waits for its end at once", async () => {
+test("a waiting worker receives a submission once it is durable, or immediately if its client waits for the end", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const [job, sync] = [rig.newJob(), rig.newJob({ operation: "runsync" })];
@@ -43,7 +43,7 @@ test("a worker that waits has a submission once it is durable, and one whose cli
   expect(rig.begun).toEqual([job.id, sync.id]);
 });
 
-test("a worker that may outlive the service has a job once it is durable that it is the worker's", async () => {
+test("a worker that may outlive the service receives a job once its assignment is durable", async () => {
   const rig = rigOf();
   const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
   rig.jobs.await("endpoint", { workerId: "elsewhere", give });
@@ -53,7 +53,7 @@ test("a worker that may outlive the service has a job once it is durable that it
   await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
 });
 
-test("a job whose client waits for its end is written once, when it is over", async () => {
+test("a job whose client waits for the end is written once, at its end", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob({ operation: "runsync" });
@@ -64,7 +64,7 @@ test("a job whose client waits for its end is written once, when it is over", as
   expect(rig.records.find("endpoint", job.id)).toMatchObject({ job: { status: "COMPLETED" }, output: "1" });
 });
 
-test("a longer one is in the store a moment later, and before /requests reads it", async () => {
+test("a longer one is stored shortly after, and before /requests reads it", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
@@ -76,7 +76,7 @@ test("a longer one is in the store a moment later, and before /requests reads it
   expect(rig.records.page("endpoint", 9, 9).map(({ job }) => job.id)).toEqual([second.id, first.id]);
 });
 
-test("a pending job is flushed after one to two intervals, so that a job that ends before is written once", async () => {
+test("a pending job is flushed after one to two intervals, so that a job that ends earlier is written once", async () => {
   const rig = rigOf();
   rig.flush.start();
   onTestFinished(rig.flush.stop);
@@ -91,7 +91,7 @@ test("a pending job is flushed after one to two intervals, so that a job that en
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${first.id} IN_QUEUE`, `${second.id} IN_QUEUE`]);
 });
 
-test("a flush that fails is logged and retried a second later", async () => {
+test("a failed flush is logged and retried a second later", async () => {
   const rig = rigOf();
   rig.flush.start();
   onTestFinished(rig.flush.stop);
@@ -108,7 +108,7 @@ test("a flush that fails is logged and retried a second later", async () => {
   await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
 });
 
-test("a waiting job that a worker begins is that worker's, also when its end comes in the same transaction", async () => {
+test("a queued job belongs to the worker that takes it, also if it ends in the same transaction", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
@@ -119,7 +119,7 @@ test("a waiting job that a worker begins is that worker's, also when its end com
   expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
 });
 
-test("a job that is cancelled while a worker begins it is over, and its worker hears of it", async () => {
+test("a job that is cancelled while a worker takes it is finished, and its worker is notified", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
@@ -133,7 +133,7 @@ test("a job that is cancelled while a worker begins it is over, and its worker h
   expect([rig.status(job.id), rig.stored()]).toEqual(["CANCELLED", [`${job.id} CANCELLED`]]);
 });
 
-test("a purge leaves the job that a worker begins at that moment", async () => {
+test("a purge keeps the job that a worker takes at that moment", async () => {
   const rig = rigOf();
   const [first, second] = [rig.newJob(), rig.newJob()];
   await rig.jobs.submit(first);
@@ -144,7 +144,7 @@ test("a purge leaves the job that a worker begins at that moment", async () => {
   expect([rig.begun, rig.stored()]).toEqual([[first.id], [`${first.id} IN_PROGRESS`]]);
 });
 
-test("a submission that cannot be stored is refused, and no worker has it", async () => {
+test("a submission that cannot be stored is rejected, and no worker receives it", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   rig.failNextTransaction();
@@ -156,7 +156,7 @@ test("a submission that cannot be stored is refused, and no worker has it", asyn
   expect(rig.begun).toEqual([next.id]);
 });
 
-test("what was deferred and could not be written is written with the next transaction that can", async () => {
+test("deferred changes that could not be written are written with the next successful transaction", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob({ operation: "runsync" });
@@ -168,7 +168,7 @@ test("what was deferred and could not be written is written with the next transa
   expect(rig.stored()).toEqual([`${job.id} IN_PROGRESS`]);
 });
 
-test("a result that cannot be stored leaves its job running, and another one ends it", async () => {
+test("a result that cannot be stored leaves its job running, and another result ends it", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob({ operation: "runsync" });
@@ -180,7 +180,7 @@ test("a result that cannot be stored leaves its job running, and another one end
   expect(rig.records.find("endpoint", job.id)).toMatchObject({ job: { status: "COMPLETED" }, output: "2" });
 });
 
-test("a job whose worker is gone is queued again as soon as that can be stored", async () => {
+test("a job of a lost worker is requeued as soon as that can be stored", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob();

@@ -9,7 +9,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-test("a start moves volumes, homes and logs that the database does not know aside, and deletes none", async () => {
+test("a start moves unknown volumes, homes and logs aside, and deletes none", async () => {
   const notices: string[] = [];
   const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
   const kept = await rig.endpoint("none", { workersMax: 0 });
@@ -38,7 +38,7 @@ test("a start moves volumes, homes and logs that the database does not know asid
   );
 });
 
-test("the folder of a volume is deleted when the volume is", async () => {
+test("the folder of a volume is deleted with the volume", async () => {
   const rig = await useJobRig();
   const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
   const id = (await rig.rest("POST", "/networkvolumes", volume)).text("id");

@@ -7,7 +7,7 @@ const answer = z.looseObject({
   jobs: z.object({ inQueue: z.number(), inProgress: z.number(), completed: z.number(), failed: z.number() }),
 });
 
-test("each answer of /health has every accepted job: it waits, runs or is over, and is never between", async () => {
+test("each response of /health counts every accepted job as queued, running or finished", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("tool", { workersMin: 1 });
   await jobs.reaches(await jobs.run({}), "COMPLETED");

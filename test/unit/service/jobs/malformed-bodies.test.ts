@@ -11,7 +11,7 @@ test.each([
   ["no input", '{"other":1}', /^input: is required/],
   ["an input that is no object", '{"input":[1]}', /^input: what was sent is not allowed/],
   ["two inputs, the last of which is no object", '{"input":{},"\\u0069nput":1}', /^input: what was sent/],
-])("/run and /runsync refuse %s with 400", async (_what, body, message) => {
+])("/run and /runsync reject %s with 400", async (_what, body, message) => {
   const jobs = await (await useJobRig()).endpoint("no-image", { workersMax: 0 });
   for (const path of ["/run", "/runsync"]) {
     const answer = await jobs.call("POST", path, body);
@@ -21,7 +21,7 @@ test.each([
   }
 });
 
-test("/openai refuses a body that is no JSON object with 400", async () => {
+test("/openai rejects a body that is not a JSON object with 400", async () => {
   const jobs = await (await useJobRig()).endpoint("no-image", { workersMax: 0 });
   for (const body of ["{", "[1]", lists(100_000)]) {
     const answer = await jobs.call("POST", "/openai/v1/models", body);

@@ -36,7 +36,7 @@ const failure = (type: string, code: string, message: unknown = expect.any(Strin
   ...{ message, type, param: null, code },
 });
 
-test("POST /openai/* becomes a job with route and body, and answers its output", async () => {
+test("POST /openai/* becomes a job with route and body, and returns its output", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const body = { model: "m", messages: [{ role: "user", content: "hi" }] };
@@ -57,7 +57,7 @@ test.each([
   expect([answer.status, answer.json]).toEqual([200, { route: path, body: body ?? {} }]);
 });
 
-test("a body that asks for a stream is answered with events as they come, and [DONE]", async () => {
+test("a request for a stream returns events as they arrive, and [DONE]", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const answer = await fetch(`${rig.root}/v2/${jobs.id}/openai/v1/completions`, {
@@ -67,7 +67,7 @@ test("a body that asks for a stream is answered with events as they come, and [D
   expect(await answer.text()).toBe('data: {"word":"a"}\n\ndata: {"word":"b"}\n\ndata: [DONE]\n\n');
 });
 
-test("events that a handler made itself are passed on", async () => {
+test("events of the handler itself are passed through", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const body = JSON.stringify({ stream: true, raw: ["data: 1\n\n", "data: [DONE]"] });
@@ -75,7 +75,7 @@ test("events that a handler made itself are passed on", async () => {
   expect(await answer.text()).toBe("data: 1\n\ndata: [DONE]\n\n");
 });
 
-test("a handler that is no generator is answered with its output as one event, and [DONE]", async () => {
+test("a handler that is not a generator returns its output as one event, and [DONE]", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const { answer, text } = await openStream(rig, jobs, { whole: "answer" });
@@ -91,7 +91,7 @@ test("a value above 1 MB, which /stream would split, is one event", async () => 
   expect(await text()).toBe(`data: ${JSON.stringify({ word })}\n\ndata: ${"y".repeat(1_200_000)}\n\ndata: [DONE]\n\n`);
 });
 
-test("a job that fails answers 500 with its error, in OpenAI's form", async () => {
+test("a failed job returns 500 with its error in OpenAI's form", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const answer = await jobs.call("POST", "/openai/v1/completions", { fail: true });
@@ -101,7 +101,7 @@ test("a job that fails answers 500 with its error, in OpenAI's form", async () =
   );
 });
 
-test("a stream whose job fails before its first event answers 500, not an empty stream", async () => {
+test("a stream whose job fails before its first event returns 500, not an empty stream", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const answer = await jobs.call("POST", "/openai/v1/completions", { stream: true, fail: true });
@@ -123,7 +123,7 @@ test("a stream whose job fails after its first event ends with an error event an
   expect(all).not.toContain("[DONE]");
 });
 
-test("a stream whose worker is lost ends with an error event: the next worker would begin anew", async () => {
+test("a stream whose worker is lost ends with an error event, because the next worker would start over", async () => {
   const rig = await useJobRig({ images, timings: { startBackoff: 1 } });
   const jobs = await rig.endpoint("llm");
   const { text } = await openStream(rig, jobs, { words: ["a"], ends: "crash" });
@@ -135,7 +135,7 @@ test("a stream whose worker is lost ends with an error event: the next worker wo
 });
 
 test.each([["before its first event", []] as const, ["after its first event", ["a"]] as const])(
-  "a job that is cancelled %s is no success",
+  "a job that is cancelled %s is not a success",
   async (_when, words) => {
     const rig = await useJobRig({ images });
     const jobs = await rig.endpoint("llm");
@@ -156,7 +156,7 @@ test.each([
   ["a call", { wait: true }, 0],
   ["a stream before its first event", { stream: true, wait: true }, 0],
   ["a stream after its first event", { stream: true, words: ["a"], ends: "wait" }, 1],
-] as const)("%s whose job runs out of its executionTimeout is no success", async (_what, body, events) => {
+] as const)("%s whose job exceeds its executionTimeout is not a success", async (_what, body, events) => {
   const clock = new ManualClock();
   const rig = await useJobRig({ images, clock });
   const jobs = await rig.endpoint("llm", { executionTimeoutMs: 5000 });
@@ -172,7 +172,7 @@ test.each([
   );
 });
 
-test("a job that is purged answers 404", async () => {
+test("a purged job returns 404", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm", { workersMax: 0 });
   const call = jobs.call("POST", "/openai/v1/completions", {});
@@ -183,7 +183,7 @@ test("a job that is purged answers 404", async () => {
 });
 
 test.each([[{}], [{ stream: true }]])(
-  "a call with %j is held for 300 s, then answered 504 and its job is cancelled",
+  "a call with %j is held for 300 s, then returns 504 and cancels its job",
   async (body) => {
     const clock = new ManualClock();
     const rig = await useJobRig({ images, clock });
@@ -206,7 +206,7 @@ test.each([[{}], [{ stream: true }]])(
 );
 
 test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
-  "the running job of a call with %j ends with its caller",
+  "the running job of a call with %j is cancelled with its caller",
   async (body) => {
     const rig = await useJobRig({ images });
     const jobs = await rig.endpoint("llm");
@@ -220,7 +220,7 @@ test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
   },
 );
 
-test("a client that reads slowly is not sent more than it takes, and gets all in the end", async () => {
+test("a slow client is not sent more than it reads, and receives everything in the end", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const body = { size: 500_000, count: 36 };
@@ -236,7 +236,7 @@ test("a client that reads slowly is not sent more than it takes, and gets all in
   expect(all === `${events.join("")}data: [DONE]\n\n`).toBe(true);
 });
 
-test("a service that stops ends a waiting call at once with 503", async () => {
+test("a stopping service ends a waiting call immediately with 503", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm", { workersMax: 0 });
   const calls = [{}, { stream: true }].map((body) => jobs.call("POST", "/openai/v1/completions", body));
@@ -246,7 +246,7 @@ test("a service that stops ends a waiting call at once with 503", async () => {
     expect([status, at(json, "error", "code")]).toEqual([503, "stopping"]);
 });
 
-test("the job ends with its caller", async () => {
+test("a queued job is removed with its caller", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm", { workersMax: 0 });
   const gone = new AbortController();

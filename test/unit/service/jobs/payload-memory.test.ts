@@ -15,7 +15,7 @@ function usedHeap(): number {
 }
 
 test.each(["s3Config", "ignored"])(
-  "waiting jobs whose bodies have a large %s do not fill the memory",
+  "queued jobs whose bodies contain a large %s do not fill the memory",
   async (member) => {
     const rig = openJobsRig();
     onTestFinished(() => rig.close());

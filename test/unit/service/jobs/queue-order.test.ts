@@ -25,7 +25,7 @@ async function take(rig: ReturnType<typeof rigOf>): Promise<string> {
   return taken.job.id;
 }
 
-test("a job that is given back comes before others of the same millisecond that came after it", async () => {
+test("a requeued job precedes later jobs of the same millisecond", async () => {
   const rig = rigOf();
   for (const id of ["a", "b", "c"]) await rig.submit(id);
   const first = await take(rig);
@@ -46,7 +46,7 @@ test("a clock that is set back lets no job overtake an older one", async () => {
   expect(rig.orderAfterRestart()).toEqual(["before", "after"]);
 });
 
-test("a job that is retried waits behind all others", async () => {
+test("a retried job is queued behind all others", async () => {
   const rig = rigOf();
   await rig.submit("a");
   await take(rig);

@@ -32,7 +32,7 @@ test("jobs are taken in the order of their places", () => {
   expect(shiftAll(filled(job("a", 0), job("b", 1), job("c", 2)))).toEqual(["a", "b", "c"]);
 });
 
-test("jobs that workers gave back have their old places", () => {
+test("requeued jobs have their old places", () => {
   const queue = filled(...["a", "b", "c", "d"].map((id, place) => job(id, place)));
   const [a, b, c] = [queue.shift(), queue.shift(), queue.shift()];
   if (!a || !b || !c) throw new Error("nothing to give back");
@@ -41,7 +41,7 @@ test("jobs that workers gave back have their old places", () => {
   expect(shiftAll(queue)).toEqual(["a", "b", "c", "d"]);
 });
 
-test("a removed job is not taken, wherever it stood, and can come back", () => {
+test("a removed job is not taken, whatever its place, and can be added again", () => {
   const [back, late, later] = [job("back", 1), job("late", 5), job("later", 6)];
   const queue = filled(late, back, later);
   expect([queue.remove(back), queue.remove(later), queue.remove(job("unknown"))]).toEqual([true, true, false]);
@@ -50,14 +50,14 @@ test("a removed job is not taken, wherever it stood, and can come back", () => {
   expect(shiftAll(queue)).toEqual(["late", "later"]);
 });
 
-test("jobs of low priority are taken like others and press nobody to start a worker", () => {
+test("jobs of low priority are taken like others and do not start workers", () => {
   const queue = filled(job("low", 1, true), job("normal", 2), job("lower", 3, true));
   expect([...queue.pressing].map(({ id }) => id)).toEqual(["normal"]);
   expect(shiftAll(queue)).toEqual(["low", "normal", "lower"]);
   expect([...queue.pressing]).toEqual([]);
 });
 
-test("any adds, takes and removes leave a queue in order, with each one once", () => {
+test("random adds, takes and removes keep a queue in order, with each job once", () => {
   const step = fc.record({ what: fc.constantFrom("add", "add", "shift", "remove"), id: fc.nat(20), place: fc.nat(40) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -97,14 +97,14 @@ function workOff(count: number): number {
   return (process.cpuUsage().user - before) / 1000;
 }
 
-test("the time to work off a queue grows with its length, not with the square of it", () => {
+test("the time to work off a queue grows linearly with its length", () => {
   workOff(20_000);
   const short = Math.max(5, workOff(20_000), workOff(20_000));
   // 10 times as many jobs: about 10 times as long, and 100 times if each step passed all of them.
   expect(workOff(200_000) / short).toBeLessThan(40);
 }, 60_000);
 
-test("the worker that asked last is the next, so that the others can fall idle", () => {
+test("the worker that asked last is next, so that the others can become idle", () => {
   const queue = createReadyQueue();
   for (const id of ["first", "last"]) queue.wait(taker(id));
   expect([queue.nextTaker()?.workerId, queue.nextTaker()?.workerId, queue.nextTaker()]).toEqual([
@@ -114,7 +114,7 @@ test("the worker that asked last is the next, so that the others can fall idle",
   ]);
 });
 
-test("a worker that stopped waiting is not given a job", () => {
+test("a worker that stopped waiting receives no job", () => {
   const queue = createReadyQueue();
   const [left, stays] = [taker("left"), taker("stays")];
   for (const one of [stays, left]) queue.wait(one);

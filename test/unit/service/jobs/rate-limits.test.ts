@@ -24,7 +24,7 @@ function admitted(limits: ReturnType<typeof createRateLimits>, count: number, en
   return through;
 }
 
-test("in any 10 seconds no more than the limit is admitted", async () => {
+test("in any 10 seconds no more requests than the limit are admitted", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
   expect(admitted(limits, 60)).toBe(60);
@@ -36,7 +36,7 @@ test("in any 10 seconds no more than the limit is admitted", async () => {
   expect(admitted(limits, 100)).toBe(60);
 });
 
-test("a clock that is set back locks nobody out", async () => {
+test("a clock that is set back does not lock out clients", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
   expect(admitted(limits, 101)).toBe(100);
@@ -53,7 +53,7 @@ test("many running workers raise the limit above the base (dynamic rule), few do
   expect(admitted(limits, 500, "many")).toBe(rateLimits.cancel.requests * 3);
 });
 
-test("many running workers raise how many requests may be open at once, few do not", () => {
+test("many running workers raise the limit of concurrent requests, few do not", () => {
   let workers = 10;
   const limits = createRateLimits(new ManualClock(), () => workers);
   const open = (count: number, endpointId: string): void => {
@@ -66,7 +66,7 @@ test("many running workers raise how many requests may be open at once, few do n
   expect(() => open(1, "many")).toThrow("60 requests at once");
 });
 
-test("a refusal tells how long to wait", async () => {
+test("a rejection contains the wait", async () => {
   const clock = new ManualClock();
   const limits = createRateLimits(clock, () => 0);
   for (let at = 0; at < 2; at++) limits.admit("e", "purge-queue", answer());
@@ -76,7 +76,7 @@ test("a refusal tells how long to wait", async () => {
   );
 });
 
-test("requests at once are counted until their answer is over, however it ends", () => {
+test("concurrent requests count until their response ends, in whatever way", () => {
   const limits = createRateLimits(new ManualClock(), () => 0);
   const open = Array.from({ length: 20 }, answer);
   for (const reply of open) limits.admit("e", "cancel", reply);

@@ -28,20 +28,20 @@ async function rigOf(count: number, size: number) {
   return { pages, read };
 }
 
-test("pages have every job once, newest first, the last one no cursor", async () => {
+test("pages contain every job once, newest first, and the last one has no cursor", async () => {
   const { pages } = await rigOf(7, 1);
   expect(pages(3)).toEqual([["job-7", "job-6", "job-5"], ["job-4", "job-3", "job-2"], ["job-1"]]);
   expect(pages(7)).toHaveLength(1);
   expect(pages(1000).flat()).toHaveLength(7);
 });
 
-test("a page ends before its limit when its records become too large, and reads no further outputs", async () => {
+test("a page ends early if its records become too large, and reads no further outputs", async () => {
   const { pages, read } = await rigOf(7, 3 * 1024 * 1024);
   expect(pages(1000)).toEqual([["job-7", "job-6"], ["job-5", "job-4"], ["job-3", "job-2"], ["job-1"]]);
   expect(read.outputs).toBeLessThanOrEqual(7 + 3);
 });
 
-test("a record that alone is larger than a page is a page of its own", async () => {
+test("a record larger than a page is a page of its own", async () => {
   const { pages } = await rigOf(2, 10 * 1024 * 1024);
   expect(pages(1000)).toEqual([["job-2"], ["job-1"]]);
 });

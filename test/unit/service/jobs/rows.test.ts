@@ -17,7 +17,7 @@ function rigOf() {
   return { ...rig, run };
 }
 
-test("a progress update of a job that is not written yet is not left to another job by a kill", async () => {
+test("the progress of an unwritten job is not attributed to another job after a kill", async () => {
   const rig = rigOf();
   const id = await rig.run({ operation: "runsync" });
   expect(rig.store.find(id)).toBeUndefined();
@@ -29,7 +29,7 @@ test("a progress update of a job that is not written yet is not left to another 
   expect(life.store.find("other")).toMatchObject({ job: { seq: other?.seq, hasOutput: false }, output: undefined });
 });
 
-test("stream chunks of a job that is not written yet are not left to another job by a kill", async () => {
+test("the stream chunks of an unwritten job are not attributed to another job after a kill", async () => {
   const rig = rigOf();
   const id = await rig.run({ operation: "runsync" });
   const seq = rig.live.get(id)?.seq ?? 0;
@@ -42,7 +42,7 @@ test("stream chunks of a job that is not written yet are not left to another job
   expect(life.store.chunks(life.live.get("other")?.seq ?? 0, 0, 1000)).toEqual([]);
 });
 
-test("a job that fails with an output, is tried again and cancelled in one transaction has none", async () => {
+test("a job that fails with an output, is retried and cancelled in one transaction has none", async () => {
   const rig = rigOf();
   const id = await rig.run({});
   await rig.jobs.finish(id, "w", { error: "no", output: '"old"' });
@@ -52,7 +52,7 @@ test("a job that fails with an output, is tried again and cancelled in one trans
   expect(rig.store.find(id)).toMatchObject({ job: { status: "CANCELLED" }, output: undefined });
 });
 
-test("a job keeps its last progress update when it is cancelled, and loses it when it completes without an output", async () => {
+test("a job keeps its last progress when it is cancelled, and loses it when it completes without an output", async () => {
   const rig = rigOf();
   const cancelled = await rig.run({});
   await rig.jobs.progress(cancelled, "w", '"half"');

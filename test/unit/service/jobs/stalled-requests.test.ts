@@ -4,7 +4,7 @@ import { useJobRig } from "./support/job-rig";
 
 const key = "a-key-for-this-test-only";
 
-test("a body that stalls is answered 408 and gives its place among the requests at once free", async () => {
+test("a body that stalls returns 408 and frees its place among the concurrent requests", async () => {
   const rig = await useJobRig({ timings: { requestLimit: 3000 } });
   const jobs = await rig.endpoint("none", { workersMax: 0 });
   const url = `${rig.root}/v2/${jobs.id}/cancel/nosuchjob`;
@@ -15,7 +15,7 @@ test("a body that stalls is answered 408 and gives its place among the requests 
   expect((await jobs.call("POST", "/cancel/nosuchjob")).status).toBe(404);
 });
 
-test("a call that is held longer than a request may take to come in is none of them", async () => {
+test("a call that is held longer than the request limit is not affected", async () => {
   const rig = await useJobRig({ timings: { requestLimit: 1000 } });
   const jobs = await rig.endpoint("none", { workersMax: 0 });
   const answer = await jobs.call("POST", "/runsync?wait=2500", { input: {} });

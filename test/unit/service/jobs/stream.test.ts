@@ -38,7 +38,7 @@ function rigOf() {
   return { ...rig, append, read, running };
 }
 
-test("each chunk is read once, in order, and the last one says that it is the last", async () => {
+test("each chunk is read once, in order, and the last read is marked as done", async () => {
   const rig = rigOf();
   const id = await rig.running();
   for (const output of ["a", "b"]) await rig.append(id, "w", output);
@@ -56,7 +56,7 @@ test("each chunk is read once, in order, and the last one says that it is the la
   expect((await rig.read(id)).chunks).toEqual([]);
 });
 
-test("an empty call is held until a chunk comes", async () => {
+test("an empty call is held until a chunk arrives", async () => {
   const rig = rigOf();
   const id = await rig.running();
   const held = rig.read(id);
@@ -65,7 +65,7 @@ test("an empty call is held until a chunk comes", async () => {
   expect((await held).chunks).toHaveLength(1);
 });
 
-test("an empty call is answered with nothing in time for clients that wait 10 s", async () => {
+test("an empty call returns early enough for clients that wait 10 s", async () => {
   const rig = rigOf();
   const id = await rig.running();
   const held = rig.read(id);
@@ -73,7 +73,7 @@ test("an empty call is answered with nothing in time for clients that wait 10 s"
   expect((await held).chunks).toEqual([]);
 });
 
-test("chunks whose answer did not arrive are read again", async () => {
+test("chunks of a lost response are read again", async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "a");
@@ -82,7 +82,7 @@ test("chunks whose answer did not arrive are read again", async () => {
   expect((await rig.read(id)).chunks).toHaveLength(1);
 });
 
-test("a stream read by two: what one's answer loses comes to the other, in order, and nothing comes twice", {
+test("two readers of a stream: chunks of one's lost response reach the other in order, and nothing is repeated", {
   tags: ["reading:stream-readers"],
 }, async () => {
   const rig = rigOf();
@@ -98,7 +98,7 @@ test("a stream read by two: what one's answer loses comes to the other, in order
   expect((await rig.read(id)).chunks).toEqual([]);
 });
 
-test("a stream read by two: whoever comes while an answer is on its way gets what comes after it", async () => {
+test("two readers of a stream: a reader that arrives during a response gets the chunks after it", async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "a");
@@ -110,7 +110,7 @@ test("a stream read by two: whoever comes while an answer is on its way gets wha
   expect((await second).chunks.map(({ output }) => output)).toEqual(["b"]);
 });
 
-test("a stream read by two: a reader that takes its time holds up the other no longer than an empty call", async () => {
+test("two readers of a stream: a slow reader delays the other no longer than an empty call", async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "a");
@@ -123,7 +123,7 @@ test("a stream read by two: a reader that takes its time holds up the other no l
   expect((await rig.read(id)).chunks.map(({ output }) => output)).toEqual(["b"]);
 });
 
-test("a worker that lost the job adds nothing to its stream, and the next one starts it anew", async () => {
+test("a worker that lost the job adds nothing to its stream, and the next worker starts it over", async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", "old");
@@ -134,14 +134,14 @@ test("a worker that lost the job adds nothing to its stream, and the next one st
   expect((await rig.read(id)).chunks).toEqual([{ output: "new", metrics: { stream_index: 0 } }]);
 });
 
-test("the worker's own metrics are passed on", async () => {
+test("the worker's own metrics are passed through", async () => {
   const rig = rigOf();
   const id = await rig.running();
   await rig.append(id, "w", 1, { running: 2 });
   expect((await rig.read(id)).chunks).toEqual([{ output: 1, metrics: { stream_index: 0, running: 2 } }]);
 });
 
-test("values above 1 MB come in parts of at most 1 MB that join to the value", async () => {
+test("values above 1 MB are split into parts of at most 1 MB that join to the value", async () => {
   const rig = rigOf();
   const unit = fc.constantFrom("x", "é", "😀", '"', "\n", "\\");
   const big = fc

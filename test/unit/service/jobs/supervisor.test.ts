@@ -21,14 +21,14 @@ async function running(rig: ReturnType<typeof rigOf>, fields: Parameters<typeof 
   return job.id;
 }
 
-test("a pass does nothing before the time and answers when the time is", async () => {
+test("a pass does nothing before anything is due, and returns the time of the next pass", async () => {
   const rig = rigOf();
   const id = await running(rig);
   expect(await rig.supervisor.pass()).toBe(rig.clock.now() + limits.executionTimeout.default);
   expect(rig.status(id)).toBe("IN_PROGRESS");
 });
 
-test("a job that runs for its executionTimeout is TIMED_OUT with the remedy, not a millisecond earlier", async () => {
+test("a job is TIMED_OUT after exactly its executionTimeout, with the remedy", async () => {
   const rig = rigOf();
   const id = await running(rig, { executionTimeout: 5000 });
   await rig.clock.advance(4999);
@@ -57,7 +57,7 @@ test.each([
   expect(rig.store.find(id)).toBeUndefined();
 });
 
-test("a job whose ttl is over is gone for readers before the supervisor comes", async () => {
+test("readers do not find a job with an expired ttl, even before the supervisor's pass", async () => {
   const rig = rigOf();
   const job = rig.newJob({ expiresAt: rig.clock.now() + 10_000 });
   await rig.jobs.submit(job);
@@ -66,7 +66,7 @@ test("a job whose ttl is over is gone for readers before the supervisor comes", 
   expect(await rig.jobs.take("endpoint", "w", 1)).toEqual([]);
 });
 
-test("a running job whose executionTimeout and ttl are both over is gone before the supervisor comes", async () => {
+test("a running job with expired executionTimeout and ttl is removed even before the supervisor's pass", async () => {
   const rig = rigOf();
   const id = await running(rig, { executionTimeout: 5000, expiresAt: rig.clock.now() + 10_000 });
   await rig.clock.advance(9999);
@@ -78,7 +78,7 @@ test("a running job whose executionTimeout and ttl are both over is gone before 
   expect(rig.store.find(id)).toBeUndefined();
 });
 
-test("a job whose ttl is over is removed even while running: what its worker answers then counts nowhere", async () => {
+test("a job with an expired ttl is removed even while running, and its worker's results are ignored", async () => {
   const rig = rigOf();
   const id = await running(rig, { expiresAt: rig.clock.now() + 10_000, webhook: "http://127.0.0.1:9/" });
   await rig.clock.advance(10_000);
@@ -91,7 +91,7 @@ test("a job whose ttl is over is removed even while running: what its worker ans
   expect(rig.store.find(id)).toBeUndefined();
 });
 
-test("a removed running job is told with its worker, so that somebody can stop it", async () => {
+test("the removal of a running job names its worker, so that it can be stopped", async () => {
   const rig = rigOf();
   const told: unknown[] = [];
   rig.events.on("removed", (job) => told.push(job));
@@ -101,7 +101,7 @@ test("a removed running job is told with its worker, so that somebody can stop i
   expect(told).toMatchObject([{ id, status: "IN_PROGRESS", workerId: "w" }]);
 });
 
-test("a started supervisor comes by itself, also for a job that came later with an earlier end", async () => {
+test("a started supervisor runs by itself, also for a later job with an earlier end", async () => {
   const rig = rigOf();
   rig.supervisor.start();
   await running(rig);
@@ -111,7 +111,7 @@ test("a started supervisor comes by itself, also for a job that came later with 
   await rig.supervisor.stop();
 });
 
-test("a job whose end cannot be written while the store is locked ends in the pass after that", async () => {
+test("a job whose end cannot be written because of a lock ends in the next pass", async () => {
   const rig = rigOf();
   const logged: unknown[] = [];
   const supervisor = createSupervisor({ ...rig, log: { error: (line: unknown) => logged.push(line) }, sweep: 1 });
@@ -131,7 +131,7 @@ test("a job whose end cannot be written while the store is locked ends in the pa
   await supervisor.stop();
 });
 
-test("the table of jobs is empty again after thousands of jobs have lived their lives", async () => {
+test("the table of jobs is empty after thousands of jobs have expired", async () => {
   const rig = rigOf();
   const ids = Array.from({ length: 2000 }, () => rig.newJob());
   await Promise.all(ids.map((job) => rig.jobs.submit(job)));

@@ -16,20 +16,20 @@ describe("the table of transitions", () => {
     ["TIMED_OUT", "retry", "IN_QUEUE"],
     ["IN_QUEUE", "purge", removed],
   ];
-  test.each(rows)("has the interface's row: %s by %s to %s", (from, trigger, to) => {
+  test.each(rows)("contains the interface's row: %s by %s to %s", (from, trigger, to) => {
     expect(nextState(from, trigger)).toBe(to);
   });
 
-  test.each(jobStatus.options)("removes a job whose ttl is over in %s", (from) => {
+  test.each(jobStatus.options)("removes a job with an expired ttl in %s", (from) => {
     expect(nextState(from, "outlive")).toBe(removed);
   });
 
-  test("keeps /retry to FAILED and TIMED_OUT, and /purge-queue to waiting jobs", () => {
+  test("restricts /retry to FAILED and TIMED_OUT, and /purge-queue to queued jobs", () => {
     expect(jobStatus.options.filter((from) => nextState(from, "retry"))).toEqual(["FAILED", "TIMED_OUT"]);
     expect(jobStatus.options.filter((from) => nextState(from, "purge"))).toEqual(["IN_QUEUE"]);
   });
 
-  test("lets a job leave a final state only by /retry or for good", () => {
+  test("lets a job leave a final state only by /retry or removal", () => {
     const ways = ["COMPLETED", "CANCELLED", "FAILED", "TIMED_OUT"] as const;
     const triggers = Object.keys(transitions);
     const leaving = ways.map((from) => triggers.filter((trigger) => isTrigger(trigger) && nextState(from, trigger)));

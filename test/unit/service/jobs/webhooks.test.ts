@@ -68,7 +68,7 @@ test("the receiver gets the record of the job, once", async () => {
   await delivery.stop();
 });
 
-test("a receiver that fails is asked two more times, 10 s apart, and then given up", async () => {
+test("a failing receiver gets two more attempts, 10 s apart", async () => {
   const rig = rigOf();
   const delivery = rig.open();
   delivery.start();
@@ -86,7 +86,7 @@ test("a receiver that fails is asked two more times, 10 s apart, and then given 
   await delivery.stop();
 });
 
-test("a notification that was received is sent once, however long its record cannot be written", async () => {
+test("a received notification is sent once, however long its record cannot be written", async () => {
   const rig = rigOf();
   const logged: unknown[] = [];
   const error = (line: unknown): void => void logged.push(line);
@@ -108,7 +108,7 @@ test("a notification that was received is sent once, however long its record can
   await delivery.stop();
 });
 
-test("what the service had not delivered when it ended is delivered after its next start", async () => {
+test("notifications that were not delivered before the end of the service are delivered after its next start", async () => {
   const rig = rigOf();
   const first = rig.open();
   first.start();
@@ -145,7 +145,7 @@ async function gatedReceiver() {
   return { url: await listening(server), seen, release };
 }
 
-test("name and password in the address are sent as Basic credentials, and never logged", async () => {
+test("credentials in the address are sent as Basic authentication and never logged", async () => {
   const rig = rigOf();
   const lines: unknown[] = [];
   const note = (...line: unknown[]): void => void lines.push(line);
@@ -163,7 +163,7 @@ test("name and password in the address are sent as Basic credentials, and never 
   await delivery.stop();
 });
 
-test("100 notifications to a host that never answers hold up no other host's", async () => {
+test("100 notifications to a host that never responds do not delay other hosts", async () => {
   const rig = rigOf(never);
   const delivery = rig.open();
   delivery.start();
@@ -175,7 +175,7 @@ test("100 notifications to a host that never answers hold up no other host's", a
   await delivery.stop();
 });
 
-test("40 hosts that never answer hold up no other host's", async () => {
+test("40 hosts that never respond do not delay other hosts", async () => {
   const rig = rigOf(never);
   const delivery = rig.open();
   delivery.start();
@@ -187,7 +187,7 @@ test("40 hosts that never answer hold up no other host's", async () => {
   await delivery.stop();
 });
 
-test("one host gets a few notifications at once, all of them in the end, and the others' bodies stay in the store", async () => {
+test("one host gets a few notifications at once, all of them eventually, and the other bodies stay in the store", async () => {
   const rig = rigOf();
   let bodies = 0;
   const webhooks: WebhookStore = {
@@ -211,7 +211,7 @@ test("one host gets a few notifications at once, all of them in the end, and the
   await delivery.stop();
 });
 
-test("a host that is asked again later does not lose its turn meanwhile", async () => {
+test("a host with a later retry keeps its turn", async () => {
   const rig = rigOf();
   const delivery = rig.open();
   delivery.start();
@@ -226,7 +226,7 @@ test("a host that is asked again later does not lose its turn meanwhile", async 
   await delivery.stop();
 });
 
-test("none of many notifications is lost when the service ends in the middle of them", async () => {
+test("no notification is lost when the service ends among many of them", async () => {
   const rig = rigOf();
   const first = rig.open();
   first.start();

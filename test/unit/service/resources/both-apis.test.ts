@@ -12,7 +12,7 @@ const graphqlTemplate = async (id: string) =>
     "podTemplate",
   );
 
-describe("REST and GraphQL show the same template", () => {
+describe("REST and GraphQL return the same template", () => {
   test("REST's start command is GraphQL's dockerArgs", async () => {
     const words = ["python3", "-u", "it's my handler.py", '--say="hi"', ""];
     const id = await rig.template({ dockerStartCmd: words, ports: ["8888/http", "22/tcp"], env: { A: "1" } });
@@ -24,7 +24,7 @@ describe("REST and GraphQL show the same template", () => {
     expect((await rig.rest("GET", `/templates/${id}`)).json).toMatchObject({ dockerStartCmd: words });
   });
 
-  test("GraphQL's dockerArgs come back word for word, quotes open or not", async () => {
+  test("GraphQL's dockerArgs are returned verbatim, with open or closed quotes", async () => {
     for (const dockerArgs of ["python3  -u handler.py --name 'a b'", "echo it's open"]) {
       const input = { name: freshName("template"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
       const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id dockerArgs } }";
@@ -56,7 +56,7 @@ describe("REST and GraphQL show the same template", () => {
     expect(await read()).toMatchObject({ dockerStartCmd: ["c d"], dockerEntrypoint: [] });
   });
 
-  test("saveTemplate with an id leaves what it does not say", async () => {
+  test("saveTemplate with an id keeps omitted fields", async () => {
     const name = freshName("template");
     const id = await rig.template({ name, readme: "keep me", env: { A: "1" } });
     await rig.graphql(
@@ -70,7 +70,7 @@ describe("REST and GraphQL show the same template", () => {
     });
   });
 
-  test("PATCH with null empties optional fields", async () => {
+  test("PATCH with null clears optional fields", async () => {
     const id = await rig.template({ readme: "x", env: { A: "1" }, ports: ["1/http"], dockerStartCmd: ["x"] });
     const nulls = { readme: null, env: null, ports: null, dockerStartCmd: null };
     expectAnswer(await rig.rest("PATCH", `/templates/${id}`, nulls), 200, {
@@ -83,7 +83,7 @@ describe("REST and GraphQL show the same template", () => {
   });
 });
 
-describe("both APIs hold the same rules", () => {
+describe("both APIs enforce the same rules", () => {
   const body = (fields: object) => ({ name: freshName("template"), imageName: "x:1", isServerless: true, ...fields });
 
   test("the name of a template is unique in the account", async () => {
@@ -98,7 +98,7 @@ describe("both APIs hold the same rules", () => {
     }
   });
 
-  test("a serverless template has no volume, also when it becomes one", async () => {
+  test("a serverless template has no volume, also after an update", async () => {
     const refusal = "volumeInGb: 5 is not allowed, must be 0 when isServerless is true";
     expectAnswer(await rig.rest("POST", "/templates", body({ volumeInGb: 5 })), 400, { message: refusal });
     const byGraphql = await rig.graphql(
@@ -109,7 +109,7 @@ describe("both APIs hold the same rules", () => {
     expectAnswer(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, { message: refusal });
   });
 
-  test("a delete of what is not there says not found", async () => {
+  test("a delete of a missing object reports not found", async () => {
     for (const path of [
       "/endpoints/nosuch",
       "/networkvolumes/nosuch",

@@ -36,7 +36,7 @@ function listen(): unknown[] {
   return heard;
 }
 
-describe("what no process can have is told before one is started, without its value", () => {
+describe("an invalid environment is reported before a process is started, without its value", () => {
   test.each([
     [{ TOKEN: "hush\u0000" }, 'env.TOKEN of endpoint "e" holds a null character'],
     [{ "TO\u0000KEN": "hush" }, 'env.TO\\u0000KEN of endpoint "e" holds a null character'],
@@ -48,8 +48,8 @@ describe("what no process can have is told before one is started, without its va
   });
 });
 
-describe("the job path hears of changes once they are in the store", () => {
-  test("and reads the new values then", () => {
+describe("the job path is notified of changes once they are stored", () => {
+  test("and then reads the new values", () => {
     const heard = listen();
     const { id } = resources.endpoints.create({ templateId: template(), workersMax: 1 });
     resources.endpoints.update(id, { workersMax: 2 });
@@ -61,7 +61,7 @@ describe("the job path hears of changes once they are in the store", () => {
     ]);
   });
 
-  test("and hears nothing of a change that was refused or rolled back", () => {
+  test("and not of a rejected or rolled back change", () => {
     const { id } = resources.endpoints.create({ templateId: template(), workersMax: 1 });
     const heard = listen();
     expect(() => resources.endpoints.update(id, { workersMax: -1 })).toThrow("workersMax");
@@ -75,7 +75,7 @@ describe("the job path hears of changes once they are in the store", () => {
     expect(resources.lookup.get(id)?.workersMax).toBe(1);
   });
 
-  test("and reads all that one commit changed, whichever listener is the first", () => {
+  test("and reads everything that one commit changed, in any order of listeners", () => {
     const templateId = template();
     const ids = [resources.endpoints.create({ templateId }).id, resources.endpoints.create({ templateId }).id];
     const versions = () => ids.map((id) => resources.lookup.get(id)?.version);
@@ -105,8 +105,8 @@ describe("the job path hears of changes once they are in the store", () => {
   });
 });
 
-describe("what a worker is started with", () => {
-  test("is the endpoint's environment over the template's, with secrets put in", () => {
+describe("the environment of a worker", () => {
+  test("is the endpoint's over the template's, with secrets inserted", () => {
     resources.secrets.create({ name: "hub.token", value: "hush" });
     const templateId = template({
       HUB: "Bearer {{ RUNPOD_SECRET_hub.token }}",
@@ -123,7 +123,7 @@ describe("what a worker is started with", () => {
     });
   });
 
-  test("has what only a container needs: credentials, volume, GPUs, CPUs", () => {
+  test("contains credentials, volume, GPUs and CPUs for containers", () => {
     const auth = resources.registryAuths.create({ name: "hub", username: "me", password: "hush" });
     const volume = resources.volumes.create({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
     const content = { imageName: "acme/chat:1", containerDiskInGb: 7, volumeInGb: 0, volumeMountPath: "/models" };
@@ -148,14 +148,14 @@ describe("what a worker is started with", () => {
     expect(needsOf({ computeType: "CPU", instanceIds: ["cpu5c-8-32"] })).toMatchObject(cpu(8, 32));
   });
 
-  test("has the words of dockerArgs in JSON as a command line", () => {
+  test("contains dockerArgs in JSON as a command line", () => {
     const dockerArgs = JSON.stringify({ cmd: ["--say", "it's a b"], entrypoint: ["/start"] });
     const content = { name: "chat", imageName: "acme/chat:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs };
     const { id } = resources.endpoints.create({ templateId: resources.templates.create(content).id });
     expect(splitCommandLine(resources.lookup.workerEnvironment(id).dockerArgs)).toEqual(["--say", "it's a b"]);
   });
 
-  test("has the value that a secret has at that moment", () => {
+  test("contains a secret's current value", () => {
     const secret = resources.secrets.create({ name: "token", value: "old" });
     const { id } = resources.endpoints.create({ templateId: template({ T: "{{ RUNPOD_SECRET_token }}" }) });
     expect(resources.lookup.workerEnvironment(id).env).toEqual({ T: "old" });
@@ -163,7 +163,7 @@ describe("what a worker is started with", () => {
     expect(resources.lookup.workerEnvironment(id).env).toEqual({ T: "$& and $1" });
   });
 
-  test("cannot be told when a reference has no secret, and the error names both", () => {
+  test("fails for a reference without a secret, with an error that names both", () => {
     const templateId = template({ HUB_TOKEN: "{{ RUNPOD_SECRET_gone }}" });
     const { id } = resources.endpoints.create({ name: "chat-dev", templateId });
     expect(() => resources.lookup.workerEnvironment(id)).toThrow(
@@ -171,7 +171,7 @@ describe("what a worker is started with", () => {
     );
   });
 
-  test("cannot be told of an endpoint that is gone", () => {
+  test("fails for a deleted endpoint", () => {
     expect(() => resources.lookup.workerEnvironment("nosuch")).toThrow('endpoint "nosuch" not found');
   });
 });

@@ -7,8 +7,8 @@ const saveEndpoint = "mutation ($input: EndpointInput!) { saveEndpoint(input: $i
 const read = async (id: string) => (await rig.rest("GET", `/endpoints/${id}`)).json;
 const versionOf = async (id: string) => at(await read(id), "version");
 
-describe("a new endpoint is refused", () => {
-  test("with each of its faults, also one of two properties together", async () => {
+describe("a new endpoint is rejected", () => {
+  test("with all of its faults, including one about two properties", async () => {
     const body = { templateId: 5, workersMin: 3, workersMax: 1 };
     const message = messageOf(await rig.rest("POST", "/endpoints", body));
     expect(message).toContain("templateId: 5 is not allowed, must be a string");
@@ -23,8 +23,8 @@ describe("a new endpoint is refused", () => {
   });
 });
 
-describe("a change of an endpoint is refused whole", () => {
-  test("when workersMax would fall below the workersMin it already has", async () => {
+describe("an update of an endpoint is rejected as a whole", () => {
+  test("if workersMax would fall below the current workersMin", async () => {
     const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
     const answer = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
     expectAnswer(answer, 400);
@@ -32,7 +32,7 @@ describe("a change of an endpoint is refused whole", () => {
     expect(await read(id)).toMatchObject({ workersMax: 4, idleTimeout: 5 });
   });
 
-  test("when it names a template or a volume that does not exist", async () => {
+  test("if it names a missing template or volume", async () => {
     const id = await rig.endpoint(await rig.template());
     const template = await rig.rest("PATCH", `/endpoints/${id}`, { templateId: "nosuch" });
     expectAnswer(template, 400, { message: 'templateId: template "nosuch" does not exist' });
@@ -40,7 +40,7 @@ describe("a change of an endpoint is refused whole", () => {
     expectAnswer(volume, 400, { message: 'networkVolumeIds: network volume "nosuch" does not exist' });
   });
 
-  test("when it would change computeType, which may be said again", async () => {
+  test("if it changes computeType, which may be repeated", async () => {
     const id = await rig.endpoint(await rig.template(), { computeType: "CPU" });
     expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400);
     expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "CPU" }), 200, { computeType: "CPU" });
@@ -48,7 +48,7 @@ describe("a change of an endpoint is refused whole", () => {
 });
 
 describe("PATCH /endpoints/{id}", () => {
-  test("with an empty text clears a volume and a CUDA version", async () => {
+  test("with an empty string clears a volume and a CUDA version", async () => {
     const networkVolumeId = await rig.volume();
     const set = { networkVolumeId, minCudaVersion: "12.4" };
     const id = await rig.endpoint(await rig.template(), set);
@@ -59,7 +59,7 @@ describe("PATCH /endpoints/{id}", () => {
     expectAnswer(await rig.rest("DELETE", `/networkvolumes/${networkVolumeId}`), 204);
   });
 
-  test("with nothing in it changes nothing", async () => {
+  test("without fields changes nothing", async () => {
     const id = await rig.endpoint(await rig.template());
     const before = await read(id);
     expectAnswer(await rig.rest("PATCH", `/endpoints/${id}`, {}), 200);
@@ -68,7 +68,7 @@ describe("PATCH /endpoints/{id}", () => {
 });
 
 describe("the version of an endpoint", () => {
-  test("goes up when its template moves or the template's content changes", async () => {
+  test("increases when its template or the template's content changes", async () => {
     const [first, second] = [await rig.template(), await rig.template()];
     const id = await rig.endpoint(first);
     expect(await versionOf(id)).toBe(1);
@@ -80,7 +80,7 @@ describe("the version of an endpoint", () => {
     expect(await versionOf(id)).toBe(3);
   });
 
-  test("goes up when its own environment changes", async () => {
+  test("increases when its own environment changes", async () => {
     const input = { name: freshName("endpoint"), templateId: await rig.template(), workersMax: 0 };
     const id = stringAt(await rig.graphql(saveEndpoint, { input }), "data", "saveEndpoint", "id");
     const changed = { ...input, id, env: [{ key: "A", value: "1" }] };
@@ -88,7 +88,7 @@ describe("the version of an endpoint", () => {
     expect(await read(id)).toMatchObject({ env: { A: "1" } });
   });
 
-  test("stays when names, readmes, workers or nothing at all changes", async () => {
+  test("stays the same for names, readmes, workers and empty updates", async () => {
     const template = await rig.template();
     const id = await rig.endpoint(template);
     await rig.rest("PATCH", `/templates/${template}`, { readme: "new", name: freshName("template") });
@@ -99,7 +99,7 @@ describe("the version of an endpoint", () => {
 });
 
 describe("saveEndpoint", () => {
-  test("with a template inside makes both, and neither when one of them is wrong", async () => {
+  test("with a nested template creates both, and neither if one of them is invalid", async () => {
     const template = { name: freshName("inside"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0 };
     const input = { name: freshName("endpoint"), template, workersMax: 0 };
     const wrong = await rig.graphql(saveEndpoint, { input: { ...input, idleTimeout: 0 } });
@@ -109,13 +109,13 @@ describe("saveEndpoint", () => {
     expect((await rig.rest("GET", "/templates")).text).toContain(template.name);
   });
 
-  test("takes null for a field of the template inside that is left out", async () => {
+  test("accepts null for an omitted field of the nested template", async () => {
     const template = { name: freshName("inside"), imageName: "x:1", containerDiskInGb: 5, volumeInGb: null, env: null };
     const input = { name: freshName("endpoint"), template, workersMax: 0, idleTimeout: null };
     expectAnswer(await rig.graphql(saveEndpoint, { input }), 200, { data: { saveEndpoint: { version: 1 } } });
   });
 
-  test("keeps what GraphQL cannot say", async () => {
+  test("keeps fields that GraphQL does not have", async () => {
     const templateId = await rig.template();
     const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
     const id = await rig.endpoint(templateId, cpu);
@@ -124,7 +124,7 @@ describe("saveEndpoint", () => {
     expect(await read(id)).toMatchObject({ instanceIds: ["cpu3c-4-8"], name: "again", idleTimeout: 10 });
   });
 
-  test("refuses load balancing endpoints", async () => {
+  test("rejects load balancing endpoints", async () => {
     const input = { name: "lb", templateId: await rig.template(), type: "LB" };
     expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain('type: "LB" is not allowed, must be "QB"');
   });
@@ -133,7 +133,7 @@ describe("saveEndpoint", () => {
 test.each([
   ["REST v1", (id: string) => rig.rest("DELETE", `/endpoints/${id}`)],
   ["GraphQL", (id: string) => rig.graphql(`mutation { deleteEndpoint(id: "${id}") }`)],
-])("%s deletes an endpoint that still allows workers", async (_api, remove) => {
+])("%s deletes an endpoint whose workersMax is not 0", async (_api, remove) => {
   const id = await rig.endpoint(await rig.template(), { workersMax: 1 });
   expect((await remove(id)).text).not.toContain("errors");
   expectAnswer(await rig.rest("GET", `/endpoints/${id}`), 404);

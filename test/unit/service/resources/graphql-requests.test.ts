@@ -14,7 +14,7 @@ describe("a GraphQL request", () => {
     ["variables and an operation that are null", { query, variables: null, operationName: null }],
     ["extensions", { query, extensions: { traced: true } }],
     ["a key that means something to the language only", { query, variables: JSON.parse('{ "__proto__": 1 }') }],
-  ])("with %s answers data alone, as JSON", async (_what, json) => {
+  ])("with %s returns only data, as JSON", async (_what, json) => {
     const answer = await ask(json);
     expectAnswer(answer, 200);
     expect(answer.json).toEqual({ data: { myself: { id: "local" } } });
@@ -40,20 +40,20 @@ describe("a GraphQL request", () => {
     ["a subscription", { query: "subscription { myself }" }, "not configured to execute subscription operation"],
     ["a missing variable", { query: "query ($id: String!) { podTemplate(id: $id) { id } }" }, 'Variable "$id"'],
     ["a query nested far too deep", { query: "{ myself ".repeat(20_000) }, "query: is nested too deep"],
-  ])("with %s answers 400 with data null and an error that says so", async (_what, json, message) => {
+  ])("with %s returns 400 with data null and an error that names it", async (_what, json, message) => {
     const answer = await ask(json);
     expectAnswer(answer, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
     expect(stringAt(answer, "errors", 0, "message")).toContain(message);
     expect(answer.text).not.toContain("hush");
   });
 
-  test("of a clearly unreasonable size is refused in reasonable time", async () => {
+  test("of unreasonable size is rejected in reasonable time", async () => {
     const answer = await ask({ query: `{ myself { ${"id ".repeat(50_000)} } }` });
     expectAnswer(answer, 400);
     expect(answer.took).toBeLessThan(5000);
   });
 
-  test("with several mutations runs them in their order, and one that fails leaves no data", async () => {
+  test("with several mutations runs them in order, and a failure leaves no data", async () => {
     const answer = await ask({
       query: `mutation {
         first: secretCreate(input: { name: "kept", value: "v" }) { name }
@@ -68,14 +68,14 @@ describe("a GraphQL request", () => {
     expect(at(secrets.json, "data", "myself", "secrets")).toEqual([{ name: "kept" }]);
   });
 
-  test("may ask for the schema", async () => {
+  test("may request the schema", async () => {
     const fields = `{ __schema { queryType { fields { name } } mutationType { fields { name } } } __typename }`;
     const answer = await ask({ query: fields });
     expectAnswer(answer, 200, { data: { __typename: "Query" } });
     expect(answer.text).toContain('"saveTemplate"');
   });
 
-  test("is answered in plain JSON whatever it accepts, and only a JSON body is read", async () => {
+  test("returns plain JSON whatever it accepts, and requires a JSON body", async () => {
     const accepting = await post(JSON.stringify({ query }), { accept: "application/graphql-response+json" });
     expect(accepting.headers.get("content-type")).toBe("application/json; charset=utf-8");
     for (const type of ["application/graphql", "application/x-www-form-urlencoded"]) {
@@ -92,7 +92,7 @@ describe("a GraphQL request", () => {
   });
 });
 
-test("every query and mutation of the schema does something", async () => {
+test("has a resolver for every query and mutation of the schema", async () => {
   const fields = "fields { name args { name type { kind } } type { name kind } }";
   const answer = await ask({ query: `{ __schema { queryType { ${fields} } mutationType { ${fields} } } }` });
   const schema = at(answer.json, "data", "__schema");

@@ -5,7 +5,7 @@ import { freshName, messageOf, useService } from "./service-rig";
 const rig = await useService({ templateRelease: 0 });
 
 describe("a network volume", () => {
-  test("in use by an endpoint cannot be deleted by either API, which name the endpoint", async () => {
+  test("in use by an endpoint cannot be deleted by either API; both name the endpoint", async () => {
     const volume = await rig.volume();
     for (const fields of [{ networkVolumeId: volume }, { networkVolumeIds: [volume] }]) {
       const endpoint = await rig.endpoint(await rig.template(), { name: "user-of-it", ...fields });
@@ -18,7 +18,7 @@ describe("a network volume", () => {
     expectAnswer(await rig.rest("DELETE", `/networkvolumes/${volume}`), 204);
   });
 
-  test("only grows, and says from which size on", async () => {
+  test("only grows, and a rejection names the lowest size", async () => {
     const volume = await rig.volume({ size: 20 });
     const answer = await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 19, name: "smaller" });
     expectAnswer(answer, 400, { message: "size: 19 is not allowed, a volume only grows: must be 20 or more" });
@@ -27,7 +27,7 @@ describe("a network volume", () => {
     expectAnswer(await rig.rest("PATCH", `/networkvolumes/${volume}`, { size: 21 }), 200, { size: 21 });
   });
 
-  test("stays in its data centre, which may be said again", async () => {
+  test("cannot change its data centre, which may be repeated", async () => {
     const volume = await rig.volume({ dataCenterId: "EU-RO-1" });
     const answer = await rig.rest("PATCH", `/networkvolumes/${volume}`, { dataCenterId: "US-KS-2" });
     expectAnswer(answer, 400);
@@ -42,7 +42,7 @@ describe("a registry auth", () => {
   test.each([
     ["REST v1", (id: string) => rig.rest("DELETE", `/containerregistryauth/${id}`)],
     ["GraphQL", (id: string) => rig.graphql(`mutation { deleteRegistryAuth(registryAuthId: "${id}") }`)],
-  ])("deleted by %s is taken from the templates that name it", async (_api, remove) => {
+  ])("deleted by %s is removed from the templates that use it", async (_api, remove) => {
     const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
     const template = await rig.template({ containerRegistryAuthId: id });
     const answer = await remove(id);
@@ -51,13 +51,13 @@ describe("a registry auth", () => {
     expect((await rig.rest("GET", `/templates/${template}`)).json).not.toHaveProperty("containerRegistryAuthId");
   });
 
-  test("that does not exist cannot be given to a template", async () => {
+  test("that does not exist is rejected in a template", async () => {
     const body = { name: freshName("template"), imageName: "x:1", containerRegistryAuthId: "nosuch" };
     const answer = await rig.rest("POST", "/templates", body);
     expectAnswer(answer, 400, { message: 'containerRegistryAuthId: registry auth "nosuch" does not exist' });
   });
 
-  test("is taken from a template by the empty text of GraphQL", async () => {
+  test("is removed from a template by GraphQL's empty string", async () => {
     const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
     const name = freshName("template");
     const template = await rig.template({ name, containerRegistryAuthId: id });
@@ -66,7 +66,7 @@ describe("a registry auth", () => {
     expect((await rig.rest("GET", `/templates/${template}`)).json).not.toHaveProperty("containerRegistryAuthId");
   });
 
-  test("can get new credentials, never told", async () => {
+  test("accepts new credentials and never returns them", async () => {
     const id = stringAt(await rig.rest("POST", "/containerregistryauth", login()), "id");
     const input = `{ id: "${id}", username: "writer", password: "hush-again" }`;
     const answer = await rig.graphql(`mutation { updateRegistryAuth(input: ${input}) { id name } }`);

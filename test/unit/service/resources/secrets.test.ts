@@ -10,7 +10,7 @@ const secretCreate = "mutation ($input: SecretCreateInput!) { secretCreate(input
 const create = (input: Fields): Promise<Answer> => rig.graphql(secretCreate, { input });
 const literal = (value: string) => `mutation { secretCreate(input: ${value}) { id } }`;
 
-describe("an error about a secret never quotes its value", () => {
+describe("an error about a secret never contains its value", () => {
   test.each<[string, () => Promise<Answer>]>([
     [
       "a taken name",
@@ -52,7 +52,7 @@ describe("an error about a secret never quotes its value", () => {
   });
 });
 
-test("messages about values of the wrong type still name the field", async () => {
+test("messages about values of the wrong type name the field", async () => {
   expect(messageOf(await create({ name: "x", value: { text: loud } }))).toContain('"input.value"');
   expect(messageOf(await create({ value: loud }))).toContain('"name"');
   expect(messageOf(await create({ name: "x", value: "" }))).toBe(
@@ -60,7 +60,7 @@ test("messages about values of the wrong type still name the field", async () =>
   );
 });
 
-test("updates move updatedAt and nothing else, and tell no value", async () => {
+test("updates change updatedAt only, and return no value", async () => {
   const answer = await create({ name: freshName("secret"), value: loud, description: "first" });
   const id = stringAt(answer, "data", "secretCreate", "id");
   const fields = "id name description createdAt updatedAt";
@@ -81,7 +81,7 @@ test("secretDelete frees the name", async () => {
   expectAnswer(await create({ name, value: "two" }), 200, { data: { secretCreate: { name } } });
 });
 
-test("nothing in the data folder but the store holds a secret's value or the API key", async () => {
+test("no file in the data folder except the store contains a secret's value or the API key", async () => {
   await create({ name: freshName("secret"), value: loud });
   await rig.rest("GET", `/nosuch?api_key=${rig.service().apiKey}`);
   const files = await readdir(rig.folder);

@@ -32,7 +32,7 @@ describe("a template in use", () => {
     expectAnswer(await rig.rest("GET", `/templates/${id}`), 200);
   });
 
-  test("stays in use until the release is over to the millisecond, and says how long that is", async () => {
+  test("stays in use until the exact end of the release, and reports the rest", async () => {
     const { id, name } = await justLetGo();
     expect(messageOf(await deleteByName(name))).toMatch(/still in use.* 0 s ago.* in 120 s/);
     await rig.clock.advance(119_999);
@@ -62,14 +62,14 @@ describe("a template in use", () => {
     expect(messageOf(await rig.rest("DELETE", `/templates/${id}`))).toContain("in 120 s");
   });
 
-  test("is in use again when a new endpoint takes it during the release", async () => {
+  test("is in use again if a new endpoint uses it during the release", async () => {
     const { id } = await justLetGo();
     await rig.endpoint(id, { name: "newcomer" });
     await rig.clock.advance(120_000);
     expect(messageOf(await rig.rest("DELETE", `/templates/${id}`))).toContain('endpoint "newcomer"');
   });
 
-  test("keeps its release over a restart of the service", async () => {
+  test("keeps its release across a restart of the service", async () => {
     const { id } = await justLetGo();
     await rig.clock.advance(60_000);
     await rig.restart();
@@ -78,14 +78,14 @@ describe("a template in use", () => {
     expectAnswer(await rig.rest("DELETE", `/templates/${id}`), 204);
   });
 
-  test("keeps its name taken until it is deleted", async () => {
+  test("keeps its name reserved until it is deleted", async () => {
     const { name } = await justLetGo();
     const answer = await rig.rest("POST", "/templates", { name, imageName: "x:1" });
     expectAnswer(answer, 400);
     expect(stringAt(answer, "message")).toContain("must be unique");
   });
 
-  test("an endpoint update that keeps the template is no last use", async () => {
+  test("an endpoint update that keeps the template is not its last use", async () => {
     const id = await rig.template();
     const endpoint = await rig.endpoint(id);
     await rig.rest("PATCH", `/endpoints/${endpoint}`, { idleTimeout: 9, templateId: id });
@@ -93,6 +93,6 @@ describe("a template in use", () => {
   });
 });
 
-test("a template that no endpoint ever used can be deleted at once", async () => {
+test("a template that no endpoint used can be deleted immediately", async () => {
   expectAnswer(await rig.rest("DELETE", `/templates/${await rig.template()}`), 204);
 });

@@ -6,7 +6,7 @@ import { useService } from "./service-rig";
 const echo = fileURLToPath(new URL("../../../conformance/handlers/echo.mjs", import.meta.url));
 const rig = await useService({ images: { "acme/echo:1": echo } });
 
-test("includeWorkers adds the workers that run, and the plain record has none", async () => {
+test("includeWorkers adds the running workers; the plain record contains none", async () => {
   const template = await rig.template({ imageName: "acme/echo:1" });
   const id = await rig.endpoint(template, { workersMin: 1, workersMax: 1 });
   const answer = await askUntil(

@@ -44,13 +44,13 @@ const names = (database: Database): string[] =>
     .map(({ name }) => name);
 
 describe("a data folder", () => {
-  test("is refused while a service has it, with the folder and the process in the message", () => {
+  test("is rejected while a service uses it, with folder and process in the message", () => {
     openHere();
     expect(openHere).toThrow(StartError);
     expect(openHere).toThrow(`the data folder ${folder} is in use by another local service (process ${process.pid})`);
   });
 
-  test("is free again once the store is closed, also after a refused try", () => {
+  test("is free again once the store is closed, also after a rejected attempt", () => {
     const first = openHere();
     expect(openHere).toThrow(StartError);
     insert(first, "kept");
@@ -58,17 +58,17 @@ describe("a data folder", () => {
     expect(names(openHere())).toEqual(["kept"]);
   });
 
-  test("is made for its owner only", () => {
+  test("is created for its owner only", () => {
     openHere();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  test("keeps itself out of the repository that it may lie in, for it holds the key", () => {
+  test("excludes itself from the surrounding repository, because it contains the key", () => {
     openHere();
     expect(readFileSync(join(folder, ".gitignore"), "utf8")).toBe("*\n");
   });
 
-  test("keeps a .gitignore of its owner", () => {
+  test("keeps an existing .gitignore", () => {
     openHere().close();
     writeFileSync(join(folder, ".gitignore"), "*\n!notes.md\n");
     openHere();
@@ -78,7 +78,7 @@ describe("a data folder", () => {
   test.each([
     [99, /newer release \(store version 99, this one supports 14\); use that release or another folder/],
     [13, /development version \(store version 13, this release supports 14\); choose a new folder with --data/],
-  ])("of version %i is refused, left unlocked and not changed", (version, message) => {
+  ])("of version %i is rejected, unlocked and not changed", (version, message) => {
     openHere().close();
     const connection = openHere();
     connection.prepare(`PRAGMA user_version = ${version}`).run();
@@ -90,14 +90,14 @@ describe("a data folder", () => {
     ).toBe(version);
   });
 
-  test("whose store is damaged is refused with a way out, and left unlocked", () => {
+  test("with a damaged store is rejected with a remedy, and unlocked", () => {
     openHere().close();
     writeFileSync(join(folder, "service.db"), "this is no database, but long enough to be read as one".repeat(20));
     expect(openHere).toThrow(/the store in .*: cannot be read .*; keep the folder, .*restore a backup/);
     expect(openHere).toThrow(/cannot be read/);
   });
 
-  test("that has a write-ahead log without the store is refused, and the log is kept", () => {
+  test("with a write-ahead log but no store is rejected, and the log is kept", () => {
     mkdirSync(folder);
     writeFileSync(join(folder, "service.db-wal"), "changes");
     expect(openHere).toThrow(/service\.db is missing beside .*; restore all files of the folder from one backup/);
@@ -113,7 +113,7 @@ describe("a data folder", () => {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
-  test("with files of somebody else is refused and not changed", () => {
+  test("with unrelated files is rejected and not changed", () => {
     mkdirSync(folder, { mode: 0o755 });
     for (const name of ["package.json", "README.md", "src", "a.ts", "service.ts"])
       writeFileSync(join(folder, name), "");
@@ -124,7 +124,7 @@ describe("a data folder", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o755);
   });
 
-  test("whose store another program locks makes a change wait for a moment", () => {
+  test("whose store another program locks delays a change for a moment", () => {
     const database = openHere();
     const other = join(folder, "..", "other");
     mkdirSync(other);
@@ -141,7 +141,7 @@ describe("a data folder", () => {
 });
 
 describe("a transaction", () => {
-  test("that throws leaves nothing, and its followers never run", () => {
+  test("that throws changes nothing and runs no callbacks", () => {
     const database = openHere();
     const followed: string[] = [];
     expect(() =>
@@ -162,7 +162,7 @@ describe("a transaction", () => {
     ["SQLITE_READONLY_DBMOVED", 503, "data folder is read-only:"],
     ["SQLITE_BUSY", 503, "store is locked: another program uses"],
   ])(
-    "that fails with %s is a %i with the reason, which is reported once until something is written",
+    "that fails with %s is a %i with the reason, reported once until the next successful write",
     (code, status, text) => {
       const faults: string[] = [];
       const database = openDatabase(folder, { ofFollower: () => undefined, ofDisk: (fault) => faults.push(fault) });
@@ -179,7 +179,7 @@ describe("a transaction", () => {
     },
   );
 
-  test("that is committed stays so when a follower fails, which is reported, and the other followers run", () => {
+  test("that is committed stays committed if a callback fails, which is reported, and the other callbacks run", () => {
     const faults: unknown[] = [];
     const database = openDatabase(folder, { ofFollower: (error) => faults.push(error), ofDisk: () => undefined });
     open.push(database);
@@ -199,7 +199,7 @@ describe("a transaction", () => {
     ]);
   });
 
-  test("inside another one is part of it, and followers wait for the outer commit", () => {
+  test("inside another one is part of it, and callbacks wait for the outer commit", () => {
     const database = openHere();
     const seen: string[] = [];
     const result = database.transaction(() => {
@@ -215,13 +215,13 @@ describe("a transaction", () => {
     expect(seen).toEqual(["outer goes on", "after: inner,outer"]);
   });
 
-  test("may be opened by a follower", () => {
+  test("may be opened by a callback", () => {
     const database = openHere();
     database.transaction(() => database.afterCommit(() => database.transaction(() => insert(database, "later"))));
     expect(names(database)).toEqual(["later"]);
   });
 
-  test("outside of one, a follower runs at once", () => {
+  test("without one, a callback runs immediately", () => {
     const seen: string[] = [];
     openHere().afterCommit(() => seen.push("now"));
     expect(seen).toEqual(["now"]);
@@ -229,7 +229,7 @@ describe("a transaction", () => {
 });
 
 describe("statements", () => {
-  test("take null and bytes on their own, and answer undefined for no row", () => {
+  test("accept null and bytes, and return undefined for no row", () => {
     const database = openHere();
     const typeOf = database.query("SELECT typeof(?) AS type", z.object({ type: z.string() }));
     expect(typeOf.get(null)).toEqual({ type: "null" });
@@ -237,7 +237,7 @@ describe("statements", () => {
     expect(database.query("SELECT 1 WHERE 0", z.unknown()).get()).toBeUndefined();
   });
 
-  test("keep references between tables whole", () => {
+  test("enforce references between tables", () => {
     const database = openHere();
     const orphan = database.prepare(
       "INSERT INTO endpoints (id, name, template_id, version, content, created_at) VALUES ('e', 'e', 'nosuch', 1, '{}', 0)",
@@ -246,7 +246,7 @@ describe("statements", () => {
   });
 });
 
-test("after the close, nothing is read or written any more, and each try is an ordinary error", () => {
+test("fail with an ordinary error after the close", () => {
   const database = openHere();
   const insertion = database.prepare(
     "INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES ('late', 'late', 'v', 0, 0)",

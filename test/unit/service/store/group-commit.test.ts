@@ -9,7 +9,7 @@ function rigOf() {
   return { ...rig, add };
 }
 
-test("a failing work fails alone: the others of its transaction are durable", async () => {
+test("a failing task fails alone, and the others of its transaction are durable", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const [first, last] = [newJob(), newJob()];
   const works = [
@@ -24,7 +24,7 @@ test("a failing work fails alone: the others of its transaction are durable", as
   expect([store.find(first.id)?.job.status, store.find(last.id)?.job.status]).toEqual(["IN_QUEUE", "IN_QUEUE"]);
 });
 
-test("a failing work leaves nothing of itself behind", async () => {
+test("a failing task leaves no changes behind", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const job = newJob();
   const work = groupCommit.commit(() => {
@@ -35,7 +35,7 @@ test("a failing work leaves nothing of itself behind", async () => {
   expect(store.find(job.id)).toBeUndefined();
 });
 
-test("what comes in one turn is one transaction, in its order", async () => {
+test("tasks of one turn are one transaction, in order", async () => {
   const { groupCommit, database, add, newJob } = rigOf();
   let transactions = 0;
   const { transaction } = database;
@@ -57,7 +57,7 @@ test("what comes in one turn is one transaction, in its order", async () => {
   expect(told).toEqual(made.map(({ id }) => id));
 });
 
-test("memory hears of a change only after it is durable, and before the caller", async () => {
+test("memory is updated after a change is durable, and before the caller continues", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const job = newJob();
   const order: string[] = [];
@@ -70,7 +70,7 @@ test("memory hears of a change only after it is durable, and before the caller",
   expect(order).toEqual(["memory", "caller"]);
 });
 
-test("its close commits at once what waits and refuses what comes later", async () => {
+test("closing commits pending tasks immediately and rejects later ones", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const job = newJob();
   void groupCommit.commit(() => add(job));
@@ -79,7 +79,7 @@ test("its close commits at once what waits and refuses what comes later", async 
   await expect(groupCommit.commit(() => store.remove(1))).rejects.toThrow("stopping");
 });
 
-test("a change of memory is undone when its transaction fails, the last one first", async () => {
+test("memory changes are undone in reverse order if the transaction fails", async () => {
   const { groupCommit } = rigOf();
   const memory = ["before"];
   const set = (value: string) => {
@@ -98,7 +98,7 @@ test("a change of memory is undone when its transaction fails, the last one firs
   expect(memory).toEqual(["before", "kept"]);
 });
 
-test("large works are spread over several transactions", async () => {
+test("large tasks are spread over several transactions", async () => {
   const { groupCommit, database } = rigOf();
   let transactions = 0;
   const { transaction } = database;

@@ -35,7 +35,7 @@ const planOf = (sql: string): string[] =>
     .map(({ detail }) => detail);
 
 describe("the statements of the job path", () => {
-  test("sort nothing, and go through no table or index but that of the live jobs, and the counters once", () => {
+  test("sort nothing and scan no table or index except that of live jobs, and the counters once", () => {
     const steps = statements.flatMap((sql) => planOf(sql).map((detail) => `${detail}   <- ${sql}`));
     const costly = steps.filter((detail) =>
       /TEMP B-TREE|^SCAN (?!found|job_counters|jobs USING (COVERING )?INDEX jobs_live)/.test(detail),
@@ -53,13 +53,13 @@ describe("the statements of the job path", () => {
     ["the jobs of a start", /has_output.*WHERE finished_at IS NULL/s, "jobs_live"],
     ["a record", /WHERE id = \?/, "(id=?)"],
     ["the endpoints that have jobs", /RECURSIVE/, "jobs_by_endpoint (endpoint_id>?)"],
-  ])("%s goes by its index", (_what, pattern, index) => {
+  ])("%s uses its index", (_what, pattern, index) => {
     const found = statements.filter((sql) => pattern.test(sql));
     expect(found).toHaveLength(1);
     expect(planOf(found[0] ?? "").join("\n")).toContain(index);
   });
 
-  test("write no output but with a new row and where one is set", () => {
+  test("write outputs only with a new row and where they are set", () => {
     const writing = statements.filter((sql) => /^\s*(INSERT|UPDATE)/.test(sql) && /\boutput\b/.test(sql));
     expect(writing).toEqual([
       expect.stringContaining("INSERT INTO jobs"),

@@ -12,7 +12,7 @@ function backoff() {
 }
 
 describe("the wait before the next worker of an endpoint", () => {
-  test("is none where none failed", () => {
+  test("is zero without a failure", () => {
     expect(backoff().wait("a")).toBe(0);
   });
 
@@ -34,14 +34,14 @@ describe("the wait before the next worker of an endpoint", () => {
     expect(wait("a")).toBe(200);
   });
 
-  test("is each endpoint's own", () => {
+  test("is separate for each endpoint", () => {
     const { starts, wait } = backoff();
     for (const _ of [1, 2, 3]) starts.failed("a", false);
     starts.failed("b", false);
     expect([wait("a"), wait("b")]).toEqual([400, 100]);
   });
 
-  test("begins anew when it is forgotten", () => {
+  test("is reset when the endpoint is forgotten", () => {
     const { starts, wait } = backoff();
     for (const _ of [1, 2, 3]) starts.failed("a", true);
     starts.forget("a");
@@ -50,7 +50,7 @@ describe("the wait before the next worker of an endpoint", () => {
     expect(wait("a")).toBe(100);
   });
 
-  test("only starts that failed one after the other are counted as such", () => {
+  test("counts only consecutive failures", () => {
     const { starts } = backoff();
     expect([true, true, false, true].map((starting) => starts.failed("a", starting))).toEqual([1, 2, 0, 1]);
   });

@@ -20,11 +20,11 @@ test.each([
   ["a 'b", "quote (') that is not closed"],
   ['a "b', 'quote (") that is not closed'],
   ["a\\", "ends with a backslash"],
-])("refuses %j and says why", (line, why) => {
+])("rejects %j with the reason", (line, why) => {
   expect(() => splitCommandLine(line)).toThrow(why);
 });
 
-test("any words come back from their quoted form", () => {
+test("quoting and splitting are inverse for any words", () => {
   const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
   fc.assert(
     fc.property(fc.array(fc.string()), (words) => {

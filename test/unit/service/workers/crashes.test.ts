@@ -14,27 +14,27 @@ beforeEach(async () => {
 const pidOf = async (on: Jobs): Promise<number> =>
   z.number().parse((await on.reaches(await on.run({ do: "pid" })))["output"]);
 
-test("a job whose worker is killed is queued again and completes with the next one", async () => {
+test("a job whose worker is killed is requeued and completes with the next one", async () => {
   const job = await jobs.reaches(await jobs.run({ do: "crashOnce", file: scratchFile() }));
   expect(job).toMatchObject({ status: "COMPLETED", output: "second time", retries: 1 });
   expect((await jobs.health()).jobs).toMatchObject({ completed: 1, failed: 0, retried: 1 });
 });
 
-test("a job whose workers crash three times is FAILED with how they ended and the last lines of stderr", async () => {
+test("a job whose workers crash three times is FAILED with the causes and the last lines of stderr", async () => {
   const job = await jobs.reaches(await jobs.run({ do: "crash" }));
   expect(job).toMatchObject({ status: "FAILED", retries: 2 });
   expect(job["error"]).toMatch(/ended with exit code 3 while it ran the job[^\n]*\nlast words/);
   expect((await jobs.health()).jobs).toMatchObject({ completed: 0, failed: 1, retried: 2 });
 });
 
-test("/retry gives a crashed job its chances again", async () => {
+test("/retry resets the crash count of a job", async () => {
   const id = await jobs.run({ do: "crash" });
   await jobs.reaches(id, "FAILED");
   expect((await jobs.call("POST", `/retry/${id}`)).json).toEqual({ id, status: "IN_QUEUE" });
   expect(await jobs.reaches(id, "FAILED")).toMatchObject({ retries: 5 });
 });
 
-test("an idle worker that dies is replaced only when there is something to do", async () => {
+test("an idle worker that dies is replaced only if there is a job", async () => {
   const pid = await pidOf(jobs);
   process.kill(pid, "SIGKILL");
   await expect.poll(() => isAlive(pid), { interval: 10 }).toBe(false);
@@ -46,7 +46,7 @@ test("an idle worker that dies is replaced only when there is something to do", 
   expect(await pidOf(jobs)).not.toBe(pid);
 });
 
-test("what a worker started ends with it", async () => {
+test("child processes of a worker end with it", async () => {
   const file = scratchFile();
   const command = `"${process.execPath}" -e "require('child_process').spawn(process.execPath, ['${program("stays.mjs")}', '${file}']); setInterval(() => {}, 1000)"`;
   const other = await useJobRig({ images: { parent: command }, timings: shortTimings });
@@ -65,7 +65,7 @@ test("what a worker started ends with it", async () => {
   await expect.poll(() => isAlive(child()), { interval: 10 }).toBe(false);
 });
 
-test("the next worker waits after each crash, twice as long as after the last, and counts as throttled meanwhile", async () => {
+test("the wait before the next worker doubles with each crash and counts as throttled", async () => {
   const clock = new LeapingClock();
   const startBackoff = 600_000;
   const timings = { ...shortTimings, startBackoff, startBackoffMax: 10 * startBackoff };

@@ -66,7 +66,7 @@ test.each([
   expect(notes).toEqual([expect.stringContaining("containerDiskInGb has no effect")]);
 });
 
-test("a full disk is no reason to drop the size limit", async () => {
+test("a full disk does not remove the size limit", async () => {
   const { creates, run } = await useEngine({ status: 500, message: "mkdir /var/lib/docker: disk quota exceeded" });
   await expect(run()).resolves.toMatchObject({ clean: false });
   expect(creates).toEqual([true]);

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { handlerFileOf, sourceFileOf } from "../../../../service/workers/handler-files";
 
-test("the handler file of an image is its command when that is a file alone", () => {
+test("the handler file of an image is its command if that is a single file", () => {
   const images = { "a:1": "/h/a.mjs", b: "/h/b.ts", c: "node c.mjs", d: "'", e: "python3" };
   expect(["a:1", "b:7", "c", "d", "e", "f"].map((image) => handlerFileOf(images, image))).toEqual([
     "/h/a.mjs",
@@ -23,11 +23,11 @@ test("the source file of an image is its handler, or the first source file in it
   ]);
 });
 
-test("an image that is named like a property of every object has no handler file", () => {
+test("an image named like a built-in property has no handler file", () => {
   for (const image of ["constructor", "toString:1", "__proto__"]) expect(handlerFileOf({}, image)).toBeUndefined();
 });
 
-test("an image name of a million characters is read in a moment", () => {
+test("an image name of a million characters is parsed immediately", () => {
   const started = performance.now();
   for (const mark of ["@", ":"]) handlerFileOf({ a: "b" }, `${mark.repeat(1_000_000)}/a`);
   expect(performance.now() - started).toBeLessThan(1000);

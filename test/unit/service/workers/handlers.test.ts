@@ -12,7 +12,7 @@ beforeEach(async () => {
 const ended = async (input: object, more: object = {}) => jobs.reaches(await jobs.run(input, more));
 
 describe("a handler file's default export", () => {
-  test("gets the job and answers its output", async () => {
+  test("receives the job, and its return value is the output", async () => {
     const s3Config = { bucketName: "b", objectPath: "clients/send/more" };
     const id = await jobs.run({ do: "echo", a: [1, null, "é"] }, { s3Config });
     expect(await jobs.reaches(id)).toMatchObject({
@@ -21,7 +21,7 @@ describe("a handler file's default export", () => {
     });
   });
 
-  test("fails the job with message and stack when it throws", async () => {
+  test("fails the job with message and stack trace if it throws", async () => {
     const job = await ended({ do: "throw" });
     expect(job).toMatchObject({
       status: "FAILED",
@@ -30,7 +30,7 @@ describe("a handler file's default export", () => {
     expect(job).not.toHaveProperty("output");
   });
 
-  test("fails the job when it answers {error}", async () => {
+  test("fails the job if it returns {error}", async () => {
     expect(await ended({ do: "error" })).toMatchObject({
       status: "FAILED",
       error: "failed in order",
@@ -38,18 +38,18 @@ describe("a handler file's default export", () => {
     });
   });
 
-  test("fails the job when its output is not a JSON value", async () => {
+  test("fails the job if its output is not a JSON value", async () => {
     expect(await ended({ do: "circle" })).toMatchObject({
       status: "FAILED",
       error: expect.stringContaining("not a JSON value"),
     });
   });
 
-  test("may answer nothing", async () => {
+  test("may return nothing", async () => {
     expect(await ended({ do: "nothing" })).toMatchObject({ status: "COMPLETED", output: null });
   });
 
-  test("gets a new worker after {refresh_worker: true}", async () => {
+  test("is restarted in a new worker after {refresh_worker: true}", async () => {
     const refreshed = await ended({ do: "refresh" });
     expect(refreshed).toMatchObject({ status: "COMPLETED", output: { pid: expect.any(Number) } });
     expect(refreshed["output"]).not.toHaveProperty("refresh_worker");
@@ -62,28 +62,28 @@ describe("a generator in TypeScript", () => {
     jobs = await rig.endpoint("counting");
   });
 
-  test("streams what it yields, and its output is the list", async () => {
+  test("streams its chunks, and its output is their list", async () => {
     const id = await jobs.run({ to: 3 });
     expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: [1, 2, 3] });
     expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: 1 }, { output: 2 }, { output: 3 }]);
   });
 
-  test("keeps what it yielded before it threw", async () => {
+  test("keeps the chunks yielded before it threw", async () => {
     const id = await jobs.run({ to: 3, failAt: 3 });
     expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("failed at 3") });
     expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: 1 }, { output: 2 }]);
   });
 });
 
-describe("a job fails with a text that helps", () => {
-  test("when its handler file has no default export", async () => {
+describe("a job fails with a helpful message", () => {
+  test("if its handler file has no default export", async () => {
     jobs = await rig.endpoint("no-default");
     const { status, error } = await ended({});
     expect(status).toBe("FAILED");
     for (const part of ["no default export that is a function", "no-default.mjs"]) expect(error).toContain(part);
   });
 
-  test("when its command does not exist, or ends before it asks for a job", async () => {
+  test("if its command does not exist, or ends before it requests a job", async () => {
     const other = await useJobRig({
       images: {
         absent: "no-such-command-here --x",
@@ -102,8 +102,8 @@ describe("a job fails with a text that helps", () => {
   });
 });
 
-describe("a handler that writes to the pipe of its worker", () => {
-  test("ends no other job than its own, and gets no second one", async () => {
+describe("a handler that writes to its worker's pipe", () => {
+  test("cannot end another job or receive a second one", async () => {
     const lines = ['{"ready":true}', '{"id":"nobody","output":1}', '{"id":5,"chunk":1}', '{"stop":"nobody"}'];
     const file = scratchFile();
     const ids = [await jobs.run({ do: "write", lines, file }), await jobs.run({ do: "wait", ms: 0 })];

@@ -16,43 +16,43 @@ const commandOf = (images: Record<string, string>, image: string, dockerArgs = "
 };
 
 describe("the command of an image", () => {
-  test("is the one of the exact name before the one of the name without tag", () => {
+  test("is the one for the exact name before the one for the name without tag", () => {
     const images = { "acme/chat": "old", "acme/chat:2": "new" };
     expect(commandOf(images, "acme/chat:2")).toEqual(["new"]);
     expect(commandOf(images, "acme/chat:1")).toEqual(["old"]);
     expect(commandOf(images, "acme/chat@sha256:abc")).toEqual(["old"]);
   });
 
-  test("takes a registry's port for no tag", () => {
+  test("does not mistake a registry's port for a tag", () => {
     expect(commandOf({ "localhost:5000/chat": "run" }, "localhost:5000/chat:1")).toEqual(["run"]);
     expect(commandOf({ localhost: "wrong" }, "localhost:5000/chat")).toContain("has no command");
   });
 
-  test("gets the template's dockerArgs as arguments", () => {
+  test("receives the template's dockerArgs as arguments", () => {
     expect(commandOf({ x: "python3 -u handler.py" }, "x", "--model 'a b'")).toEqual([
       ...["python3", "-u", "handler.py", "--model", "a b"],
     ]);
   });
 
-  test("is the small Node worker for a handler file alone", () => {
+  test("is the small Node worker for a single handler file", () => {
     const command = commandOf({ x: quoted }, "x", "--fast");
     expect(command.at(0)).toBe(process.execPath);
     expect(command.slice(-3)).toEqual([expect.stringContaining("node-host"), handler, "--fast"]);
   });
 
-  test("has a channel of its own for a handler file, and HTTP for every other program", () => {
+  test("has its own channel for a handler file, and HTTP for every other program", () => {
     expect(resolveCommand({ x: quoted }, "x", "")).toMatchObject({ channel: true });
     expect(resolveCommand({ x: `node ${quoted}` }, "x", "")).toMatchObject({ channel: false });
   });
 });
 
-describe("an image that runs nothing here is told with", () => {
-  test("the name, the option that helps and the images that run", () => {
+describe("an image without a command is reported with", () => {
+  test("its name, the option to set and the images that run", () => {
     const error = commandOf({ "acme/echo": "x" }, "acme/none:1");
     for (const part of ["acme/none:1", "--image acme/none:1=COMMAND", "acme/echo"]) expect(error).toContain(part);
   });
 
-  test("the handler file that does not exist", () => {
+  test("a missing handler file", () => {
     expect(commandOf({ x: join(folder, "absent.mjs") }, "x")).toContain(
       `${join(folder, "absent.mjs")} of the image "x" does not exist`,
     );

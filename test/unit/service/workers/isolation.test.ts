@@ -13,7 +13,7 @@ afterAll(() => {
   delete process.env[planted];
 });
 
-test("a worker has its own environment and nothing else of this machine's", async () => {
+test("a worker has only its own environment, and nothing of this machine's", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint(
     "tool",
@@ -35,7 +35,7 @@ test("a worker has its own environment and nothing else of this machine's", asyn
   expect(seen["HOME"]).toContain(rig.dataFolder);
 });
 
-test("a worker's token is not the user's key, and opens nothing but its endpoint's channel", async () => {
+test("a worker's token is not the user's key, and opens only its endpoint's channel", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const [jobs, other] = [await rig.endpoint("tool"), await rig.endpoint("tool")];
   const seen = env.parse((await jobs.reaches(await jobs.run({ do: "env" })))["output"]);
@@ -58,7 +58,7 @@ test("dockerArgs are the worker's arguments", async () => {
   expect((await jobs.reaches(await jobs.run({ do: "args" })))["output"]).toEqual(["--model", "a b"]);
 });
 
-test("dockerEntrypoint and startScript are kept and run nothing", async () => {
+test("dockerEntrypoint and startScript are stored and run nothing", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"] });
   const templates = async () =>
@@ -70,7 +70,7 @@ test("dockerEntrypoint and startScript are kept and run nothing", async () => {
   expect(await jobs.reaches(await jobs.run({ do: "args" }))).toMatchObject({ status: "COMPLETED", output: [] });
 });
 
-test("what workers print is in the endpoint's log, without secret values", async () => {
+test("the output of workers is in the endpoint's log, without secret values", async () => {
   // Jobs are told it and answer with it, so that the store has it; the log must not.
   giveAway("s3cr3t-value");
   const rig = await useJobRig({ images, timings: shortTimings });
@@ -86,7 +86,7 @@ test("what workers print is in the endpoint's log, without secret values", async
   expect(log).not.toContain("s3cr3t-value");
 });
 
-test("a variable that no process can have lets the jobs wait and is named without its value, and the service goes on", async () => {
+test("an invalid variable keeps jobs queued and is named without its value, and the service continues", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool", {}, { env: { BAD: "opensesame\0b" } });
   const id = await jobs.run({});

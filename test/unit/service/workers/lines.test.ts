@@ -13,13 +13,13 @@ async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
   return lines;
 }
 
-test("lines are told whole, however they are cut on the way, the last one also without a newline", async () => {
+test("lines are reported complete, however they are cut, and the last one also without a newline", async () => {
   expect(await linesOf("one\ntw", "o\r\n", "\nthree")).toEqual(["one", "two", "", "three"]);
   const umlaut = Buffer.from("grün\n");
   expect(await linesOf(umlaut.subarray(0, 3), umlaut.subarray(3))).toEqual(["grün"]);
 });
 
-test("a line that never ends is told cut while it still runs, and what follows it is told again", async () => {
+test("an endless line is reported truncated while it continues, and later lines are reported as usual", async () => {
   const stream = new PassThrough({ highWaterMark: 1 << 26 });
   const lines: string[] = [];
   const done = readLines(stream, (line) => lines.push(line));
@@ -31,6 +31,6 @@ test("a line that never ends is told cut while it still runs, and what follows i
   expect(lines.slice(1)).toEqual(["next"]);
 });
 
-test("a line of exactly the longest length is told whole", async () => {
+test("a line of exactly the maximum length is reported complete", async () => {
   expect(await linesOf(`${"y".repeat(longestLine)}\n`)).toEqual(["y".repeat(longestLine)]);
 });

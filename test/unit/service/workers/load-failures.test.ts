@@ -54,7 +54,7 @@ const failures = [
   },
 ];
 
-describe("file, line and caret are in the worker's log, the job's error and /health of a handler with", () => {
+describe("the worker's log, the job's error and /health contain file, line and caret for a handler with", () => {
   test.each(failures)("$name", async ({ files, at, caretAt, error }) => {
     const folder = mkdtempSync(join(tmpdir(), "load-failures-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -30,7 +30,7 @@ function write(from: number, to: number): string[] {
   return lines;
 }
 
-test("a log that is not there yet has no lines, and its first one is told when it comes", async () => {
+test("a missing log has no lines, and its first line is reported later", async () => {
   expect(await tail.last(10)).toEqual([]);
   expect(await tail.more()).toEqual([]);
   expect(await tail.more()).toEqual(write(0, 0));
@@ -38,19 +38,19 @@ test("a log that is not there yet has no lines, and its first one is told when i
   expect(await tail.more()).toEqual(lines);
 });
 
-test("the last lines reach back into the older files, and no further than asked", async () => {
+test("the last lines reach back into older files, and no further than requested", async () => {
   const lines = write(0, 8);
   expect(await tail.last(5)).toEqual(lines.slice(-5));
 });
 
-test("a log whose newest file is not begun yet is told once", async () => {
+test("a log without its newest file is reported once", async () => {
   writeFileSync(`${file}.1`, "old\n");
   expect(await tail.last(10)).toEqual(["old"]);
   const lines = write(0, 1);
   expect(await tail.more()).toEqual(lines);
 });
 
-test("no lines of the past are told when none are wanted, and all that follow are", async () => {
+test("zero past lines are followed by all new ones", async () => {
   write(0, 2);
   expect(await tail.last(0)).toEqual([]);
   const lines = write(2, 4);
@@ -58,7 +58,7 @@ test("no lines of the past are told when none are wanted, and all that follow ar
 });
 
 test.each([1, 2, 4, 6])(
-  "nothing is lost or told twice when the file moves on between looks (%i lines a look)",
+  "nothing is lost or repeated when the file rotates between reads (%i lines a read)",
   async (step) => {
     const told = await tail.last(10);
     const written: string[] = [];
@@ -70,7 +70,7 @@ test.each([1, 2, 4, 6])(
   },
 );
 
-test("a log that moved on further than its files reach goes on with the oldest that is left", async () => {
+test("a log that rotated beyond its files continues with the oldest line left", async () => {
   write(0, 1);
   await tail.last(1);
   const lines = write(1, 31);
@@ -81,7 +81,7 @@ test("a log that moved on further than its files reach goes on with the oldest t
   expect(told).toEqual([...lines.slice(0, 2), ...lines.slice(-left)]);
 });
 
-test("a line is told when it is whole, or when its file is over", async () => {
+test("a line is reported once it is complete or its file ends", async () => {
   writeFileSync(file, "whole\nbeg");
   expect([await tail.last(5), tail.rest()]).toEqual([["whole"], "beg"]);
   appendFileSync(file, "un\nhal");

@@ -13,7 +13,7 @@ function folderOf(): string {
   return folder;
 }
 
-test("lines are in the file in their order at the end of the turn, readable for its owner only", async () => {
+test("lines are in the file in order at the end of the turn, readable by its owner only", async () => {
   const file = join(folderOf(), "logs", "a.log");
   const log = createLogFile(file);
   for (let at = 0; at < 1000; at++) log.write(`line ${at}`);
@@ -24,7 +24,7 @@ test("lines are in the file in their order at the end of the turn, readable for 
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a full file is kept as .1 and .2, and no more are kept", async () => {
+test("a full file is kept as .1 and .2, and no others are kept", async () => {
   const folder = folderOf();
   const log = createLogFile(join(folder, "a.log"), 100);
   for (const letter of "abcdefg") {
@@ -36,7 +36,7 @@ test("a full file is kept as .1 and .2, and no more are kept", async () => {
   expect(["a.log", "a.log.1", "a.log.2"].map(first)).toEqual(["g", "f", "e"]);
 });
 
-test("a log goes on where an earlier service ended", () => {
+test("a log continues an earlier service's file", () => {
   const file = join(folderOf(), "a.log");
   for (const line of ["first", "second"]) {
     const log = createLogFile(file);
@@ -46,7 +46,7 @@ test("a log goes on where an earlier service ended", () => {
   expect(readFileSync(file, "utf8")).toBe("first\nsecond\n");
 });
 
-test("a log that cannot be written is no error", () => {
+test("an unwritable log is not an error", () => {
   const file = join(folderOf(), "a.log");
   symlinkSync("/dev/full", file);
   const log = createLogFile(file);
@@ -55,7 +55,7 @@ test("a log that cannot be written is no error", () => {
   expect(statSync(file).isCharacterDevice()).toBe(true);
 });
 
-test("removing takes the older files too", async () => {
+test("removal includes the older files", async () => {
   const folder = folderOf();
   const log = createLogFile(join(folder, "a.log"), 10);
   for (let at = 0; at < 5; at++) {
@@ -66,12 +66,12 @@ test("removing takes the older files too", async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("secret values are cut out whole, also where one holds another", () => {
+test("secret values are redacted completely, also if one contains another", () => {
   const redact = createRedaction(["hunter2", "hunter2-long", "ab"]);
   expect(redact("x hunter2-long y hunter2 z ab")).toBe("x [secret] y [secret] z ab");
 });
 
-test("each line of a secret value that spans lines is cut out", () => {
+test("each line of a multi-line secret value is redacted", () => {
   const redact = createRedaction(["-----BEGIN KEY-----\nMIIEvQIBADAN\nend\n-----END KEY-----"]);
   expect(redact("key: MIIEvQIBADAN.")).toBe("key: [secret].");
   expect(redact("the end")).toBe("the end");

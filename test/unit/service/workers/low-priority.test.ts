@@ -74,7 +74,7 @@ function planOf({ rules, workers, jobs }: Situation, looksAt: (job: SomeJob) => 
   return planWorkers(rules, scalingState(pressing, alive, now, defaultTimings));
 }
 
-test("jobs of low priority change no plan: with them as many workers are wanted as without them", () => {
+test("jobs of low priority do not change the number of workers", () => {
   fc.assert(
     fc.property(situations, (situation) => {
       const without = planOf(situation, ({ lowPriority }) => !lowPriority);
@@ -84,7 +84,7 @@ test("jobs of low priority change no plan: with them as many workers are wanted 
   );
 });
 
-test("jobs of low priority alone start nothing but workersMin", () => {
+test("jobs of low priority alone start only workersMin", () => {
   fc.assert(
     fc.property(situations, ({ rules, workers, jobs }) => {
       const low = jobs.map((job) => ({ ...job, lowPriority: true }));
@@ -96,7 +96,7 @@ test("jobs of low priority alone start nothing but workersMin", () => {
   );
 });
 
-test("jobs that workers elsewhere run start no worker here", () => {
+test("jobs of remote workers start no worker here", () => {
   const rules = {
     workersMin: 0,
     workersMax: 3,
@@ -109,7 +109,7 @@ test("jobs that workers elsewhere run start no worker here", () => {
   expect(planOf({ rules, workers: [], jobs }, () => true)).toMatchObject({ start: 0 });
 });
 
-test("a job that waits behind one of low priority starts a worker: it does not wait for its end", () => {
+test("a job queued behind one of low priority starts a worker instead of waiting", () => {
   const rules = {
     workersMin: 0,
     workersMax: 3,

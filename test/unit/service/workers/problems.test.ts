@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
-test("/health says how the last worker crashed, until one does a job again", async () => {
+test("/health contains the last worker's crash until a worker runs a job again", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool");
   await jobs.reaches(await jobs.run({ do: "crash" }), "FAILED");
@@ -13,7 +13,7 @@ test("/health says how the last worker crashed, until one does a job again", asy
   expect(await jobs.health()).not.toHaveProperty("message");
 });
 
-test("/health says that a worker runs without asking for a job, before it is ended for that", async () => {
+test("/health reports a worker that does not request a job before it is stopped", async () => {
   const silent = { silent: `"${process.execPath}" -e "setInterval(() => {}, 1000)"` };
   const rig = await useJobRig({ images: silent, timings: { ...shortTimings, takeSilence: 50 } });
   const jobs = await rig.endpoint("silent");

@@ -17,7 +17,7 @@ function startProgram(source: string, channel: boolean) {
   return { ...startProcess({ ...program, channel, reaper, clock: systemClock, onLine }), lines };
 }
 
-test("a worker with a channel reads and writes it as its file descriptor 3", async () => {
+test("a worker with a channel reads and writes it as file descriptor 3", async () => {
   const source = `const channel = new net.Socket({ fd: 3 });
     channel.once("data", (question) => channel.end("re: " + question));`;
   const { channel, ended } = startProgram(source, true);
@@ -29,7 +29,7 @@ test("a worker with a channel reads and writes it as its file descriptor 3", asy
   expect(await ended).toMatchObject({ clean: true });
 });
 
-test("what a worker wrote last can be read after its end", async () => {
+test("the last output of a worker is readable after its end", async () => {
   const { channel, ended } = startProgram(`fs.writeSync(3, "last"); process.exit(3)`, true);
   const read: string[] = [];
   channel?.setEncoding("utf8").on("data", (text: string) => read.push(text));
@@ -37,7 +37,7 @@ test("what a worker wrote last can be read after its end", async () => {
   expect(read.join("")).toBe("last");
 });
 
-test("a channel that nobody reads delays no end, and one that breaks is no error", async () => {
+test("an unread channel delays no end, and a broken one is not an error", async () => {
   const { channel, ended, kill } = startProgram(`fs.writeSync(3, "x".repeat(1000)); setInterval(() => {}, 1000)`, true);
   const closed = new Promise((resolve) => channel?.once("close", resolve));
   kill();
@@ -46,7 +46,7 @@ test("a channel that nobody reads delays no end, and one that breaks is no error
   await closed;
 });
 
-test("a worker that the service stops was not ended by a signal of somebody else", async () => {
+test("a worker stopped by the service does not count as ended by another signal", async () => {
   const { ended, stop } = startProgram("setInterval(() => {}, 1000)", false);
   stop(10_000);
   expect(await ended).toMatchObject({ how: "was stopped by the service" });
@@ -59,7 +59,7 @@ test("a worker without a channel has no file descriptor 3", async () => {
   expect([channel, lines]).toEqual([undefined, ["true"]]);
 });
 
-test("a worker gets less of a busy processor than the service", async () => {
+test("a worker has a lower processor priority than the service", async () => {
   const wanted = Math.min(getPriority() + 5, 19);
   // It gets less when it has been started, which it may be ahead of.
   const source = `const end = Date.now() + 10_000;

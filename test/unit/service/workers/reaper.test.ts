@@ -29,19 +29,22 @@ function killedWhen(moment: string, folder: string, file: string, ...args: strin
   return worker;
 }
 
-test.each(["spawned", "told"])("a worker whose service is killed when it was just %s ends too", async (moment) => {
-  const worker = killedWhen(moment, scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
-  expect(worker).toBeGreaterThan(0);
-  await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
-});
+test.each(["spawned", "told"])(
+  "a worker ends with its service if the service is killed when the worker was just %s",
+  async (moment) => {
+    const worker = killedWhen(moment, scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
+    expect(worker).toBeGreaterThan(0);
+    await expect.poll(() => isAlive(worker), { timeout: 20_000 }).toBe(false);
+  },
+);
 
-test("the shell that waits for the service's end ends itself when no worker came", async () => {
+test("the reaper's shell ends itself if no worker was started", async () => {
   const shell = killedWhen("before", scratchFolder(), process.execPath, program("stays.mjs"), scratchFile());
   expect(shell).toBeGreaterThan(0);
   await expect.poll(() => isAlive(shell), { timeout: 20_000 }).toBe(false);
 });
 
-test("the shell's note is there until the worker that it ends is gone, and no longer", async () => {
+test("the shell's note exists exactly as long as the worker that it ends", async () => {
   const folder = scratchFolder();
   const worker = killedWhen("told", folder, process.execPath, program("stays.mjs"), scratchFile());
   for (let left = notes(folder); left.length > 0; left = notes(folder))
@@ -58,7 +61,7 @@ function holdNote(folder: string): { note: string; release(): void } {
   return { note, release: () => void holder.kill("SIGKILL") };
 }
 
-test("a service waits for a shell that is not done yet, not for one that is gone", async () => {
+test("a service waits for a running shell, not for a dead one", async () => {
   const folder = scratchFolder();
   const gone = spawnSync(process.execPath, ["-e", ""]).pid;
   writeFileSync(join(folder, `reaper.${gone}`), "");
@@ -79,7 +82,7 @@ test("a service waits for a shell that is not done yet, not for one that is gone
   expect(notes(folder)).toEqual([]);
 });
 
-test("a service starts no worker while those of a killed one are still ending", async () => {
+test("a service starts no worker while those of a killed service are still ending", async () => {
   const rig = await useJobRig({ images, timings: shortTimings });
   const jobs = await rig.endpoint("tool", { workersMin: 1 });
   await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);

@@ -5,7 +5,7 @@ import { longSecrets } from "../../../support/long-secrets";
 const { pem, jwt, text } = longSecrets();
 const redact = createRedaction([pem, jwt, text, 'quo"ted-4d1f']);
 
-test("a secret is taken out of a worker's line, also as JSON has it", () => {
+test("a secret is redacted in a worker's line, also in JSON", () => {
   for (const secret of [jwt, text, 'quo"ted-4d1f']) {
     expect(redact(`env ${secret}.`)).toBe("env [secret].");
     expect(redact(`env {"A":${JSON.stringify(secret)}}`)).toBe('env {"A":"[secret]"}');
@@ -13,12 +13,12 @@ test("a secret is taken out of a worker's line, also as JSON has it", () => {
   expect(redact(JSON.stringify({ pem }))).toBe('{"pem":"[secret]"}');
 });
 
-test("a secret of many lines is taken out line by line", () => {
+test("a multi-line secret is redacted line by line", () => {
   const lines = pem.trim().split("\n");
   expect(new Set(lines.map(redact))).toEqual(new Set(["[secret]"]));
 });
 
-test("the beginning of a secret that a long line was cut in is taken out", () => {
+test("the beginning of a secret in a truncated line is redacted", () => {
   for (const length of [8, 100, jwt.length - 1]) expect(redact(`env ${jwt.slice(0, length)}…`)).toBe("env [secret]…");
   expect(redact(`${pem.split("\n")[1]?.slice(0, 40)}…`)).toBe("[secret]…");
   expect(redact("an env…")).toBe("an env…");

@@ -36,7 +36,7 @@ const as = (worker: string) => ({
   stops: () => jobs.call("GET", `/job-stop/${worker}?gpu=x`, undefined, token),
 });
 
-test("a worker from elsewhere joins by asking, gets jobs and hands in results", async () => {
+test("a remote worker joins with its first request, receives jobs and sends results", async () => {
   const id = await jobs.run({ a: 1 });
   const answer = await as("far").take("&job_in_progress=0");
   expect(answer.json).toEqual({ id, input: { a: 1 } });
@@ -45,7 +45,7 @@ test("a worker from elsewhere joins by asking, gets jobs and hands in results", 
   expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: [1], workerId: "far" });
 });
 
-test("a worker that a service started and ended, this one or one before it, does not join with its last words", async () => {
+test("a worker that a service started and ended does not join with its last requests", async () => {
   // The one that told the token was ended by workersMax 0.
   const ended = startedHere;
   expect(ended).toMatch(/^local-/);
@@ -58,7 +58,7 @@ test("a worker that a service started and ended, this one or one before it, does
   expect((await jobs.health()).workers).toMatchObject({ idle: 0, running: 0, ready: 0 });
 });
 
-test("a worker that stops pinging loses its job to the next one, and its late result changes nothing", async () => {
+test("a worker that stops pinging loses its job to the next one, and its late result is ignored", async () => {
   await open({ pingSilence: 300 });
   const id = await jobs.run({});
   await as("old").take();
@@ -73,7 +73,7 @@ test("a worker that stops pinging loses its job to the next one, and its late re
   expect((await jobs.health()).jobs).toMatchObject({ retried: 1 });
 });
 
-test("a result that comes twice counts once", async () => {
+test("a repeated result counts once", async () => {
   const before = (await jobs.health()).jobs["completed"] ?? 0;
   const id = await jobs.run({});
   await as("w").take();
@@ -83,7 +83,7 @@ test("a result that comes twice counts once", async () => {
   expect((await jobs.health()).jobs).toMatchObject({ completed: before + 1 });
 });
 
-test("a job whose answer the worker did not wait for goes to the next one, uncounted", async () => {
+test("a job whose worker disconnected before the response goes to the next one, uncounted", async () => {
   const gone = new AbortController();
   const left = fetch(`${rig.root}/v2/${jobs.id}/job-take/gone?gpu=x`, { headers: token, signal: gone.signal }).catch(
     () => undefined,
@@ -100,7 +100,7 @@ test("a job whose answer the worker did not wait for goes to the next one, uncou
   expect(record).not.toHaveProperty("output");
 });
 
-test("a worker that says it has no job, long after it got one, has lost it", async () => {
+test("a worker that requests another job long after it received one has lost it", async () => {
   const id = await jobs.run({});
   await as("w").take("&job_in_progress=0");
   await expect
@@ -109,7 +109,7 @@ test("a worker that says it has no job, long after it got one, has lost it", asy
   expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ retries: 1 });
 });
 
-test("several jobs at once come as a list", async () => {
+test("several jobs are returned as a list", async () => {
   const ids = [await jobs.run({ n: 1 }), await jobs.run({ n: 2 }), await jobs.run({ n: 3 })];
   const batch = await jobs.call("GET", "/job-take-batch/w?gpu=x&batch_size=2&job_in_progress=0", undefined, token);
   expect(
@@ -122,7 +122,7 @@ test("several jobs at once come as a list", async () => {
 });
 
 describe("a cancelled job", () => {
-  test("is told to its worker once the worker asks, and once it waits", async () => {
+  test("is reported to its worker on request, also to a waiting one", async () => {
     const first = await jobs.run({});
     await as("w").take();
     await jobs.call("POST", `/cancel/${first}`);
@@ -135,7 +135,7 @@ describe("a cancelled job", () => {
     expect((await waiting).json).toEqual({ jobsToStop: [second] });
   });
 
-  test("makes its worker a stranger when it goes on", async () => {
+  test("turns its worker into an unknown one if it continues", async () => {
     const id = await jobs.run({});
     await as("w").take();
     await jobs.call("POST", `/cancel/${id}`);
@@ -144,7 +144,7 @@ describe("a cancelled job", () => {
   });
 });
 
-test("progress shows in /status, and a worker that reports itself unhealthy in /health", async () => {
+test("/status contains the progress, and /health a worker that reports itself unhealthy", async () => {
   const id = await jobs.run({});
   await as("w").take();
   await as("w").done(id, { status: "IN_PROGRESS", output: { half: true } });
@@ -163,7 +163,7 @@ test.each([
   expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("was refused") });
 });
 
-test("a result of /run above 10 MB fails its job and says so", async () => {
+test("a result of /run above 10 MB fails its job with that reason", async () => {
   const id = await jobs.run({});
   await as("w").take();
   await as("w").done(id, { output: "x".repeat(10 * 1024 * 1024) });

@@ -28,7 +28,7 @@ const workerOf = (rig: JobRig, jobs: Jobs) => {
   });
 };
 
-test("a worker elsewhere that works while the service restarts hands in its result: COMPLETED, run once", async () => {
+test("a remote worker that works during a restart of the service sends its result: COMPLETED, run once", async () => {
   const { rig, jobs, as } = await useEndpoint({});
   const id = await jobs.run({});
   expect((await as("far").take()).json).toMatchObject({ id });
@@ -46,7 +46,7 @@ test("a worker elsewhere that works while the service restarts hands in its resu
   expect((await jobs.call("GET", `/stream/${id}`)).json).toMatchObject([{ output: "half" }]);
 });
 
-test("a ping within returnGrace keeps the job, and from then on its silence is watched", async () => {
+test("a ping within returnGrace keeps the job, and the worker's silence is monitored from then on", async () => {
   const clock = new LeapingClock();
   const { rig, jobs, as } = await useEndpoint({ returnGrace: 100_000, pingSilence: 200_000 }, clock);
   const id = await jobs.run({});
@@ -60,7 +60,7 @@ test("a ping within returnGrace keeps the job, and from then on its silence is w
   await jobs.reaches(id, "IN_QUEUE");
 });
 
-test("a worker elsewhere that is not back after returnGrace loses its job to the next one, as interrupted", async () => {
+test("a remote worker that is not back after returnGrace loses its job to the next one, as interrupted", async () => {
   const { rig, jobs, as } = await useEndpoint({ returnGrace: 300 });
   const id = await jobs.run({});
   await as("far").take();
@@ -77,7 +77,7 @@ test("a worker elsewhere that is not back after returnGrace loses its job to the
   expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: "in time", retries: 4 });
 });
 
-test("a worker that comes back and has not got the job loses it without a crash", async () => {
+test("a worker that returns without its job loses it without a crash", async () => {
   const { rig, jobs, as } = await useEndpoint({ lostJob: 200 });
   const id = await jobs.run({});
   await as("far").take();
@@ -88,7 +88,7 @@ test("a worker that comes back and has not got the job loses it without a crash"
   }
 });
 
-test("a job that was cancelled before its worker is back is told to it then", async () => {
+test("a job that was cancelled before its worker returns is reported to it then", async () => {
   const { rig, jobs, as } = await useEndpoint({ stopGrace: 50 });
   const id = await jobs.run({});
   await as("far").take();
@@ -100,7 +100,7 @@ test("a job that was cancelled before its worker is back is told to it then", as
   expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
 });
 
-test("a stop of the service does not wait for a worker that is not back", async () => {
+test("stopping the service does not wait for a worker that has not returned", async () => {
   const { rig, jobs, as } = await useEndpoint({});
   await jobs.run({});
   await as("far").take();

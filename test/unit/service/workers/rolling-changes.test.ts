@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const folder = await useFolder();
 
-test("a second change during a rollout goes on from there: the oldest workers answer until the newest can", async () => {
+test("a second change during a rollout continues from there: the oldest workers run jobs until the newest can", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 3, workersMax: 3 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
@@ -25,7 +25,7 @@ test("a second change during a rollout goes on from there: the oldest workers an
   await expect.poll(() => endpoint.workers()).toHaveLength(3);
 });
 
-test("a change back is a version of its own, to which the workers roll as to any other", async () => {
+test("a change back is a version of its own, with its own rollout", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
@@ -42,7 +42,7 @@ test("a change back is a version of its own, to which the workers roll as to any
   expect(endpoint.most()).toBeLessThanOrEqual(3);
 });
 
-test("a version that completed jobs lets its workers finish theirs when it is set back", async () => {
+test("workers of a version that completed jobs finish theirs after a rollback", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2" });
@@ -56,7 +56,7 @@ test("a version that completed jobs lets its workers finish theirs when it is se
   expect((await endpoint.call("GET", "/health")).json).toMatchObject({ jobs: { retried: 0 } });
 });
 
-test("a change of what workers run on replaces them too, within the same version", async () => {
+test("a change of the workers' hardware replaces them within the same version", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 2 });
   await endpoint.answersFrom("1");
   await expect.poll(() => endpoint.phases("IDLE")).toBe(2);
@@ -75,7 +75,7 @@ test("a change of what workers run on replaces them too, within the same version
   expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
 });
 
-test("workersMax 0 in the middle of a rollout ends the workers of both versions and starts none", async () => {
+test("workersMax 0 during a rollout ends the workers of both versions and starts none", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });
   await endpoint.answersFrom("1");
   await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
@@ -94,7 +94,7 @@ test("an endpoint without a job scales to 0 after a rollout as before it", async
   await endpoint.answersFrom("2");
 });
 
-test("a service that is killed in the middle of a rollout goes on with the new version, and no job is lost", async () => {
+test("a service that is killed during a rollout continues with the new version, and no job is lost", async () => {
   const data = join(folder, "data");
   const file = fileURLToPath(new URL("../../../support/handlers/versioned.mjs", import.meta.url));
   const flags = ["--image", `versioned=${file}`];

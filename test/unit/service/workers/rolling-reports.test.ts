@@ -6,7 +6,7 @@ import { useRollingEndpoint } from "./support/rolling";
 // Real processes on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-test("while the new version's first worker has no job yet, both REST versions show old and new workers as they are", async () => {
+test("both REST versions list old and new workers while the new version's first worker has no job yet", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 }, { rolloutPause: 600_000 });
   await expect.poll(() => endpoint.phases("IDLE")).toBe(2);
   await endpoint.deploy({ VERSION: "2" });
@@ -37,7 +37,7 @@ test("while the new version's first worker has no job yet, both REST versions sh
   });
 });
 
-test("an idle old worker goes once the new one has waited for a job for rolloutPause, and not before", async () => {
+test("an idle old worker ends once the new one has waited for rolloutPause", async () => {
   const clock = new LeapingClock();
   const fields = { workersMin: 1, workersMax: 2, idleTimeout: 3600 };
   const endpoint = await useRollingEndpoint(fields, { rolloutPause: 600_000 }, { VERSION: "1" }, clock);
@@ -54,7 +54,7 @@ test("an idle old worker goes once the new one has waited for a job for rolloutP
   await expect.poll(() => endpoint.versions()).toEqual([2]);
 });
 
-test("a worker that was not up yet when the endpoint changed ends at once", async () => {
+test("a worker that was still starting when the endpoint changed ends immediately", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 1 }, {}, { VERSION: "1", BREAKS: "silence" });
   await expect.poll(() => endpoint.phases("INITIALIZING")).toBe(1);
   await endpoint.deploy({ VERSION: "2" });

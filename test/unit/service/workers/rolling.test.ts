@@ -7,7 +7,7 @@ import { useRollingEndpoint } from "./support/rolling";
 vi.setConfig({ testTimeout: 120_000 });
 
 test.each([1, 2, 3])(
-  "a good version takes over from %i workers at workersMax 3 while jobs are answered, never beyond workersMax",
+  "a good version replaces %i workers at workersMax 3 while jobs run, never beyond workersMax",
   async (workersMin) => {
     const endpoint = await useRollingEndpoint({ workersMin, workersMax: 3 });
     const load = startLoad(endpoint.call);
@@ -22,7 +22,7 @@ test.each([1, 2, 3])(
   },
 );
 
-test("at workersMax 1 the old worker goes first, and the jobs wait for the new one", async () => {
+test("at workersMax 1 the old worker ends first, and jobs wait for the new one", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 1 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
@@ -34,7 +34,7 @@ test("at workersMax 1 the old worker goes first, and the jobs wait for the new o
   expect(endpoint.most()).toBe(1);
 });
 
-test("an old worker finishes its job, and takes no other once a new one can be relied on", async () => {
+test("an old worker finishes its job and takes no other once a new one is proven", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
   await endpoint.answersFrom("1");
   const long = await endpoint.longJob();
@@ -47,7 +47,7 @@ test("an old worker finishes its job, and takes no other once a new one can be r
 });
 
 test.each(["start", "silence"])(
-  "a version that breaks at its %s leaves the jobs to the old workers; its repair takes over",
+  "a version that breaks at its %s leaves the jobs to the old workers, and its repair is rolled out",
   async (breaks) => {
     const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 2 });
     const load = startLoad(endpoint.call);
@@ -74,7 +74,7 @@ test.each(["start", "silence"])(
   },
 );
 
-test("at workersMax 1 the jobs wait while a version does not start, and are answered when it is set back", async () => {
+test("at workersMax 1 jobs wait while a version does not start, and run after the rollback", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 0, workersMax: 1 });
   const load = startLoad(endpoint.call);
   await endpoint.answersFrom("1");
@@ -86,23 +86,20 @@ test("at workersMax 1 the jobs wait while a version does not start, and are answ
   expect(endpoint.most()).toBe(1);
 });
 
-test.each([1, 2])(
-  "at workersMax %i the jobs that a hanging version took are run by the version that it is set back to",
-  async (workersMax) => {
-    const endpoint = await useRollingEndpoint({ workersMin: workersMax, workersMax });
-    const load = startLoad(endpoint.call);
-    await endpoint.answersFrom("1");
-    await endpoint.deploy({ VERSION: "2", BREAKS: "hang" });
-    const hangs = () =>
-      endpoint.workers().then((all) => all.some((one) => one.version === 2 && one.status === "RUNNING"));
-    await expect.poll(hangs).toBe(true);
-    if (workersMax === 2) await endpoint.answersFrom("1");
-    await endpoint.deploy({ VERSION: "1" });
-    await endpoint.rolledOut(3);
-    expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
-    expect(endpoint.most()).toBeLessThanOrEqual(workersMax);
-  },
-);
+test.each([1, 2])("at workersMax %i jobs taken by a hanging version run after the rollback", async (workersMax) => {
+  const endpoint = await useRollingEndpoint({ workersMin: workersMax, workersMax });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2", BREAKS: "hang" });
+  const hangs = () =>
+    endpoint.workers().then((all) => all.some((one) => one.version === 2 && one.status === "RUNNING"));
+  await expect.poll(hangs).toBe(true);
+  if (workersMax === 2) await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "1" });
+  await endpoint.rolledOut(3);
+  expect(tally(await load.stop())).toEqual({ "COMPLETED 1": expect.any(Number) });
+  expect(endpoint.most()).toBeLessThanOrEqual(workersMax);
+});
 
 test("a version that crashes in its jobs fails none of those that old workers can run", async () => {
   const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 });

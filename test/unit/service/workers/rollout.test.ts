@@ -30,28 +30,28 @@ function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorke
 }
 
 describe("one step of a rollout", () => {
-  test("with room beside the old workers a first new one starts, and none goes", () => {
+  test("starts a first new worker if there is room, and ends none", () => {
     expect(step({}, 2, [old(), old("busy")]).plan).toMatchObject({ start: 1, retire: [] });
   });
 
-  test("without room one of several old workers goes first, an idle one before a busy one", () => {
+  test("ends one of several old workers first without room, an idle one before a busy one", () => {
     const idle = old();
     expect(step({}, 3, [old("busy"), idle, old("busy")]).plan).toMatchObject({ start: 0, retire: [idle.id] });
   });
 
-  test("the last old worker goes first only where workersMax is 1", () => {
+  test("ends the last old worker first only if workersMax is 1", () => {
     const only = old();
     expect(step({ workersMax: 1 }, 1, [only]).plan).toMatchObject({ start: 0, retire: [only.id] });
     expect(step({ workersMax: 2 }, 2, [only], 1).plan).toMatchObject({ start: 0, retire: [] });
   });
 
-  test("while a new worker starts, runs its first job or has just begun to wait, nothing else happens", () => {
+  test("waits while a new worker starts, runs its first job or has just become idle", () => {
     for (const fresh of [starting(), unproven("busy"), unproven("idle", now + 500)])
       expect(step({}, 2, [old(), old(), fresh]).plan).toMatchObject({ start: 0, retire: [] });
     expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.lookAt).toBe(now + 500);
   });
 
-  test("once a new worker can be relied on, an old one goes and the next new one starts where there is room", () => {
+  test("ends an old worker and starts the next new one, if there is room, once a new one is proven", () => {
     const [one, other] = [old(), old()];
     expect(step({}, 2, [one, other, proven()]).plan).toMatchObject({ start: 0, retire: [one.id] });
     expect(step({}, 2, [other, proven()], 1).plan).toMatchObject({ start: 0, retire: [] });
@@ -59,18 +59,18 @@ describe("one step of a rollout", () => {
     expect(step({ workersMax: 9 }, 2, [one, other, proven()]).plan).toMatchObject({ start: 1, retire: [one.id] });
   });
 
-  test("a tenth of workersMax is replaced at a time", () => {
+  test("replaces a tenth of workersMax at a time", () => {
     const crowd = Array.from({ length: 10 }, () => old());
     expect(step({ workersMax: 30 }, 10, crowd).plan).toMatchObject({ start: 3 });
   });
 
-  test("it is over when as many new workers are up as there were old ones, or none is left to replace", () => {
+  test("is done when as many new workers run as old ones did, or none is left to replace", () => {
     expect(step({}, 2, [proven(), proven("idle")]).size).toBeUndefined();
     expect(step({}, 2, [proven(), starting()]).size).toBe(2);
     expect(step({ workersMax: 0 }, 2, [old(), old("busy")])).toMatchObject({ size: undefined, plan: { start: 0 } });
   });
 
-  test("jobs that wait start no further worker of a version that is not proven, and those of a proven one", () => {
+  test("starts further workers for queued jobs only if the version is proven", () => {
     const all = rules({ workersMax: 5 });
     const late = Array.from({ length: 5 }, () => ({ queuedAt: now - 9000 }));
     for (const [fresh, start] of [
@@ -117,7 +117,7 @@ const sizes = fc
   .tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 25 }), fc.nat(25), fc.integer({ min: 1, max: 4 }))
   .map(([max, before, min, lag]) => ({ max, before: Math.min(before, max), min: Math.min(min, max), lag }));
 
-test("a rollout ends with as many new workers as there were, within workersMax, and one is up all the time but at 1", () => {
+test("a rollout ends with as many workers as before, within workersMax, and always one running except at 1", () => {
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
       const { most, least, over, left } = play(max, min, before, false, lag);
@@ -129,7 +129,7 @@ test("a rollout ends with as many new workers as there were, within workersMax, 
   );
 });
 
-test("a rollout whose workers never come up leaves all old ones but those that had to make room", () => {
+test("a rollout whose workers never start keeps all old ones except those that had to make room", () => {
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
       const { most, least, over } = play(max, min, before, true, lag);

@@ -29,15 +29,15 @@ const plan = (
 ) => planWorkers(rules(changes), { now, waiting, workers, leaving });
 
 describe("QUEUE_DELAY", () => {
-  test("the first waiting job starts the first worker at once", () => {
+  test("the first queued job starts the first worker immediately", () => {
     expect(plan({}, waitingFor(0))).toMatchObject({ start: 1 });
   });
 
-  test("a job that has waited for less than scalerValue adds none, and the plan tells when it will", () => {
+  test("a job queued for less than scalerValue adds none, and the plan names the time", () => {
     expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, retire: [], lookAt: now + 1000 });
   });
 
-  test("each job that has waited for scalerValue adds one, less those that are free or start already", () => {
+  test("each job queued for scalerValue adds one, less the idle and starting workers", () => {
     expect(plan({}, waitingFor(9000, 4000, 100), [worker("busy")])).toMatchObject({ start: 2 });
     expect(plan({}, waitingFor(9000, 4000), [worker("busy"), worker("starting")])).toMatchObject({ start: 1 });
   });
@@ -56,13 +56,13 @@ describe("REQUEST_COUNT", () => {
     [4, 0, 1],
     [5, 0, 2],
     [8, 1, 2],
-  ])("%i waiting and %i running jobs at 4 per worker start %i", (waiting, running, start) => {
+  ])("%i queued and %i running jobs at 4 per worker start %i", (waiting, running, start) => {
     const workers = Array.from({ length: running }, () => worker("busy"));
     expect(plan(counting, waitingFor(...Array<number>(waiting).fill(0)), workers)).toMatchObject({ start });
   });
 });
 
-test("a worker that is ending takes its place until it is gone", () => {
+test("an ending worker counts until it has ended", () => {
   const late = waitingFor(9000, 9000, 9000);
   const counting = { scalerType: "REQUEST_COUNT", scalerValue: 1 } as const;
   for (const scaler of [{}, counting]) {
@@ -74,18 +74,18 @@ test("a worker that is ending takes its place until it is gone", () => {
   expect(plan({ workersMin: 2, workersMax: 2 }, [], [worker("idle")], 1)).toMatchObject({ start: 0, retire: [] });
 });
 
-test("workersMin are up without any job, and stay", () => {
+test("workersMin workers run without any job and stay", () => {
   expect(plan({ workersMin: 2 }, [])).toMatchObject({ start: 2 });
   expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, retire: [] });
 });
 
-test("an idle worker goes after idleTimeout, and not before", () => {
+test("an idle worker ends after idleTimeout, and not before", () => {
   const idle = worker("idle", 4000);
   expect(plan({}, [], [idle])).toEqual({ start: 0, retire: [], lookAt: now + 1000 });
   expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ retire: [idle.id] });
 });
 
-test("above workersMax idle workers go first, then those that start, busy ones last", () => {
+test("above workersMax idle workers end first, then starting ones, busy ones last", () => {
   const [busy, idle, starting] = [worker("busy"), worker("idle"), worker("starting")];
   expect(plan({ workersMax: 2 }, [], [busy, idle, starting])).toMatchObject({ retire: [idle.id] });
   expect(plan({ workersMax: 0 }, [], [busy, idle, starting])).toMatchObject({
@@ -93,7 +93,7 @@ test("above workersMax idle workers go first, then those that start, busy ones l
   });
 });
 
-test("any plan keeps the bounds, and retires no busy worker that may stay", () => {
+test("any plan respects the bounds, and ends no busy worker that may stay", () => {
   const phase = fc.constantFrom("starting" as const, "idle" as const, "busy" as const);
   const workers = fc.array(fc.record({ phase, forMs: fc.nat(20_000) }), { maxLength: 8 });
   const bounds = fc.tuple(fc.nat(4), fc.nat(4)).map(([min, more]) => ({ workersMin: min, workersMax: min + more }));

@@ -8,7 +8,7 @@ import { images, scratchFile, shortTimings } from "./support/programs";
 const rigOf = (options: RigOptions = {}) => useJobRig({ images, timings: shortTimings, ...options });
 const eager = { scalerType: "REQUEST_COUNT", scalerValue: 1 };
 
-test("workersMin are up before any job, and workersMax is the most jobs at once", async () => {
+test("workersMin workers run before any job, and workersMax limits concurrent jobs", async () => {
   const rig = await rigOf();
   const jobs = await rig.endpoint("tool", { ...eager, workersMin: 1, workersMax: 2 });
   await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
@@ -20,7 +20,7 @@ test("workersMin are up before any job, and workersMax is the most jobs at once"
   expect(new Set(pids).size).toBe(2);
 });
 
-test("an idle worker is gone after idleTimeout, and not before", async () => {
+test("an idle worker ends after idleTimeout, and not before", async () => {
   const clock = new LeapingClock();
   const rig = await rigOf({ clock });
   const jobs = await rig.endpoint("tool", { idleTimeout: 3600 });
@@ -32,7 +32,7 @@ test("an idle worker is gone after idleTimeout, and not before", async () => {
   await jobs.healthBecomes(({ workers }) => workers["idle"] === 0);
 });
 
-test("a job of low priority starts no worker, and runs with the next one that is up", async () => {
+test("a job of low priority starts no worker, and runs on the next one", async () => {
   const rig = await rigOf();
   const jobs = await rig.endpoint("tool");
   const low = await jobs.run({ do: "echo" }, { policy: { lowPriority: true } });
@@ -64,7 +64,7 @@ test("a changed template replaces workers: the running job ends on the old one, 
   await jobs.healthBecomes(({ workers }) => workers["idle"] === 1 && workers["running"] === 0);
 });
 
-test("the new worker of a changed template waits for the old one's end where workersMax has no room for both", async () => {
+test("the new worker of a changed template waits for the old one's end if workersMax has no room for both", async () => {
   const { jobs, running, next, workerId, finish } = await changedWhileRunning(1);
   for (let look = 0; look < 10; look++) {
     expect((await jobs.health()).workers).toMatchObject({ running: 1, idle: 0, initializing: 0 });
@@ -90,7 +90,7 @@ test("workersMax 0 lets busy workers finish and starts none", async () => {
   expect(await jobs.reaches(waiting, "IN_QUEUE")).toMatchObject({ status: "IN_QUEUE" });
 });
 
-test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients hear of it", async () => {
+test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients get a response", async () => {
   const rig = await rigOf();
   const jobs = await rig.endpoint("tool");
   const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });

@@ -38,7 +38,7 @@ async function useSilentEngine() {
   };
 }
 
-test("an engine that never responds is not asked for images that have a command, and holds up no other endpoint", async () => {
+test("an unresponsive engine is not used for images with a command, and delays no other endpoint", async () => {
   const { asked } = await useSilentEngine();
   const rig = await useJobRig({ images, timings: { ...shortTimings, takeHold: 100 }, runtime: "auto" });
   const mapped = await rig.endpoint("tool");
@@ -55,7 +55,7 @@ test("an engine that never responds is not asked for images that have a command,
   expect(await container.reaches(waiting, "IN_QUEUE")).not.toHaveProperty("error");
 });
 
-test("an engine that may have containers of a killed service is asked before any worker starts", async () => {
+test("an engine that may run containers of a killed service is checked before any worker starts", async () => {
   const { asked, ends } = await useSilentEngine();
   const rig = await useJobRig({ images, timings: shortTimings, runtime: "auto" });
   const jobs = await rig.endpoint("tool");

@@ -38,7 +38,7 @@ describe("--watch reports", () => {
     return { path, write, reports };
   }
 
-  test("a handler file whose content has changed, once for a save in several steps", async () => {
+  test("a handler file with changed content, once for a save in several steps", async () => {
     const { path, write, reports } = watched();
     write("one.mjs", "");
     write("one.mjs", "2");
@@ -63,7 +63,7 @@ describe("--watch reports", () => {
     await expect.poll(() => reports).toEqual([["lib/part.ts", ["one.mjs", "other.mjs"]]]);
   });
 
-  test("files in folders that were created or replaced since", async () => {
+  test("files in folders that were created or replaced later", async () => {
     const { path, write, reports } = watched();
     write("new/deep/part.mjs", "1");
     await expect.poll(() => reports.map(([changed]) => changed)).toEqual(["new/deep/part.mjs"]);
@@ -74,7 +74,7 @@ describe("--watch reports", () => {
     await expect.poll(() => reports.length).toBe(3);
   });
 
-  test("no file with the same content, no data, and nothing of packages and virtual environments", async () => {
+  test("no unchanged file, no data file, and nothing in packages and virtual environments", async () => {
     const { write, reports } = watched();
     write("one.mjs", "1");
     write("result.json", "1");
@@ -85,7 +85,7 @@ describe("--watch reports", () => {
   });
 });
 
-test("start --watch: workers go on with their job when their handler is saved, the next one runs the new one, and the logs say so", async () => {
+test("start --watch: workers finish their job when their handler is saved, the next one runs the new version, and the logs report it", async () => {
   const file = join(folderOf(), "handler.mjs");
   const until = join(folderOf(), "until");
   const handler = (version: number): string => `import { existsSync } from "node:fs";

@@ -11,7 +11,7 @@ const rigOf = (timings = {}, clock?: Clock) =>
 const contentOf = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
 describe("a running job that is cancelled", () => {
-  test("is CANCELLED at once; a handler that listens stops and its worker goes on", async () => {
+  test("is CANCELLED immediately; a handler that obeys stops and its worker continues", async () => {
     const rig = await rigOf({ stopGrace: 10_000 });
     const jobs = await rig.endpoint("tool");
     const file = scratchFile();
@@ -23,7 +23,7 @@ describe("a running job that is cancelled", () => {
     expect(await jobs.reaches(id)).toMatchObject({ status: "CANCELLED" });
   });
 
-  test("takes its worker along when the handler goes on", async () => {
+  test("ends its worker if the handler continues", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool");
     const id = await jobs.run({ do: "hang" });
@@ -46,7 +46,7 @@ describe("a running job that hangs", () => {
     return { pid, id };
   }
 
-  test("is gone when its ttl ends, its worker too, and the next job runs on another", async () => {
+  test("ends at its ttl with its worker, and the next job runs on another", async () => {
     const clock = new LeapingClock();
     const rig = await rigOf({}, clock);
     const jobs = await rig.endpoint("tool", { workersMin: 1 });
@@ -60,7 +60,7 @@ describe("a running job that hangs", () => {
     expect((await jobs.health()).jobs).toMatchObject({ completed: 2, failed: 0, retried: 0, inProgress: 0 });
   });
 
-  test("goes with its worker when its endpoint is deleted", async () => {
+  test("ends with its worker when its endpoint is deleted", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool", { workersMin: 1 });
     const { pid } = await hanging(jobs);
@@ -83,7 +83,7 @@ describe("the end of the service", () => {
     expect((await jobs.health()).jobs).toMatchObject({ completed: 1, retried: 0 });
   });
 
-  test("gives up on what runs longer, and the next start runs it again", async () => {
+  test("abandons longer jobs, and the next start runs them again", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool");
     const file = scratchFile();
@@ -104,7 +104,7 @@ describe("the end of the service", () => {
     expect(isAlive(Number(contentOf(file)))).toBe(false);
   });
 
-  test("answers clients that wait with what there is", async () => {
+  test("responds to waiting clients with the current state", async () => {
     const rig = await rigOf();
     const jobs = await rig.endpoint("tool");
     const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });

@@ -20,7 +20,7 @@ async function failedStarts(rig: JobRig, jobs: Jobs, times: number): Promise<voi
   await expect.poll(ended).toBeGreaterThanOrEqual(times);
 }
 
-test("a job whose image has no command waits, and /health and the log say why", async () => {
+test("a job whose image has no command stays queued, and /health and the log name the reason", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("acme/none:1");
   const id = await jobs.run({});
@@ -34,7 +34,7 @@ test("a job whose image has no command waits, and /health and the log say why", 
   expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
 });
 
-test("a job waits for a secret that is missing, and runs once its template does without it", async () => {
+test("a job waits for a missing secret, and runs once its template no longer uses it", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("tool", {}, { env: { TOKEN: "{{ RUNPOD_SECRET_nowhere }}" } });
   const id = await jobs.run({ do: "echo" });
@@ -48,7 +48,7 @@ test("a job waits for a secret that is missing, and runs once its template does 
   expect((await jobs.health()).workers).toMatchObject({ throttled: 0 });
 });
 
-test("three failed starts fail the jobs that wait for them, but none of low priority", async () => {
+test("three failed starts fail the queued jobs, except those of low priority", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("broken");
   const patient = await jobs.run({}, low);
@@ -58,7 +58,7 @@ test("three failed starts fail the jobs that wait for them, but none of low prio
   expect(await messageOf(jobs)).toContain("no driver");
 });
 
-test("failed starts fail no job where a worker elsewhere ever joined, also before a restart", async () => {
+test("failed starts fail no job if a remote worker ever joined, also before a restart", async () => {
   const rig = await useRig();
   const jobs = await rig.endpoint("broken");
   const headers = { authorization: lookUpWorkerToken(rig.dataFolder, jobs.id) ?? "" };

@@ -17,7 +17,7 @@ function judgeAt(worker: Worker, now: number) {
 }
 
 describe("a worker that starts", () => {
-  test("is initializing for a minute, then unhealthy, and lost when the start limit is over", () => {
+  test("is initializing for a minute, then unhealthy, and lost at the start limit", () => {
     const worker = workerWith();
     expect(phaseOf(worker, start + 59_999, timings)).toBe("initializing");
     expect(phaseOf(worker, start + 60_000, timings)).toBe("unhealthy");
@@ -30,7 +30,7 @@ describe("a worker that starts", () => {
 });
 
 describe("a worker without a job", () => {
-  test("is fine while its call is held, and lost when it asks for nothing for a minute", () => {
+  test("is healthy while its request is held, and lost after a minute without a request", () => {
     expect(judgeAt(workerWith({ ...asked, asking: 1 }), start + 10_000_000).kind).toBe("fine");
     expect(judgeAt(workerWith(asked), start + 59_000 - timings.secondLook).kind).toBe("fine");
     expect(judgeAt(workerWith(asked), start + 60_000).kind).toBe("lost");
@@ -38,7 +38,7 @@ describe("a worker without a job", () => {
 });
 
 describe("a worker with a job", () => {
-  test("may be silent for ever when it never pinged: its process and the job's time-out are watched", () => {
+  test("may be silent forever if it never pinged; its process and the job's timeout are monitored", () => {
     expect(judgeAt(workerWith(withJob), start + 10_000_000).kind).toBe("fine");
   });
 
@@ -51,7 +51,7 @@ describe("a worker with a job", () => {
     expect(judgeAt(worker, start + timings.pingSilence).kind).toBe("lost");
   });
 
-  test("is not lost at the first look after the machine slept", () => {
+  test("is not lost at the first check after the machine slept", () => {
     const worker = workerWith({ ...withJob, pinged: true });
     const waking = start + 8 * 3600 * 1000;
     expect(judge(worker, waking, timings).kind).toBe("fine");
@@ -60,7 +60,7 @@ describe("a worker with a job", () => {
     expect(worker.suspectSince).toBeUndefined();
   });
 
-  test("is hung when it goes on with a job that it was to stop", () => {
+  test("is hung if it continues a job that it was told to stop", () => {
     const worker = workerWith({ ...asked, stopping: new ShortLivedMap([["j", { since: start, told: true }]]) });
     expect(judge(worker, start + timings.stopGrace - 1, timings)).toMatchObject({
       kind: "fine",
