@@ -6,7 +6,6 @@ import { notFound, ServiceError } from "../errors";
 import type { JobQueue } from "../jobs";
 import { isOver, type Job, recordText } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
-import type { ServiceSettings } from "../settings";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
 import { disconnectSignal, onDisconnect, onResponseEnd } from "./client-disconnect";
@@ -49,7 +48,8 @@ export function registerJobRoutes(
     admit: Admission;
     queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream" | "flush">;
     clock: Clock;
-    streamForm: ServiceSettings["stream"];
+    /** `auto` selects the form by the User-Agent. */
+    streamForm: "auto" | "array" | "envelope";
     health(endpointId: string): EndpointHealth;
   },
 ): void {

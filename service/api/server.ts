@@ -4,7 +4,6 @@ import { ServiceError } from "../errors";
 import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
-import type { OldApi } from "../settings";
 import type { Auth } from "./auth";
 import { readAway } from "./request-body";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
@@ -41,7 +40,7 @@ export function createServer(deps: {
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
-  retire: readonly OldApi[];
+  retire: readonly ("v1" | "graphql")[];
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;
