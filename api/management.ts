@@ -1,16 +1,12 @@
 import type { UnreadableElement } from "./answer";
+import type { DataCenterRecord, EndpointWorkers, GpuTypeRecord } from "./objects";
 import type {
-  DataCenterRecord,
   EndpointChanges,
   EndpointCreate,
   EndpointRecord,
   EndpointSettings,
-  EndpointWorkers,
-  GpuTypeRecord,
   NetworkVolumeRecord,
   NetworkVolumeSettings,
-} from "./objects";
-import type {
   RegistryAuthCreate,
   RegistryAuthRecord,
   RegistryAuthUpdate,

@@ -1,5 +1,5 @@
 import { invalidArgument, type RequestFacts } from "../errors";
-import type { EndpointRecord } from "../objects";
+import type { EndpointRecord } from "../shapes";
 
 /** How REST v2 names the GPU types of an endpoint: pools, less some of their types. */
 export interface PoolChoice {

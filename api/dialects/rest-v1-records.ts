@@ -1,5 +1,4 @@
-import type { EndpointRecord } from "../objects";
-import { cpuSettingsOf, type ServerlessEndpointRecord } from "../shapes";
+import { cpuSettingsOf, type EndpointRecord, type ServerlessEndpointRecord } from "../shapes";
 import { usual } from "./rest-v2-bodies";
 
 /** Settings that may have no value, so that a record without them does not tell whether they are set. */
@@ -18,31 +17,17 @@ const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRec
   );
 
 /** An endpoint of REST v1. Records of the hosted service show `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
-export function endpointFrom(shown: ServerlessEndpointRecord): EndpointRecord {
-  const { instanceIds } = shown;
-  const record =
-    instanceIds && instanceIds.length > 0 && !shown.cpuFlavorIds ? { ...shown, ...instancesOf(instanceIds) } : shown;
-  const { id, name, templateId, version, createdAt } = record;
+export function endpointFrom({ instanceIds, ...shown }: ServerlessEndpointRecord): EndpointRecord {
+  const hasInstances = instanceIds && instanceIds.length > 0 && !shown.cpuFlavorIds;
+  const record = hasInstances ? { ...shown, ...instancesOf(instanceIds) } : shown;
   return {
-    ...{ id, name, templateId, version: version ?? undefined, createdAt },
-    computeType: record.computeType ?? undefined,
+    ...record,
     gpuTypeIds: record.gpuTypeIds ?? [],
-    gpuCount: record.gpuCount ?? undefined,
     cpuFlavorIds: record.cpuFlavorIds ?? [],
     usualCpuFlavorId: usual.cpuFlavorId,
-    vcpuCount: record.vcpuCount ?? undefined,
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],
-    minCudaVersion: record.minCudaVersion ?? undefined,
-    networkVolumeId: record.networkVolumeId ?? undefined,
     networkVolumeIds: record.networkVolumeIds ?? [],
-    idleTimeout: record.idleTimeout ?? undefined,
-    executionTimeoutMs: record.executionTimeoutMs ?? undefined,
-    flashboot: record.flashboot ?? undefined,
-    scalerType: record.scalerType ?? undefined,
-    scalerValue: record.scalerValue ?? undefined,
-    workersMin: record.workersMin ?? undefined,
-    workersMax: record.workersMax ?? undefined,
-    unshown: clearable.filter((key) => record[key] === undefined),
+    unshown: clearable.filter((key) => !(key in record)),
   };
 }

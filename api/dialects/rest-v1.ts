@@ -2,8 +2,16 @@ import { z } from "zod";
 import { pathSegment, requestFacts } from "../address";
 import { classifyAnswer } from "../errors";
 import type { CallOptions, Management } from "../management";
-import type { EndpointChanges, EndpointCreate, EndpointRecord } from "../objects";
-import { containerOf, networkVolumeRecord, serverlessEndpointRecord, templateRecord, workerRecord } from "../shapes";
+import {
+  containerOf,
+  type EndpointChanges,
+  type EndpointCreate,
+  type EndpointRecord,
+  networkVolumeRecord,
+  serverlessEndpointRecord,
+  templateRecord,
+  workerRecord,
+} from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";

@@ -1,20 +1,16 @@
-import type {
-  EndpointChanges,
-  EndpointCreate,
-  EndpointRecord,
-  EndpointSettings,
-  NetworkVolumeSettings,
-} from "../objects";
 import {
   type ContainerSettings,
   cpuFlavorOf,
+  type EndpointChanges,
+  type EndpointCreate,
+  type EndpointRecord,
+  type EndpointSettings,
   inV2,
   limits,
   type TemplateSettings,
   templateFields,
   type V2EndpointCreate,
   type V2EndpointPatch,
-  type V2NetworkVolumeCreate,
   type V2Scaling,
 } from "../shapes";
 import type { PoolChoice } from "./gpu-pools";
@@ -58,30 +54,28 @@ export function templateBody(given: TemplateSettings, whole: TemplateSettings = 
   };
 }
 
-export const volumeBody = ({ name, size, dataCenterId, type }: NetworkVolumeSettings): V2NetworkVolumeCreate => ({
-  ...{ name, size, dataCenter: dataCenterId },
-  ...(type === undefined ? {} : { type }),
-});
-
-const scalingBody = (type: EndpointSettings["scalerType"], value: number): V2Scaling =>
+const scalingBody = ({
+  scalerType: type = defaults.scalerType,
+  scalerValue: value = defaults.scalerValue,
+}: EndpointSettings): V2Scaling =>
   type === "REQUEST_COUNT" ? { type, requestCount: value } : { type, queueDelay: value };
 
 /** Each volume once: the single one first. */
-const volumesOf = ({ networkVolumeId, networkVolumeIds = [] }: Partial<EndpointSettings>): string[] => [
+const volumesOf = ({ networkVolumeId, networkVolumeIds = [] }: EndpointSettings): string[] => [
   ...new Set([...(networkVolumeId ? [networkVolumeId] : []), ...networkVolumeIds]),
 ];
 
-const cudaBody = ({ allowedCudaVersions = [], minCudaVersion }: Partial<EndpointSettings>) => ({
+const cudaBody = ({ allowedCudaVersions = [], minCudaVersion }: EndpointSettings) => ({
   allowedCudaVersions: [...allowedCudaVersions],
   minCudaVersion: minCudaVersion ?? "",
 });
 
-const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: Partial<EndpointSettings>) =>
+const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: EndpointSettings) =>
   (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usual.cpuFlavorId]).map((entry) =>
     cpuFlavorOf(entry, vcpuCount ?? usual.vcpuCount),
   );
 
-const flashbootBody = ({ flashboot, flashbootType }: Partial<EndpointSettings>) =>
+const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
   flashbootType ?? (flashboot ? "FLASHBOOT" : "OFF");
 
 /** The body that makes an endpoint with a container of its own. `pools` are those of its GPU types. */
@@ -110,7 +104,7 @@ export function endpointBody(
       ...{ min: whole.workersMin, max: whole.workersMax },
       ...(hasIdleTimeout(whole) ? { idleTimeout: whole.idleTimeout } : {}),
     },
-    scaling: scalingBody(whole.scalerType, whole.scalerValue),
+    scaling: scalingBody(whole),
     dataCenterIds: [...(whole.dataCenterIds ?? [])],
     networkVolumes: volumesOf(whole),
     timeout: whole.executionTimeoutMs ?? usual.executionTimeoutMs,
@@ -135,7 +129,7 @@ const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): bool
  */
 export function endpointPatch(
   changes: EndpointChanges,
-  whole: EndpointChanges & Pick<Partial<EndpointSettings>, "computeType" | "type">,
+  whole: EndpointChanges & Pick<EndpointSettings, "computeType" | "type">,
   container: ContainerSettings | undefined,
   pools: PoolChoice | undefined,
 ): V2EndpointPatch {
@@ -160,11 +154,7 @@ export function endpointPatch(
     ...(onGpu && Object.keys(gpu).length > 0 ? { gpu } : {}),
     ...(!onGpu && has(changes, "cpuFlavorIds", "vcpuCount") ? { cpu: cpuBody(whole) } : {}),
     ...(Object.keys(workers).length > 0 ? { workers } : {}),
-    ...(has(changes, "scalerType", "scalerValue")
-      ? {
-          scaling: scalingBody(whole.scalerType ?? defaults.scalerType, whole.scalerValue ?? defaults.scalerValue),
-        }
-      : {}),
+    ...(has(changes, "scalerType", "scalerValue") ? { scaling: scalingBody(whole) } : {}),
     ...(dataCenterIds && { dataCenterIds: [...dataCenterIds] }),
     ...(has(changes, "networkVolumeId", "networkVolumeIds") ? { networkVolumes: volumesOf(whole) } : {}),
     ...(changes.executionTimeoutMs === undefined

@@ -1,19 +1,15 @@
-import type { EndpointRecord, GpuTypeRecord, NetworkVolumeRecord } from "../objects";
+import type { GpuTypeRecord } from "../objects";
 import {
   containerOf,
   cpuSettingsOf,
+  type EndpointRecord,
   startTextOf,
   type V2EndpointRecord,
   type V2GpuRecord,
-  type V2NetworkVolumeRecord,
 } from "../shapes";
 import { gpuTypesIn, type Pools } from "./gpu-pools";
 import { hasIdleTimeout, usual } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
-
-export const volumeFrom = ({ id, name, size, dataCenter, type }: V2NetworkVolumeRecord): NetworkVolumeRecord => ({
-  ...{ id, name, size, dataCenterId: dataCenter, type },
-});
 
 export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2GpuRecord): GpuTypeRecord => ({
   ...{ id, name: name ?? id, pool, manufacturer },

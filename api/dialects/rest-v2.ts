@@ -3,6 +3,8 @@ import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
 import {
   type ContainerSettings,
+  inV2,
+  networkVolumeFields,
   registryAuthRecord,
   secretRecord,
   type TemplateRecord,
@@ -18,8 +20,8 @@ import {
 import type { Transport, TransportRequest } from "../transport";
 import { choosePools, type Pools, poolsOf } from "./gpu-pools";
 import { createRestCalls } from "./rest-calls";
-import { endpointBody, endpointPatch, templateBody, volumeBody } from "./rest-v2-bodies";
-import { endpointFrom, gpuTypeFrom, volumeFrom } from "./rest-v2-records";
+import { endpointBody, endpointPatch, templateBody } from "./rest-v2-bodies";
+import { endpointFrom, gpuTypeFrom } from "./rest-v2-records";
 import { markedCopy, markOf, runsTheSame } from "./template-mark";
 
 /** How a call is made that others wait for, too: neither the deadline nor the cancellation of one may fail theirs. */
@@ -187,17 +189,14 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     },
 
     async createNetworkVolume(settings, options) {
-      return volumeFrom(await ask(v2NetworkVolumeRecord, post(volumes.url, volumeBody(settings)), options));
+      return ask(v2NetworkVolumeRecord, post(volumes.url, inV2(networkVolumeFields, settings)), options);
     },
     async readNetworkVolume(id, options) {
-      const record = await read(v2NetworkVolumeRecord, volumes.of("GET", id), options);
-      return record && volumeFrom(record);
+      return read(v2NetworkVolumeRecord, volumes.of("GET", id), options);
     },
-    async listNetworkVolumes(options) {
-      return (await list(v2NetworkVolumeRecord, volumes.url, options, "networkVolumes")).map(volumeFrom);
-    },
+    listNetworkVolumes: (options) => list(v2NetworkVolumeRecord, volumes.url, options, "networkVolumes"),
     async updateNetworkVolume(id, changes, options) {
-      return volumeFrom(await ask(v2NetworkVolumeRecord, patch(volumes.of("PATCH", id), changes), options));
+      return ask(v2NetworkVolumeRecord, patch(volumes.of("PATCH", id), changes), options);
     },
     async deleteNetworkVolume(id, options) {
       await remove(volumes.of("DELETE", id), options);

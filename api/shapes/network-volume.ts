@@ -1,19 +1,72 @@
 import { z } from "zod";
+import { dataCenterIds } from "../catalog";
 import { limits } from "./limits";
+import { fromV2, isoTimestamp, recordShapes, type Values } from "./record-values";
+import { traits } from "./traits";
 
-/** The fields of a network volume: what the inputs of the resource and the REST bodies are made of. */
+const losesData = { replaces: true, warns: "a replaced volume loses its data" } as const;
+
+/** The properties of a network volume; inputs, records and bodies contain each of them under its name, or its trait `v2`. */
 export const networkVolumeFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; need not be unique."),
-  size: z.int().min(0).max(4096).describe("Size in GB; it can be raised, never lowered."),
-  dataCenterId: z.string().min(1).describe("Data centre that holds the volume, for example `EU-RO-1`."),
+  size: z
+    .int()
+    .min(0)
+    .max(4096)
+    .describe("Size in GB; it can be raised, never lowered.")
+    .register(traits, { growsOnly: "create a new volume under another resource name" }),
+  dataCenterId: z
+    .string()
+    .min(1)
+    .describe("Data centre that holds the volume, for example `EU-RO-1`.")
+    .register(traits, { v2: "dataCenter", catalog: { noun: "data centre", ids: dataCenterIds }, ...losesData }),
+  type: z
+    .enum(["STANDARD", "HIGH_PERFORMANCE"])
+    .describe("Storage tier; defaults to the data centre's usual tier. REST v2 only.")
+    .register(traits, { keptWhenRemoved: true, dialect: "v2", ...losesData }),
 };
 
-/** A network volume as the service returns it. */
+/** Settings of a new network volume. */
+export type NetworkVolumeSettings = Values<typeof networkVolumeFields> & {
+  name: string;
+  size: number;
+  dataCenterId: string;
+};
+
+/** A network volume in a response of REST v1. */
 export const networkVolumeRecord = z.lazy(() =>
-  z.looseObject({
+  z.object({
+    ...recordShapes(networkVolumeFields),
     id: z.string(),
     name: z.string(),
     size: z.number(),
     dataCenterId: z.string(),
+    createdAt: isoTimestamp,
   }),
 );
+export type NetworkVolumeRecord = z.output<typeof networkVolumeRecord>;
+
+/** A network volume in a response of REST v2. */
+export const v2NetworkVolumeRecord = z.lazy(() => fromV2(networkVolumeFields, networkVolumeRecord));
+
+const { name, dataCenterId, type } = networkVolumeFields;
+
+/** Body of POST /networkvolumes. */
+export const restNetworkVolumeCreate = z
+  .object(networkVolumeFields)
+  .omit({ type: true })
+  .extend({ size: z.int().min(0).max(4000) });
+
+/** Body of PATCH /networkvolumes/{id}. */
+export const restNetworkVolumePatch = restNetworkVolumeCreate.omit({ dataCenterId: true }).partial();
+
+const size = z.int().min(10).max(4096);
+
+/** Body of POST /network-volumes of REST v2. */
+export const v2NetworkVolumeCreate = z.strictObject({ name, size, dataCenter: dataCenterId, type: type.optional() });
+
+/** Body of PATCH /network-volumes/{id} of REST v2. */
+export const v2NetworkVolumePatch = z
+  .strictObject({ name, size })
+  .partial()
+  .refine((body) => Object.keys(body).length > 0, { error: "must have name, size, or both" });

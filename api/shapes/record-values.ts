@@ -30,7 +30,9 @@ export const isoTimestamp = z.lazy(() =>
 export type Fields = Record<string, z.ZodType>;
 
 /** Values of some properties of a kind. */
-export type Values<Shapes extends Fields> = { [Key in keyof Shapes]?: z.output<Shapes[Key]> | undefined };
+export type Values<Shapes extends Fields> = {
+  [Key in keyof Shapes]?: Readonly<z.output<Shapes[Key]>> | undefined;
+};
 
 /** The type of a property without its bounds: what a response may contain. */
 function unbounded(shape: z.core.$ZodType): z.ZodType {

@@ -1,11 +1,25 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { traits } from "./traits";
 
 /** The fields of saved credentials: what the inputs of the resource and the GraphQL inputs are made of. */
 export const registryAuthFields = {
-  name: z.string().min(1).max(limits.nameLength).describe("Name of the credentials, unique in the account."),
-  username: z.string().min(1).describe("User name at the registry. It is write-only."),
-  password: z.string().min(1).describe("Password or access token at the registry. It is write-only."),
+  name: z
+    .string()
+    .min(1)
+    .max(limits.nameLength)
+    .describe("Name of the credentials, unique in the account.")
+    .register(traits, { replaces: true, unique: true }),
+  username: z
+    .string()
+    .min(1)
+    .describe("User name at the registry. It is write-only.")
+    .register(traits, { replaces: "v2" }),
+  password: z
+    .string()
+    .min(1)
+    .describe("Password or access token at the registry. It is write-only.")
+    .register(traits, { secret: true, replaces: "v2" }),
 };
 
 /** Input for new credentials. */
@@ -17,3 +31,10 @@ export type RegistryAuthUpdate = Omit<RegistryAuthCreate, "name"> & { id: string
 /** Saved credentials as the service returns them, without user name and password. */
 export const registryAuthRecord = z.lazy(() => z.looseObject({ id: z.string(), name: z.string() }));
 export type RegistryAuthRecord = z.output<typeof registryAuthRecord>;
+
+/** Body of POST /registries; there is no PATCH. */
+export const v2RegistryCreate = z.strictObject({
+  name: registryAuthFields.name,
+  username: z.string().min(1).max(191),
+  password: z.string().min(1).max(16_384),
+});

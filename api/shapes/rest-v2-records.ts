@@ -64,18 +64,6 @@ export const v2Workers = z.lazy(() =>
   z.looseObject({ workers: listOf(workerRecord), endpointVersion: orNothing(z.number()) }),
 );
 
-/** A network volume as the service returns it. */
-export const v2NetworkVolumeRecord = z.lazy(() =>
-  z.looseObject({
-    id: z.string(),
-    name: z.string(),
-    size: z.number(),
-    dataCenter: z.string(),
-    type: orNothing(z.string()),
-  }),
-);
-export type V2NetworkVolumeRecord = z.output<typeof v2NetworkVolumeRecord>;
-
 /** A GPU type of the catalog: memory in GB, prices in US dollars for an hour; `pool` is null when no serverless endpoint can have it. */
 export const v2GpuRecord = z.lazy(() =>
   z.looseObject({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { isoTimestamp } from "./record-values";
+import { isoTimestamp, orElse } from "./record-values";
+import { traits } from "./traits";
 
 const secretName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
@@ -11,7 +12,7 @@ export const secretFields = {
     .max(limits.nameLength)
     .regex(secretName, "letters, digits, _, . and -, starting with a letter, a digit or _")
     .describe("Name of the secret, unique in the account."),
-  value: z.string().min(1).describe("The sensitive value. It is write-only."),
+  value: z.string().min(1).describe("The sensitive value. It is write-only.").register(traits, { secret: true }),
   description: z.string().describe("Purpose of the secret."),
 };
 
@@ -25,11 +26,42 @@ export const secretRecord = z.lazy(() =>
   z.looseObject({
     id: z.string(),
     name: z.string(),
-    description: z
-      .string()
-      .nullish()
-      .transform((value) => value ?? ""),
+    description: orElse(z.string(), ""),
     createdAt: isoTimestamp,
   }),
 );
 export type SecretRecord = z.output<typeof secretRecord>;
+
+/** Input of the GraphQL mutation secretCreate. */
+export const secretCreateInput = z.object({
+  ...secretFields,
+  value: secretValue,
+  description: secretFields.description.nullish(),
+});
+/** Input of the GraphQL mutation secretValueUpdate. */
+export const secretValueInput = z.object({ id: z.string(), value: secretValue });
+export type SecretCreateInput = z.output<typeof secretCreateInput>;
+
+/** Limits the length of a text in bytes of UTF-8. */
+const atMost = (bytes: number) =>
+  z.refine<string>((text) => Buffer.byteLength(text) <= bytes, { error: `must have ${bytes} bytes or fewer` });
+
+const v2Fields = {
+  name: z
+    .string()
+    .min(1)
+    .max(limits.nameLength)
+    .regex(/^[a-zA-Z_][a-zA-Z0-9_.\-/]*$/, "letters, digits, _, ., - and /, starting with a letter or _")
+    .refine((name) => !/^runpod/i.test(name), { error: "must not begin with RUNPOD" }),
+  value: secretValue.check(atMost(16_777_215)),
+  description: z.string().check(atMost(65_535)),
+};
+
+/** Body of POST /account/secrets. */
+export const v2SecretCreate = z.strictObject(v2Fields).partial({ description: true });
+
+/** Body of PATCH /account/secrets/{id}; an empty description clears it. */
+export const v2SecretPatch = z
+  .strictObject({ value: v2Fields.value, description: v2Fields.description })
+  .partial()
+  .refine((body) => Object.keys(body).length > 0, { error: "must have value, description, or both" });

@@ -1,30 +1,50 @@
 import { z } from "zod";
+import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "../catalog";
 import { limits } from "./limits";
-import { isoTimestamp, orNothing } from "./record-values";
+import { isoTimestamp, orNothing, recordShapes, type Values } from "./record-values";
 import { rule } from "./rule";
+import type { ContainerSettings } from "./template";
+import { traits } from "./traits";
 
-/** The fields of an endpoint: what the inputs of the resource and the bodies are made of. */
+const gpuTypes = { noun: "GPU type", ids: gpuTypeIds };
+const restartsWorkers = { warns: "active workers may restart" };
+
+/**
+ * The properties of an endpoint. Inputs, records, settings and the bodies of REST v1 contain each of them under its name, except
+ * where a trait or a shape below states a difference.
+ */
 export const endpointFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the endpoint; need not be unique."),
   templateId: z.string().min(1).describe("Id of the template that its workers run."),
-  computeType: z.enum(["GPU", "CPU"]).describe("Hardware of its workers."),
+  computeType: z.enum(["GPU", "CPU"]).describe("Hardware of its workers.").register(traits, { replaces: true }),
   gpuTypeIds: z
     .array(z.string().min(1))
     .describe(
       'GPU types, for example "NVIDIA L4"; any type if empty. REST v1 uses the first available one. REST v2 has no order: it uses any of them.',
-    ),
-  gpuCount: z.int().min(1).describe("GPUs of each worker."),
+    )
+    .register(traits, { catalog: gpuTypes, ...restartsWorkers }),
+  gpuCount: z.int().min(1).describe("GPUs of each worker.").register(traits, restartsWorkers),
   cpuFlavorIds: z
     .array(z.string().min(1))
     .describe(
       'CPU flavours in priority order, for example "cpu3c". REST v2 also accepts a flavour with virtual CPUs of its own, for example "cpu5c-8".',
-    ),
+    )
+    .register(traits, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
   vcpuCount: z.int().min(1).describe("Virtual CPUs of each worker, for flavours without a number of their own."),
-  dataCenterIds: z.array(z.string().min(1)).describe("Data centres its workers may run in; any when empty."),
-  allowedCudaVersions: z.array(z.string().min(1)).describe("CUDA versions its workers may have; any when empty."),
+  dataCenterIds: z
+    .array(z.string().min(1))
+    .describe("Data centres its workers may run in; any when empty.")
+    .register(traits, { unordered: true, catalog: { noun: "data centre", ids: dataCenterIds } }),
+  allowedCudaVersions: z
+    .array(z.string().min(1))
+    .describe("CUDA versions its workers may have; any when empty.")
+    .register(traits, { unordered: true }),
   minCudaVersion: z.string().describe("Lowest CUDA version its workers may have."),
   networkVolumeId: z.string().describe("Id of the network volume that its workers mount."),
-  networkVolumeIds: z.array(z.string().min(1)).describe("Ids of network volumes in several data centres."),
+  networkVolumeIds: z
+    .array(z.string().min(1))
+    .describe("Ids of network volumes in several data centres.")
+    .register(traits, { unordered: true }),
   idleTimeout: z
     .int()
     .min(1)
@@ -42,23 +62,44 @@ export const endpointFields = {
     .enum(["QUEUE_DELAY", "REQUEST_COUNT"])
     .describe("Criterion for adding workers: waiting time or number of jobs."),
   scalerValue: z.int().min(1).describe("Seconds of waiting (QUEUE_DELAY) or jobs per worker (REQUEST_COUNT)."),
-  workersMin: z.int().min(0).describe("Workers that are always up."),
-  workersMax: z.int().min(0).describe("Workers at most."),
+  workersMin: z.int().min(0).describe("Workers that are always up.").register(traits, restartsWorkers),
+  workersMax: z.int().min(0).describe("Workers at most.").register(traits, restartsWorkers),
+  type: z
+    .enum(["QUEUE", "LOAD_BALANCER"])
+    .describe("Delivery of requests to its workers: as jobs of a queue, the default, or directly. REST v2 only.")
+    .register(traits, { replaces: true, dialect: "v2" }),
+  excludedGpuTypeIds: z
+    .array(z.string().min(1))
+    .describe("GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only.")
+    .register(traits, { unordered: true, dialect: "v2", catalog: gpuTypes, ...restartsWorkers }),
+  flashbootType: z
+    .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
+    .describe("Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only.")
+    .register(traits, { dialect: "v2" }),
 };
 
+/** Settings that are null if the endpoint has none. */
+type Clearable = "vcpuCount" | "minCudaVersion" | "networkVolumeId" | "executionTimeoutMs";
+type Fields = Values<typeof endpointFields>;
+
+/** Settings of an endpoint, independent of the dialect; absent settings stay unchanged, or get the service's default. */
+export type EndpointSettings = Omit<Fields, Clearable> & { [Key in Clearable]?: Fields[Key] | null };
+/** A new endpoint. */
+export type EndpointCreate = EndpointSettings & { templateId: string };
+/** Changes of an endpoint. */
+export type EndpointChanges = Omit<EndpointSettings, "computeType" | "type">;
+
+/** The fields of REST v1. */
+const restFields = z.object(endpointFields).omit({ type: true, excludedGpuTypeIds: true, flashbootType: true });
+
 /** Body of POST /endpoints, with its defaults (interface: Endpoint). */
-export const restEndpointCreate = z
-  .object({
-    name: endpointFields.name.optional(),
+export const restEndpointCreate = restFields
+  .partial()
+  .extend({
     templateId: endpointFields.templateId,
     computeType: endpointFields.computeType.default("GPU"),
     gpuTypeIds: endpointFields.gpuTypeIds.default([]),
     gpuCount: endpointFields.gpuCount.default(1),
-    cpuFlavorIds: endpointFields.cpuFlavorIds.optional(),
-    vcpuCount: endpointFields.vcpuCount.optional(),
-    minCudaVersion: endpointFields.minCudaVersion.optional(),
-    networkVolumeId: endpointFields.networkVolumeId.optional(),
-    executionTimeoutMs: endpointFields.executionTimeoutMs.optional(),
     dataCenterIds: endpointFields.dataCenterIds.default([]),
     allowedCudaVersions: endpointFields.allowedCudaVersions.default([]),
     networkVolumeIds: endpointFields.networkVolumeIds.default([]),
@@ -76,6 +117,9 @@ export const restEndpointCreate = z
     }),
   );
 
+/** Body of PATCH /endpoints/{id}: any field but computeType. It has no null: an empty text clears a field. */
+export const restEndpointPatch = restFields.omit({ computeType: true }).partial();
+
 /** A worker of an endpoint; some APIs omit its version and whether that is outdated. */
 export const workerRecord = z.lazy(() =>
   z.looseObject({
@@ -87,35 +131,58 @@ export const workerRecord = z.lazy(() =>
 );
 export type WorkerRecord = z.output<typeof workerRecord>;
 
-/** An endpoint as REST v1 returns it. Undefined is not shown, null is none. */
+/** An endpoint in a response of REST v1. A key that is absent is not shown; undefined means none. */
 export const serverlessEndpointRecord = z.lazy(() => {
-  const [text, count, flag] = [z.string().nullish(), z.number().nullish(), z.boolean().nullish()];
-  const list = z.array(z.string()).nullish();
-  return z.looseObject({
+  const list = orNothing(z.array(z.string()));
+  return z.object({
+    ...recordShapes(restFields.shape),
     id: z.string(),
     name: z.string(),
     templateId: z.string(),
-    computeType: text,
     gpuTypeIds: list,
-    gpuCount: count,
     cpuFlavorIds: list,
-    vcpuCount: count,
+    vcpuCount: orNothing(z.number()),
     /** CPU flavour, virtual CPUs and GB of memory, such as `cpu3c-8-16`. */
     instanceIds: list,
     dataCenterIds: list,
     allowedCudaVersions: list,
-    minCudaVersion: text,
-    networkVolumeId: text,
+    networkVolumeId: orNothing(z.string()),
     networkVolumeIds: list,
-    idleTimeout: count,
-    executionTimeoutMs: count,
-    flashboot: flag,
-    scalerType: text,
-    scalerValue: count,
-    workersMin: count,
-    workersMax: count,
-    version: count,
+    idleTimeout: orNothing(z.number()),
+    flashboot: orNothing(z.boolean()),
+    scalerType: orNothing(z.string()),
+    version: orNothing(z.number()),
     createdAt: isoTimestamp,
   });
 });
 export type ServerlessEndpointRecord = z.output<typeof serverlessEndpointRecord>;
+
+/** An endpoint, independent of the dialect; lists are empty if it has none. */
+export interface EndpointRecord
+  extends Partial<Omit<ServerlessEndpointRecord, RecordLists | "templateId" | "instanceIds">> {
+  id: string;
+  name: string;
+  gpuTypeIds: string[];
+  cpuFlavorIds: string[];
+  dataCenterIds: string[];
+  allowedCudaVersions: string[];
+  networkVolumeIds: string[];
+  /** The template that it is bound to, or whose copy it has; undefined if the service does not show it. */
+  templateId?: string | undefined;
+  /** Container settings of its workers, if they are a copy of the template's settings. */
+  container?: ContainerSettings | undefined;
+  /** Id of the template that is the copy, in a dialect that shows it. */
+  copyId?: string | undefined;
+  /** True if any GPU type but the excluded ones may serve it. Undefined if `gpuTypeIds` is a list in priority order. */
+  anyGpuType?: boolean | undefined;
+  excludedGpuTypeIds?: string[] | undefined;
+  /** The flavour that stands for none, in a dialect that always needs one. */
+  usualCpuFlavorId?: string | undefined;
+  flashbootType?: string | undefined;
+  type?: string | undefined;
+  /** Address for its requests, if that is not the job API. */
+  requestUrl?: string | undefined;
+  /** Settings that the dialect does not support; their values are meaningless. */
+  unshown?: readonly (keyof EndpointSettings)[] | undefined;
+}
+type RecordLists = "gpuTypeIds" | "cpuFlavorIds" | "dataCenterIds" | "allowedCudaVersions" | "networkVolumeIds";

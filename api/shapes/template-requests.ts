@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cudaVersion, v2Container } from "./rest-v2";
+import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
 import { templateFields, templatePort } from "./template";
 
 /** Request bodies of templates in every API; only the local service uses these. */

@@ -186,20 +186,20 @@ export interface ServerlessEndpointArgs {
   cpuFlavorIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Virtual CPUs of each worker, for flavours without a number of their own. At least 1. */
   vcpuCount?: pulumi.Input<number>;
-  /** Lowest CUDA version its workers may have. */
-  minCudaVersion?: pulumi.Input<string>;
-  /** Id of the network volume that its workers mount. */
-  networkVolumeId?: pulumi.Input<string>;
-  /** Milliseconds that a job may run; a job's own policy overrides it. From 5000 to 604800000. */
-  executionTimeoutMs?: pulumi.Input<number>;
   /** Data centres its workers may run in; any when empty. Default `[]`. */
   dataCenterIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** CUDA versions its workers may have; any when empty. Default `[]`. */
   allowedCudaVersions?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Lowest CUDA version its workers may have. */
+  minCudaVersion?: pulumi.Input<string>;
+  /** Id of the network volume that its workers mount. */
+  networkVolumeId?: pulumi.Input<string>;
   /** Ids of network volumes in several data centres. Default `[]`. */
   networkVolumeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Seconds that an idle worker stays up. With REST v2 leave it out for a queue with scalerType REQUEST_COUNT. From 1 to 3600. Default `5`. */
   idleTimeout?: pulumi.Input<number>;
+  /** Milliseconds that a job may run; a job's own policy overrides it. From 5000 to 604800000. */
+  executionTimeoutMs?: pulumi.Input<number>;
   /** Whether workers start from a saved state. Default `false`. */
   flashboot?: pulumi.Input<boolean>;
   /** Criterion for adding workers: waiting time or number of jobs. Default `"QUEUE_DELAY"`. */
@@ -231,13 +231,13 @@ export interface ServerlessEndpointOutputs {
   readonly gpuCount: pulumi.Output<number>;
   readonly cpuFlavorIds: pulumi.Output<string[] | undefined>;
   readonly vcpuCount: pulumi.Output<number | undefined>;
-  readonly minCudaVersion: pulumi.Output<string | undefined>;
-  readonly networkVolumeId: pulumi.Output<string | undefined>;
-  readonly executionTimeoutMs: pulumi.Output<number | undefined>;
   readonly dataCenterIds: pulumi.Output<string[]>;
   readonly allowedCudaVersions: pulumi.Output<string[]>;
+  readonly minCudaVersion: pulumi.Output<string | undefined>;
+  readonly networkVolumeId: pulumi.Output<string | undefined>;
   readonly networkVolumeIds: pulumi.Output<string[]>;
   readonly idleTimeout: pulumi.Output<number>;
+  readonly executionTimeoutMs: pulumi.Output<number | undefined>;
   readonly flashboot: pulumi.Output<boolean>;
   readonly scalerType: pulumi.Output<"QUEUE_DELAY" | "REQUEST_COUNT">;
   readonly scalerValue: pulumi.Output<number>;

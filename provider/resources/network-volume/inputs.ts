@@ -1,24 +1,12 @@
-import { dataCenterIds } from "serverless-compute-api/catalog";
-import { networkVolumeFields as fields, traits } from "serverless-compute-api/shapes";
+import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 
-/** Inputs of a NetworkVolume resource as people write them (interface: Network volume). */
+/** Inputs of a NetworkVolume resource (interface: Network volume). */
 export const networkVolumeInputs = z.strictObject({
+  ...fields,
   name: fields.name.optional(),
-  size: fields.size.register(traits, { growsOnly: "create a new volume under another resource name" }),
-  dataCenterId: fields.dataCenterId.register(traits, {
-    replaces: true,
-    catalog: { noun: "data centre", ids: dataCenterIds },
-    warns: "a replaced volume loses its data",
-  }),
-  type: z
-    .enum(["STANDARD", "HIGH_PERFORMANCE"])
-    .describe("Storage tier; defaults to the data centre's usual tier. REST v2 only.")
-    .optional()
-    .register(traits, {
-      ...{ replaces: true, keptWhenRemoved: true, dialect: "v2", warns: "a replaced volume loses its data" },
-    }),
+  type: fields.type.optional(),
   adoptExisting,
 });
 

@@ -2,7 +2,7 @@ import type { Dialect, NetworkVolumeRecord } from "serverless-compute-api";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
-import type { Update } from "../../lifecycle/create/creation";
+import { changesIn, type Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
@@ -11,8 +11,8 @@ import { type Inputs, networkVolumeInputs, resolvedInputs } from "./inputs";
 
 type Outputs = Record<never, never>;
 
-const fromRecord = ({ name, size, dataCenterId, type }: NetworkVolumeRecord): Actual<Inputs, Outputs> => ({
-  inputs: { name, size, dataCenterId, ...toProperties({ type }) },
+const fromRecord = ({ id: _, ...settings }: NetworkVolumeRecord): Actual<Inputs, Outputs> => ({
+  inputs: toProperties(settings),
   outputs: {},
 });
 
@@ -30,7 +30,7 @@ async function update(
   { news: { name, size }, changed }: Update<Inputs>,
   context: Context,
 ): Promise<Outputs> {
-  const patch = { ...(changed("name") ? { name } : {}), ...(changed("size") ? { size } : {}) };
+  const patch = changesIn({ name, size }, changed);
   if (Object.keys(patch).length > 0)
     await context.clients.management.updateNetworkVolume(id, patch, callOptions(context));
   return {};
@@ -52,8 +52,7 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   objects: (management) => ({
     list: management.listNetworkVolumes,
     read: management.readNetworkVolume,
-    create: ({ name, size, dataCenterId, type }, options) =>
-      management.createNetworkVolume({ name, size, dataCenterId, ...(type === undefined ? {} : { type }) }, options),
+    create: ({ adoptExisting: _, ...settings }, options) => management.createNetworkVolume(settings, options),
   }),
   fromRecord,
   made: () => ({}),

@@ -12,7 +12,7 @@ export const secretInputs = z.strictObject({
     .describe(fields.name.description ?? "")
     .optional()
     .register(traits, { replaces: true, unique: true }),
-  value: fields.value.register(traits, { secret: true }),
+  value: fields.value,
   description: fields.description.default(""),
   adoptExisting,
 });

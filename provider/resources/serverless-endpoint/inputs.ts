@@ -1,12 +1,7 @@
-import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
-import { restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
+import { endpointFields, restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { jobInvokeInputs } from "../job-invoke/inputs";
-
-const { shape } = restEndpointCreate;
-const gpuTypeCatalog = { noun: "GPU type", ids: gpuTypeIds };
-const restartsWorkers = { warns: "active workers may restart" };
 
 const job = jobInvokeInputs.shape;
 /** A job that new workers have to do well before a create or an update succeeds. */
@@ -37,16 +32,6 @@ const verify = z.strictObject({
 /** Inputs of a ServerlessEndpoint resource as people write them: the REST API's own, with its defaults (interface: Endpoint). */
 export const serverlessEndpointInputs = restEndpointCreate
   .safeExtend({
-    computeType: shape.computeType.register(traits, { replaces: true }),
-    gpuTypeIds: shape.gpuTypeIds.register(traits, { catalog: gpuTypeCatalog, ...restartsWorkers }),
-    gpuCount: shape.gpuCount.register(traits, restartsWorkers),
-    cpuFlavorIds: shape.cpuFlavorIds.register(traits, { catalog: { noun: "CPU flavour", ids: cpuFlavorIds } }),
-    dataCenterIds: shape.dataCenterIds.register(traits, {
-      unordered: true,
-      catalog: { noun: "data centre", ids: dataCenterIds },
-    }),
-    allowedCudaVersions: shape.allowedCudaVersions.register(traits, { unordered: true }),
-    networkVolumeIds: shape.networkVolumeIds.register(traits, { unordered: true }),
     scalerValue: z
       .number()
       .min(0.5)
@@ -54,23 +39,9 @@ export const serverlessEndpointInputs = restEndpointCreate
         "Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT).",
       )
       .default(4),
-    workersMin: shape.workersMin.register(traits, restartsWorkers),
-    workersMax: shape.workersMax.register(traits, restartsWorkers),
-    type: z
-      .enum(["QUEUE", "LOAD_BALANCER"])
-      .describe("Delivery of requests to its workers: as jobs of a queue, the default, or directly. REST v2 only.")
-      .optional()
-      .register(traits, { replaces: true, dialect: "v2" }),
-    excludedGpuTypeIds: z
-      .array(z.string().min(1))
-      .describe("GPU types that its workers must not have, where gpuTypeIds names none. REST v2 only.")
-      .optional()
-      .register(traits, { unordered: true, dialect: "v2", catalog: gpuTypeCatalog, ...restartsWorkers }),
-    flashbootType: z
-      .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
-      .describe("Start of workers from a saved state, with its priority; replaces flashboot. REST v2 only.")
-      .optional()
-      .register(traits, { dialect: "v2" }),
+    type: endpointFields.type.optional(),
+    excludedGpuTypeIds: endpointFields.excludedGpuTypeIds.optional(),
+    flashbootType: endpointFields.flashbootType.optional(),
     verify: verify
       .describe(
         "Job that workers of the new version have to do as expected when the endpoint is made and when its template changes: " +

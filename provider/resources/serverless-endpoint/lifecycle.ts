@@ -1,4 +1,4 @@
-import type { EndpointRecord, EndpointSettings } from "serverless-compute-api";
+import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
 import { cpuFlavorEntry, cpuFlavorOf, limits } from "serverless-compute-api/shapes";
 import { callOptions, making } from "../../lifecycle/calls";
@@ -98,17 +98,22 @@ function flashbootOf({ flashboot, flashbootType }: EndpointRecord, wanted: Prope
 }
 
 function fromRecord(record: EndpointRecord, wanted: Properties, context: Context): Actual<Inputs, Outputs> {
-  const { name, templateId, dataCenterIds, allowedCudaVersions, cpuFlavorIds, unshown = [] } = record;
-  const { minCudaVersion, executionTimeoutMs, type } = record;
-  const { computeType, gpuCount, idleTimeout, scalerType, scalerValue, workersMin, workersMax } = record;
+  const {
+    flashboot: _f,
+    flashbootType: _t,
+    excludedGpuTypeIds: _e,
+    networkVolumeId: _i,
+    networkVolumeIds: _n,
+    ...same
+  } = record;
+  const { templateId, minCudaVersion, executionTimeoutMs, cpuFlavorIds, unshown = [] } = record;
   const inputs: Actual<Inputs, Outputs>["inputs"] = {
-    ...{ name, templateId, dataCenterIds, allowedCudaVersions },
-    ...{ minCudaVersion, executionTimeoutMs },
+    // Of these properties a missing value is not shown, except of those that an endpoint may have none of.
+    ...toProperties(same),
+    ...{ templateId, minCudaVersion, executionTimeoutMs },
     ...cpuOf(record, wanted),
     ...gpuTypesOf(record, wanted),
     ...volumesOf(record, wanted),
-    // These always have a value: one that is missing is not shown.
-    ...toProperties({ computeType, gpuCount, idleTimeout, scalerType, scalerValue, workersMin, workersMax, type }),
     ...flashbootOf(record, wanted),
   };
   const usesUsualFlavor =
@@ -156,7 +161,7 @@ async function withTemplate(listed: EndpointRecord, wanted: Properties, context:
 }
 
 /** Converts inputs to settings of an endpoint. */
-const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs): EndpointSettings => ({
+const settingsOf = ({ adoptExisting: _a, verify: _v, ...inputs }: Inputs) => ({
   ...inputs,
   cpuFlavorIds: inputs.cpuFlavorIds ?? [],
   vcpuCount: inputs.vcpuCount ?? null,

@@ -107,29 +107,3 @@ export const v2EndpointCreate = v2EndpointPatch.extend({
     .optional(),
 });
 export type V2EndpointCreate = z.input<typeof v2EndpointCreate>;
-
-const volumeSize = z.int().min(10).max(4096);
-
-/** Body of POST /network-volumes. */
-export const v2NetworkVolumeCreate = z.strictObject({
-  name,
-  size: volumeSize,
-  dataCenter: z.string().min(1),
-  type: z.enum(["STANDARD", "HIGH_PERFORMANCE"]).optional(),
-});
-export type V2NetworkVolumeCreate = z.input<typeof v2NetworkVolumeCreate>;
-
-/** Body of PATCH /network-volumes/{id}. */
-export const v2NetworkVolumePatch = z
-  .strictObject({ name, size: volumeSize })
-  .partial()
-  .refine((body) => Object.keys(body).length > 0, { error: "must have name, size, or both" });
-export type V2NetworkVolumePatch = z.input<typeof v2NetworkVolumePatch>;
-
-/** Body of POST /registries; there is no PATCH. */
-export const v2RegistryCreate = z.strictObject({
-  name,
-  username: z.string().min(1).max(191),
-  password: z.string().min(1).max(16_384),
-});
-export type V2RegistryCreate = z.input<typeof v2RegistryCreate>;
