@@ -47,23 +47,22 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   derives?: { [Key in keyof Outputs & string]?: Derived };
   /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  /** Warning before a replacement; `keepsName` if it gets the name of the object that it replaces. */
-  replaceWarning?: (keepsName: boolean, dialect: Dialect | undefined) => string | undefined;
+  /** Warnings for a preview of `changes`, beyond those of traits; `keepsName` if a replacement gets the name of its predecessor. */
+  warnings?: (changes: readonly Change[], keepsName: boolean, dialect: Dialect | undefined) => string[];
   /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
   suffixesNames?: (inputs: Properties) => boolean;
-  /** Marks changes as replacements because of other inputs. */
-  replacing?: (changes: Change[], news: Properties, dialect: Dialect | undefined) => Change[];
-  /** Further warnings for a preview of `changes`. */
-  alsoWarns?: (changes: readonly Change[]) => string[];
+  /** The changes of a deployment, from those that the properties `found`. */
+  changes?: (found: Change[], olds: Properties, news: Properties, dialect: Dialect | undefined) => Change[];
   /** Further keys of an unfinished object's state, which a read keeps. */
   keeps?: readonly string[];
-  /** Changes of an unfinished object, if no input differs. */
-  unfinished?: (olds: Properties, news: Properties) => Change[];
   create(inputs: Inputs, context: Context): Promise<{ id: string; outputs: Outputs }>;
   read(id: string, olds: Properties, context: Context): Promise<Actual<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
+
+/** Returns true if the changes replace the object. */
+export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);
 
 /** Converts a kind in its own types to a lifecycle: parses inputs, merges outputs, explains failures. */
 export function defineLifecycle<Inputs extends object, Outputs extends object>(
@@ -72,8 +71,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
   const { kind, description, inputs: shape, outputs, resolved } = definition;
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
     const found = diffProperties(shape, olds, news, { ...definition, dialect });
-    const changes = definition.replacing?.(found, news, dialect) ?? found;
-    return changes.length > 0 ? changes : (definition.unfinished?.(olds, news) ?? []);
+    return definition.changes?.(found, olds, news, dialect) ?? found;
   };
   const merged = (inputs: object, outputs: object): Properties => toProperties({ ...inputs, ...outputs });
   const labelOf = (properties: Properties, id?: string): string => {
@@ -99,8 +97,8 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
     unlisted: (olds, news, secrets) => unlistedValues(shape, olds, news, secrets),
     diff,
     warnings: (changes, keepsName, dialect) => [
-      ...warningsOf(shape, changes, () => definition.replaceWarning?.(keepsName, dialect)),
-      ...(definition.alsoWarns?.(changes) ?? []),
+      ...warningsOf(shape, changes),
+      ...(definition.warnings?.(changes, keepsName, dialect) ?? []),
     ],
     previewOutputs: (olds, news, place) => previewOutputs(definition, olds, news, place),
     create: (properties, whole) =>
@@ -209,7 +207,7 @@ function traitsOfShapes(...shapes: z.ZodObject[]): Record<string, Traits> {
   return traits;
 }
 
-function warningsOf(shape: z.ZodObject, changes: Change[], replaceWarning: () => string | undefined): string[] {
+function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
   const byText = new Map<string, Set<string>>();
   for (const { path } of changes) {
     const key = path[0] ?? "";
@@ -217,8 +215,5 @@ function warningsOf(shape: z.ZodObject, changes: Change[], replaceWarning: () =>
     const text = schema && traitsOf(schema).warns;
     if (text) byText.set(text, (byText.get(text) ?? new Set()).add(key));
   }
-  const warnings = [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
-  if (!changes.some(({ replace }) => replace)) return warnings;
-  const lost = replaceWarning();
-  return lost === undefined ? warnings : [...warnings, lost];
+  return [...byText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
 }

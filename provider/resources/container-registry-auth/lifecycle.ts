@@ -1,12 +1,20 @@
 import type { Dialect, RegistryAuthRecord } from "serverless-compute-api";
+import { registryAuthFields as fields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
-import type { Actual } from "../../lifecycle/define";
+import { type Actual, isReplacement } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import { type Inputs, registryAuthInputs, resolvedInputs } from "./inputs";
+import { adoptExisting } from "../adopt-existing";
+
+/** Inputs of a ContainerRegistryAuth resource as people write them: credentials for private images. */
+const registryAuthInputs = z.strictObject({ ...fields, name: fields.name.optional(), adoptExisting });
+
+/** The inputs as the verbs get them: checked, the name filled in. */
+const resolvedInputs = z.object({ ...registryAuthInputs.shape, name: z.string() });
+type Inputs = z.output<typeof resolvedInputs>;
 
 type Outputs = Record<never, never>;
 
@@ -47,11 +55,13 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   alters: {},
   dialectRules,
   // REST v2 cannot change credentials.
-  replaceWarning: (keepsName) =>
-    keepsName
-      ? "replacing credentials under the same name deletes the old ones first, and workers that start meanwhile cannot pull " +
-        "private images; change or remove the name to create the new ones first"
-      : undefined,
+  warnings: (changes, keepsName) =>
+    keepsName && isReplacement(changes)
+      ? [
+          "replacing credentials under the same name deletes the old ones first, and workers that start meanwhile cannot pull " +
+            "private images; change or remove the name to create the new ones first",
+        ]
+      : [],
 
   objects: (management) => ({
     list: management.listRegistryAuths,

@@ -1,4 +1,5 @@
 import type { Dialect, NetworkVolumeRecord } from "serverless-compute-api";
+import { networkVolumeFields as fields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
@@ -7,7 +8,19 @@ import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
 import { toProperties } from "../../lifecycle/properties/values";
-import { type Inputs, networkVolumeInputs, resolvedInputs } from "./inputs";
+import { adoptExisting } from "../adopt-existing";
+
+/** Inputs of a NetworkVolume resource (interface: Network volume). */
+const networkVolumeInputs = z.strictObject({
+  ...fields,
+  name: fields.name.optional(),
+  type: fields.type.optional(),
+  adoptExisting,
+});
+
+/** The inputs as the verbs get them: checked, the name filled in. */
+const resolvedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() });
+type Inputs = z.output<typeof resolvedInputs>;
 
 type Outputs = Record<never, never>;
 

@@ -1,12 +1,41 @@
 import type { Dialect, SecretRecord } from "serverless-compute-api";
-import { secretReference } from "serverless-compute-api/shapes";
+import { secretFields as fields, limits, secretReference, traits } from "serverless-compute-api/shapes";
+import { z } from "zod";
 import { callOptions } from "../../lifecycle/calls";
 import type { Context, Failure, Properties } from "../../lifecycle/contract";
 import type { Update } from "../../lifecycle/create/creation";
 import type { Actual } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import { type Inputs, type Outputs, resolvedInputs, secretInputs, secretOutputs } from "./inputs";
+import { adoptExisting } from "../adopt-existing";
+
+/** Inputs of a Secret resource as people write them (interface: Secret). */
+const secretInputs = z.strictObject({
+  // Both dialects' names; `dialectRules` has the rules of each.
+  name: z
+    .string()
+    .max(limits.nameLength)
+    .regex(/^[A-Za-z0-9_][A-Za-z0-9_.\-/]*$/, "letters, digits, _, ., - and /, starting with a letter, a digit or _")
+    .describe(fields.name.description ?? "")
+    .optional()
+    .register(traits, { replaces: true, unique: true }),
+  value: fields.value,
+  description: fields.description.default(""),
+  adoptExisting,
+});
+
+/** The inputs as the verbs get them: checked, the name filled in. */
+const resolvedInputs = z.object({ ...secretInputs.shape, name: z.string() });
+type Inputs = z.output<typeof resolvedInputs>;
+
+/** Outputs of a Secret resource. */
+const secretOutputs = z.object({
+  reference: z
+    .string()
+    .describe("The text that a template's env uses for the secret's value.")
+    .register(traits, { secretWith: ["name"] }),
+});
+type Outputs = z.output<typeof secretOutputs>;
 
 /** The value is never shown: what was deployed last is kept. */
 const fromRecord = ({ name, description }: SecretRecord): Actual<Inputs, Outputs> => ({

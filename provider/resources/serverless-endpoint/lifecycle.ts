@@ -4,7 +4,7 @@ import { cpuFlavorEntry, cpuFlavorOf, limits } from "serverless-compute-api/shap
 import { callOptions, making } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
-import type { Actual } from "../../lifecycle/define";
+import { type Actual, isReplacement } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { template } from "../template/lifecycle";
@@ -198,7 +198,12 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   derives: {
     url: ({ type }, { id, serverlessUrl: at }) => (isQueue(type) && id && at ? jobApiRoot(at, id) : undefined),
   },
-  replaceWarning: () => "replacing an endpoint removes its configuration, logs and job history for good",
+  warnings: (changes) => [
+    ...(isReplacement(changes)
+      ? ["replacing an endpoint removes its configuration, logs and job history for good"]
+      : []),
+    ...inPlaceWarnings(changes),
+  ],
   implied,
   dialectRules,
   same: { name: (was, is) => bareName(String(was)) === bareName(String(is)) },
@@ -218,7 +223,6 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   prove: verifyCreated,
   update: (id, changes, context) => updateVerified(id, changes, context, change),
   keeps: [unverifiedKey],
-  unfinished: leftToVerify,
-  alsoWarns: inPlaceWarnings,
+  changes: (found, olds, news) => (found.length > 0 ? found : leftToVerify(olds, news)),
   delete: deleteEndpoint,
 });

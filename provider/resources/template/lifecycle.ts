@@ -2,7 +2,7 @@ import { type Dialect, isApiError, type TemplateRecord } from "serverless-comput
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
-import type { Actual } from "../../lifecycle/define";
+import { type Actual, isReplacement } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { onlyIn } from "../../lifecycle/properties/dialect";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
@@ -128,19 +128,19 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
       return data && revisionOf(data);
     },
   },
-  replaceWarning(keepsName, dialect) {
-    if (!keepsName) return undefined;
+  warnings(changes, keepsName, dialect) {
+    if (!keepsName || !isReplacement(changes)) return [];
     // Endpoints of REST v2 have copies, which do not hold the template.
     const user = dialect === "v2" ? "an endpoint created by REST v1" : "an endpoint";
-    return (
+    return [
       `replacing a template under the same name deletes the old one first, which fails while ${user} uses it; ` +
-      "change or remove the name to create the new one first"
-    );
+        "change or remove the name to create the new one first",
+    ];
   },
   implied: { volumeInGb: 0 },
   dialectRules,
   suffixesNames: ({ replaceOnChange }) => replaceOnChange === true,
-  replacing: (changes, news, dialect) => withoutVolume(contentReplaces(changes, news), news, dialect),
+  changes: (found, _olds, news, dialect) => withoutVolume(contentReplaces(found, news), news, dialect),
   same: {
     ports: (was, is) => packedPorts(was) === packedPorts(is),
     dockerArgs: (was, is) => startText({ dockerArgs: String(was) }) === startText({ dockerArgs: String(is) }),

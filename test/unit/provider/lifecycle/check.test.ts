@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { type Path, type Properties, Unknown, type Value } from "../../../../provider/lifecycle/contract";
 import { checkInputs } from "../../../../provider/lifecycle/properties/check";
+import { kinds } from "../../../../provider/resources";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
-import { networkVolumeInputs } from "../../../../provider/resources/network-volume/inputs";
-import { secretInputs } from "../../../../provider/resources/secret/inputs";
 import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
 import { longSecrets } from "../../../support/long-secrets";
 
+const [networkVolumeInputs, secretInputs] = [kinds.NetworkVolume.inputs, kinds.Secret.inputs];
 const unknown = Unknown.value;
 
 /** Failures as lines, for a new resource that is called chat in the stack dev. */

@@ -5,11 +5,11 @@ import { checkInputs } from "../../../../provider/lifecycle/properties/check";
 import { agrees } from "../../../../provider/lifecycle/properties/diff";
 import { kinds } from "../../../../provider/resources";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
-import { networkVolumeInputs } from "../../../../provider/resources/network-volume/inputs";
-import { secretInputs } from "../../../../provider/resources/secret/inputs";
 import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
 import { naming } from "../../../support/naming";
+
+const [networkVolumeInputs, secretInputs] = [kinds.NetworkVolume.inputs, kinds.Secret.inputs];
 
 const unknown = Unknown.value;
 const { Template, ServerlessEndpoint, NetworkVolume, Secret, JobInvoke } = kinds;
