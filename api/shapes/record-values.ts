@@ -34,7 +34,10 @@ export type Values<Shapes extends Fields> = {
   [Key in keyof Shapes]?: Readonly<z.output<Shapes[Key]>> | undefined;
 };
 
-/** The type of a property without its bounds: what a response may contain. */
+/** The type of a property's values in responses, which may have other choices. */
+type Unbounded<Value> = Value extends string ? string : Value extends readonly string[] ? string[] : Value;
+
+/** Shape of a property's type, without bounds. */
 function unbounded(shape: z.core.$ZodType): z.ZodType {
   if (shape instanceof z.ZodString || shape instanceof z.ZodEnum) return z.string();
   if (shape instanceof z.ZodNumber) return z.number();
@@ -42,11 +45,13 @@ function unbounded(shape: z.core.$ZodType): z.ZodType {
   return shape instanceof z.ZodArray ? z.array(unbounded(shape.element)) : z.unknown();
 }
 
-/** Shapes of a kind's properties in responses; undefined if null or absent. */
-export function recordShapes<Shapes extends Fields>(fields: Shapes): { [Key in keyof Shapes]: z.ZodType } {
-  const shapes: { [Key in keyof Shapes]: z.ZodType } = { ...fields };
-  for (const key in shapes) shapes[key] = orNothing(unbounded(shapes[key]));
-  return shapes;
+/** Shapes of a kind's plain properties in responses: their types without bounds; undefined if null or absent. */
+export function recordShapes<Shapes extends Fields>(
+  fields: Shapes,
+): { [Key in keyof Shapes]: z.ZodOptional<z.ZodType<Unbounded<z.output<Shapes[Key]>> | undefined>> };
+export function recordShapes(fields: Fields): Fields {
+  const shapes = Object.entries(fields).map(([key, field]) => [key, orNothing(unbounded(field)).optional()]);
+  return Object.fromEntries(shapes);
 }
 
 const renamed = (record: object, names: ReadonlyMap<string, string>): object =>

@@ -132,29 +132,18 @@ export const workerRecord = z.lazy(() =>
 export type WorkerRecord = z.output<typeof workerRecord>;
 
 /** An endpoint in a response of REST v1. A key that is absent is not shown; undefined means none. */
-export const serverlessEndpointRecord = z.lazy(() => {
-  const list = orNothing(z.array(z.string()));
-  return z.object({
+export const serverlessEndpointRecord = z.lazy(() =>
+  z.object({
     ...recordShapes(restFields.shape),
     id: z.string(),
     name: z.string(),
     templateId: z.string(),
-    gpuTypeIds: list,
-    cpuFlavorIds: list,
-    vcpuCount: orNothing(z.number()),
     /** CPU flavour, virtual CPUs and GB of memory, such as `cpu3c-8-16`. */
-    instanceIds: list,
-    dataCenterIds: list,
-    allowedCudaVersions: list,
-    networkVolumeId: orNothing(z.string()),
-    networkVolumeIds: list,
-    idleTimeout: orNothing(z.number()),
-    flashboot: orNothing(z.boolean()),
-    scalerType: orNothing(z.string()),
+    instanceIds: orNothing(z.array(z.string())),
     version: orNothing(z.number()),
     createdAt: isoTimestamp,
-  });
-});
+  }),
+);
 export type ServerlessEndpointRecord = z.output<typeof serverlessEndpointRecord>;
 
 /** An endpoint, independent of the dialect; lists are empty if it has none. */

@@ -1,4 +1,7 @@
 import {
+  type EndpointRecord,
+  serverlessEndpointRecord,
+  type TemplateRecord,
   type TemplateSettings,
   templateFields,
   templateRecord,
@@ -6,7 +9,7 @@ import {
   v2TemplatePatch,
   v2TemplateRecord,
 } from "serverless-compute-api/shapes";
-import { expect, test } from "vitest";
+import { expect, expectTypeOf, test } from "vitest";
 import { templateBody } from "../../../api/dialects/rest-v2-bodies";
 
 const settings: TemplateSettings = {
@@ -65,4 +68,16 @@ test("traits of a property also apply where it is optional or has a default", ()
   const { isServerless, startSsh } = templateFields;
   expect(traitsOf(isServerless.default(true))).toMatchObject({ replaces: true });
   expect(traitsOf(startSsh.optional())).toMatchObject({ keptWhenRemoved: true });
+});
+
+test("the types of records are those of their values", () => {
+  expectTypeOf<TemplateRecord["startSsh"]>().toEqualTypeOf<boolean | undefined>();
+  expectTypeOf<TemplateRecord["category"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<TemplateRecord["allowedCudaVersions"]>().toEqualTypeOf<string[] | undefined>();
+  expectTypeOf<EndpointRecord["workersMax"]>().toEqualTypeOf<number | undefined>();
+  expectTypeOf<EndpointRecord["dataCenterIds"]>().toEqualTypeOf<string[]>();
+  const endpoint = { id: "e1", name: "chat", templateId: "t1", workersMax: 3, scalerType: "NEW", gpuTypeIds: ["A"] };
+  expect(serverlessEndpointRecord.parse(endpoint)).toEqual(endpoint);
+  for (const wrong of [{ workersMax: "3" }, { scalerType: 1 }, { gpuTypeIds: [1] }, { flashboot: "OFF" }])
+    expect(serverlessEndpointRecord.safeParse({ ...endpoint, ...wrong }).success).toBe(false);
 });
