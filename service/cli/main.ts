@@ -1,9 +1,10 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import type { JobStatus } from "serverless-compute-api/shapes";
 import { defaultHost } from "../listening";
-import { defaultDataFolder, defaultPort, findLocalEngine, type OldApi, oldApis } from "../settings";
+import { defaultDataFolder, defaultPort, findLocalEngine } from "../settings";
 import type { JobsFlags, RunFlags } from "./jobs";
 import type { LogsFlags } from "./logs";
+import { addImage, oneOf, readInput, readLines, readOldApis, readPort, readSeconds } from "./option-values";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
@@ -207,60 +208,6 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .action(async (flags: StatusFlags) => (await import("./status.js")).printStatus(flags, output));
 
   return program;
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
-}
-
-function readLines(text: string): number {
-  const lines = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(lines)) return lines;
-  throw new InvalidArgumentError("It must be a whole number, 0 or more.");
-}
-
-function readInput(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value instanceof Object && !Array.isArray(value)) return text;
-  } catch {
-    // The error below names the rule.
-  }
-  throw new InvalidArgumentError("It must be a JSON object.");
-}
-
-function readSeconds(text: string): number {
-  const seconds = Number(text);
-  if (text.trim() !== "" && seconds >= 0 && Number.isFinite(seconds)) return seconds * 1000;
-  throw new InvalidArgumentError("It must be a number of seconds, 0 or more.");
-}
-
-function readOldApis(text: string): OldApi[] {
-  return text.split(",").map((word) => {
-    const api = oldApis.find((one) => one === word.trim());
-    if (api === undefined) throw new InvalidArgumentError('It must be "v1", "graphql" or "v1,graphql".');
-    return api;
-  });
-}
-
-const oneOf =
-  (...allowed: string[]) =>
-  (text: string): string => {
-    if (allowed.includes(text)) return text;
-    const quoted = allowed.map((one) => `"${one}"`);
-    throw new InvalidArgumentError(`It must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
-  };
-
-function addImage(text: string, images: Record<string, string>): Record<string, string> {
-  const [, name, command] = /^([^=\s]+)=(.*\S.*)$/s.exec(text) ?? [];
-  if (name === undefined || command === undefined) {
-    throw new InvalidArgumentError(
-      'It must be NAME=COMMAND, such as acme/echo:1=./echo.mjs or acme/chat:1="python3 -u handler.py".',
-    );
-  }
-  return { ...images, [name]: command };
 }
 
 /** Runs the command line of this process. */

@@ -1,0 +1,63 @@
+import { InvalidArgumentError } from "commander";
+import { type OldApi, oldApis } from "../settings";
+
+/** Reads a port; 0 selects a free one. */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
+}
+
+/** Reads a number of lines or jobs. */
+export function readLines(text: string): number {
+  const lines = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(lines)) return lines;
+  throw new InvalidArgumentError("It must be a whole number, 0 or more.");
+}
+
+/** Reads the input of a job; returns its text. */
+export function readInput(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value instanceof Object && !Array.isArray(value)) return text;
+  } catch {
+    // The error below names the rule.
+  }
+  throw new InvalidArgumentError("It must be a JSON object.");
+}
+
+/** Reads a number of seconds; returns milliseconds. */
+export function readSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() !== "" && seconds >= 0 && Number.isFinite(seconds)) return seconds * 1000;
+  throw new InvalidArgumentError("It must be a number of seconds, 0 or more.");
+}
+
+/** Reads a list of APIs that the hosted service retires. */
+export function readOldApis(text: string): OldApi[] {
+  return text.split(",").map((word) => {
+    const api = oldApis.find((one) => one === word.trim());
+    if (api === undefined) throw new InvalidArgumentError('It must be "v1", "graphql" or "v1,graphql".');
+    return api;
+  });
+}
+
+/** A reader of one of the allowed words. */
+export const oneOf =
+  (...allowed: string[]) =>
+  (text: string): string => {
+    if (allowed.includes(text)) return text;
+    const quoted = allowed.map((one) => `"${one}"`);
+    throw new InvalidArgumentError(`It must be ${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`);
+  };
+
+/** Reads `NAME=COMMAND` and adds it to the images. */
+export function addImage(text: string, images: Record<string, string>): Record<string, string> {
+  const [, name, command] = /^([^=\s]+)=(.*\S.*)$/s.exec(text) ?? [];
+  if (name === undefined || command === undefined) {
+    throw new InvalidArgumentError(
+      'It must be NAME=COMMAND, such as acme/echo:1=./echo.mjs or acme/chat:1="python3 -u handler.py".',
+    );
+  }
+  return { ...images, [name]: command };
+}
