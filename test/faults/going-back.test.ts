@@ -1,6 +1,6 @@
 import { type Dialect, systemClock } from "serverless-compute-api";
 import { beforeEach, describe, expect, test } from "vitest";
-import { PartialFailure, type Properties } from "../../provider/lifecycle/contract";
+import { PartialFailure, type Path, type Properties } from "../../provider/lifecycle/contract";
 import { kinds } from "../../provider/resources";
 import { run } from "../../scripts/child.mjs";
 import { type BenchContext, handlerFile, useLifecycleBench } from "../support/lifecycle-bench";
@@ -33,10 +33,12 @@ describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (s
   /** The change of the endpoint that names the template of before: the one that sets it back. */
   const settingBack = { method: "PATCH", body: new RegExp(good) };
 
-  async function fail(olds: Properties): Promise<PartialFailure> {
-    const failure: unknown = await ServerlessEndpoint.update(id, olds, inputsOf(broken), context()).catch(
-      (error: unknown) => error,
-    );
+  async function fail(olds: Properties, secretPaths: Path[] = []): Promise<PartialFailure> {
+    const secrets = { paths: secretPaths, values: [] };
+    const failure: unknown = await ServerlessEndpoint.update(id, olds, inputsOf(broken), {
+      ...context(),
+      secrets,
+    }).catch((error: unknown) => error);
     if (failure instanceof PartialFailure) return failure;
     throw failure;
   }
@@ -50,6 +52,15 @@ describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (s
     expect(failure.outputs).toMatchObject({ templateId: good });
     expect(await templateNow()).toBe(good);
   });
+
+  test.each<{ path: Path }>([{ path: ["verify", "triggers", "0"] }, { path: ["verify"] }, { path: ["templateId"] }])(
+    "the message has no image if the template's revision is secret at $path",
+    async ({ path }) => {
+      const failure = await fail(deployed, [path]);
+      expect(failure.message).toMatch(/^version 2 failed its verification; version 1 keeps serving/);
+      expect(failure.message).not.toContain("acme/");
+    },
+  );
 
   test("a response that is lost every time leads to a lookup, which finds the rollback", async () => {
     bench.proxy.inject(settingBack, { kind: "dropAfterAnswer" }, 100);

@@ -32,7 +32,16 @@ interface FailedUpdate {
 }
 
 /**
- * The image of a template with the endpoint's version, for a message; `otherwise` if neither is known. Reads the template,
+ * Returns true if a message may contain images. A template with a secret image has a secret revision, and an endpoint depends
+ * on it by `verify.triggers` or, in a program that derives the id from it, by `templateId`.
+ */
+const mayShowImages = ({ secrets }: Context): boolean =>
+  !secrets?.paths.some(
+    ([first, second = "triggers"]) => first === "templateId" || (first === "verify" && second === "triggers"),
+  );
+
+/**
+ * The image of a template with the endpoint's version, for a message; `otherwise` if neither may be shown. Reads the template,
  * which costs a request only after a failed verification.
  */
 async function versionText(
@@ -41,9 +50,10 @@ async function versionText(
   otherwise: string,
   context: Context,
 ): Promise<string> {
+  const number = version === undefined ? undefined : `version ${version}`;
+  if (!mayShowImages(context)) return number ?? otherwise;
   const read = context.clients.management.readTemplate(templateId, tidyingOptions(context));
   const found = await read.catch(() => undefined);
-  const number = version === undefined ? undefined : `version ${version}`;
   if (!found?.imageName) return number ?? otherwise;
   return number === undefined ? found.imageName : `${found.imageName} (${number})`;
 }
