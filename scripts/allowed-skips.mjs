@@ -23,6 +23,7 @@ const conditions = {
   "no Go": () => isOlder(/go(\d+\.\d+(?:\.\d+)?)/.exec(printedBy("go", "version"))?.[1] ?? "0.0.0", "1.25.0"),
   "no gofmt": () => !starts("gofmt", "-h"),
   "no Python": () => printedBy("python3", "-c", "import ensurepip, venv; print(1)") === "",
+  "no Maven": () => printedBy("mvn", "--version") === "",
   "no Java compiler": () => printedBy("javac", "-version") === "",
   "no Chromium": () => findChromium() === undefined,
   "no Docker Engine": () => engineMissing() !== undefined,

@@ -10,7 +10,8 @@ import { isOlder, parts } from "./folder.mjs";
  * @property {string} module
  * @property {string} version
  * @property {string} [package] Path of its main package below the module.
- * @property {string} [source] Instead of `package`: a Go file of ours that uses the module.
+ * @property {string[]} [sources] Instead of `package`: Go files of ours that use the module.
+ * @property {string[]} [others] Further modules with their versions, `module@version`.
  * @property {string} [beside] A file of the module that must be next to the executable.
  * @property {string[]} [replace] Replace lines, which `go install` rejects.
  * @property {string} [versionVariable] Variable with the output of `pulumi version`.
@@ -177,11 +178,11 @@ async function buildOne(recipe, { folder, bin, go, env }) {
   const lines = ["module build", "go 1.25", ...(recipe.replace ?? []).map((line) => `replace ${line}`), ""];
   await writeFile(join(module, "go.mod"), lines.join("\n"));
   const target = recipe.package === undefined ? recipe.module : `${recipe.module}/${recipe.package}`;
-  if (recipe.source) await copyFile(recipe.source, join(module, basename(recipe.source)));
-  const main = recipe.source ? "." : target;
+  for (const source of recipe.sources ?? []) await copyFile(source, join(module, basename(source)));
+  const main = recipe.sources ? "." : target;
   const flags = ["-s", "-w", ...(recipe.versionVariable ? [`-X ${recipe.versionVariable}=${recipe.version}`] : [])];
   const steps = [
-    ["get", `${target}@${recipe.version}`],
+    ["get", `${target}@${recipe.version}`, ...(recipe.others ?? [])],
     ["build", "-trimpath", "-ldflags", flags.join(" "), "-o", join(bin, recipe.executable), main],
   ];
   const settings = { ...env, CGO_ENABLED: "0", GOWORK: "off", GOFLAGS: "-mod=mod" };

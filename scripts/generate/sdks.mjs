@@ -13,13 +13,34 @@ import { createProgress, silent } from "../progress.mjs";
 
 // Generates the SDKs from schema.json; as a script (`npm run sdks [-- <folder>]`), all of them.
 
-/** @typedef {"nodejs" | "python" | "go"} SdkLanguage */
+/** @typedef {"nodejs" | "python" | "go" | "dotnet" | "java"} SdkLanguage */
 
 /** The languages that SDKs are generated for. @type {readonly SdkLanguage[]} */
-export const sdkLanguages = ["nodejs", "python", "go"];
+export const sdkLanguages = ["nodejs", "python", "go", "dotnet", "java"];
 
-/** Version of the module whose generators are built if the CLI's own cannot be used. */
+/** Version of Pulumi's module for Go programs, and of the generators in it. */
 const generatorVersion = "v3.250.0";
+
+/** Last version of the same module with a generator for .NET; the later ones are not published as a Go module. */
+const earlierVersion = "v3.130.1-0.20240831132520-d9df47718158";
+
+/**
+ * The modules whose generators are built if the CLI's own cannot be used, with the file of sdk-codegen that uses them.
+ * @type {Record<"current" | "earlier", { version: string, others: string[] }>}
+ */
+const generators = {
+  current: { version: generatorVersion, others: [] },
+  earlier: {
+    version: earlierVersion,
+    others: [
+      `github.com/pulumi/pulumi/sdk/v3@${earlierVersion}`,
+      "github.com/pulumi/pulumi-java/pkg/codegen/java@v0.14.0",
+    ],
+  },
+};
+
+/** @param {SdkLanguage} language */
+const generatorOf = (language) => (language === "dotnet" || language === "java" ? "earlier" : "current");
 
 /** Message of a CLI whose language host is missing or older than its `gen-sdk`. */
 const hasNoGenerator = /no language plugin|not implemented/i;
@@ -52,7 +73,7 @@ export async function generateSdk(language, { schema, target, cli, go = "go", en
     const byCli = join(draft, "cli", language);
     const source = official.code === 0 && existsSync(byCli) ? "cli" : "build";
     if (source === "build") {
-      const generator = await findGenerator(cli, { go, env, progress }).catch((error) => {
+      const generator = await findGenerator(generatorOf(language), cli, { go, env, progress }).catch((error) => {
         throw error instanceof ToolMissing && !hasNoGenerator.test(official.stderr)
           ? new Error(`\`pulumi package gen-sdk\` failed: ${lastLines(official)}`)
           : error;
@@ -95,16 +116,17 @@ async function completeGoModule(folder, schema) {
 }
 
 /**
- * Path of the generator built from sdk-codegen. Its name contains the checksum of its sources.
+ * Path of a generator built from sdk-codegen. Its name contains the checksum of its sources.
+ * @param {keyof typeof generators} name
  * @param {import("../cli/folder.mjs").Cli} cli
  * @param {{ go: string, env: NodeJS.ProcessEnv, progress: import("../progress.mjs").Progress }} options
  * @returns {Promise<string>}
  */
-async function findGenerator(cli, { go, env, progress }) {
-  const source = fileURLToPath(new URL("sdk-codegen/main.go", import.meta.url));
-  const checksum = createHash("sha256")
-    .update(generatorVersion)
-    .update(await readFile(source));
+async function findGenerator(name, cli, { go, env, progress }) {
+  const { version, others } = generators[name];
+  const sources = ["main", name].map((file) => fileURLToPath(new URL(`sdk-codegen/${file}.go`, import.meta.url)));
+  const checksum = createHash("sha256").update(`${version} ${others}`);
+  for (const source of sources) checksum.update(await readFile(source));
   const executable = `sdk-codegen-${checksum.digest("hex").slice(0, 12)}`;
   // A CLI on PATH and its folder belong to the user.
   const keep = cli.source === "path" ? join(root, ".serverless-compute") : dirname(cli.folder);
@@ -113,7 +135,7 @@ async function findGenerator(cli, { go, env, progress }) {
   return withLock(`${path}.lock`, async () => {
     if (existsSync(path)) return path;
     const module = "github.com/pulumi/pulumi/pkg/v3";
-    const recipe = { executable, module, version: generatorVersion, source, replace: engineReplacements };
+    const recipe = { executable, module, version, others, sources, replace: engineReplacements };
     await installExecutable(recipe, { label: "the SDK generator", folder: keep, beside: keep, go, env, progress });
     return path;
   });

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { run } from "../../scripts/child.mjs";
+import { lastLines, run } from "../../scripts/child.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
 import { exampleTexts } from "../support/example-texts";
 import { typeFaults } from "../support/type-check";
@@ -12,6 +12,22 @@ import { missingGo } from "./support/sdk";
 const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
 /** A generator is built once for all; that takes minutes where nothing of it is there yet. */
 const patience = 600_000;
+
+/** Fetches Pulumi's library for Java with its dependencies by Maven; returns the class path. */
+async function pulumiForJava(folder: string): Promise<string> {
+  await mkdir(folder);
+  const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
+    <modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>programs</artifactId><version>1</version>
+    <dependencies>
+      <dependency><groupId>com.pulumi</groupId><artifactId>pulumi</artifactId><version>1.16.0</version></dependency>
+    </dependencies>
+  </project>`;
+  await writeFile(join(folder, "pom.xml"), pom);
+  const args = ["--quiet", "--batch-mode", "dependency:build-classpath", "-Dmdep.outputFile=class-path"];
+  const finished = await run("mvn", args, { cwd: folder, timeout: patience });
+  expect(finished.code, lastLines(finished)).toBe(0);
+  return readFile(join(folder, "class-path"), "utf8");
+}
 
 describe("the schema's examples match the generated SDKs", () => {
   let folder: string;
@@ -93,6 +109,38 @@ describe("the schema's examples match the generated SDKs", () => {
         (await readFile(first, "utf8")).replace(/pulumi\.String\("[^"]*"\)/, "1"),
       );
       expect((await go(["vet", "./wrong"])).stderr).toContain("cannot use 1");
+    },
+    patience,
+  );
+
+  it(
+    "in Java",
+    async ({ skip }) => {
+      const sdk = await sdkOf("java");
+      const maven = await run("mvn", ["--version"], { timeout: patience }).catch(() => undefined);
+      if (sdk === undefined || maven?.code !== 0) return skip("there is no SDK, or no Maven");
+      const programs = await written("java", "App.java");
+      expect(programs.length).toBeGreaterThan(10);
+      const classPath = await pulumiForJava(join(folder, "maven"));
+      const classes = join(folder, "classes");
+      const javac = (files: string[], path: string[]) =>
+        run("javac", ["-nowarn", "-proc:none", "-d", classes, "-cp", path.join(delimiter), ...files], {
+          timeout: patience,
+        });
+      const sources = (await readdir(sdk, { recursive: true })).filter((file) => file.endsWith(".java"));
+      const built = await javac(
+        sources.map((file) => join(sdk, file)),
+        [classPath],
+      );
+      expect(built.code, lastLines(built)).toBe(0);
+      // Every example has the class App, so each gets a package of its own.
+      for (const [index, program] of programs.entries())
+        await writeFile(program, `package example${index};\n${await readFile(program, "utf8")}`);
+      const compiled = await javac(programs, [classPath, classes]);
+      expect(compiled.code, lastLines(compiled, 20)).toBe(0);
+      const [first = ""] = programs;
+      await writeFile(first, (await readFile(first, "utf8")).replace(/imageName\("[^"]*"\)/, "imageName(1)"));
+      expect((await javac([first], [classPath, classes])).stderr).toContain("int cannot be converted");
     },
     patience,
   );

@@ -1,6 +1,6 @@
 // Writes the SDKs of a package schema, one folder for each language: `sdk-codegen <schema.json> <folder> <language>...`.
 // It is for machines whose language hosts are older than `pulumi package gen-sdk --local`, and calls what is behind that
-// command.
+// command. Its generators are in one of the other files of this folder.
 package main
 
 import (
@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/blang/semver"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/go"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
-	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
 
@@ -40,25 +37,13 @@ func (a alone) LoadPackageReferenceV2(_ context.Context, wanted *schema.PackageD
 	return a.LoadPackageReference(wanted.Name, wanted.Version)
 }
 
-func generate(language string, pkg *schema.Package) (map[string][]byte, error) {
-	switch language {
-	case "nodejs":
-		return nodejs.GeneratePackage(tool, pkg, nil, nil, true, alone{})
-	case "python":
-		return python.GeneratePackage(tool, pkg, nil, alone{})
-	case "go":
-		return gen.GeneratePackage(tool, pkg, nil)
-	}
-	return nil, fmt.Errorf("there is no generator for %q: it is nodejs, python or go", language)
-}
-
 // bind reads the schema anew for every language, because generators write notes of theirs into what they are given.
 func bind(text []byte) (*schema.Package, error) {
 	var spec schema.PackageSpec
 	if err := json.Unmarshal(text, &spec); err != nil {
 		return nil, err
 	}
-	pkg, problems, err := schema.BindSpec(spec, alone{}, schema.ValidationOptions{})
+	pkg, problems, err := bindSpec(spec)
 	if err != nil {
 		return nil, err
 	}

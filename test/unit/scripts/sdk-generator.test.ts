@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Cli } from "../../../scripts/cli/cli.mjs";
-import { generateSdk } from "../../../scripts/generate/sdks.mjs";
+import { generateSdk, type SdkLanguage } from "../../../scripts/generate/sdks.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
 interface Machine {
@@ -47,7 +47,7 @@ function machine({ hosts, complaint = "error: method GeneratePackage not impleme
     target,
     calls: () => (existsSync(join(root, "calls")) ? readFileSync(join(root, "calls"), "utf8").trim().split("\n") : []),
     kept: () => readdirSync(root).filter((name) => name.startsWith("sdk-codegen") || name.startsWith(".draft")),
-    generate: (language: "nodejs" | "go") =>
+    generate: (language: SdkLanguage) =>
       generateSdk(language, { schema, target, cli, go: join(root, go === "none" ? "none" : "tools", "go") }),
   };
 }
@@ -71,6 +71,18 @@ test("otherwise the published generators do, and are built once", async () => {
   expect(calls().filter((call) => call.startsWith("build"))).toHaveLength(1);
   expect(calls()).toContain("get github.com/pulumi/pulumi/pkg/v3@v3.250.0");
   expect(kept()).toEqual([expect.stringMatching(/^sdk-codegen-[0-9a-f]{12}$/)]);
+});
+
+test("the generators for .NET and Java are built from the last modules that have them", async () => {
+  const { generate, target, calls, kept } = machine({ hosts: false });
+  await Promise.all([generate("dotnet"), generate("java")]);
+  expect([made(target, "dotnet"), made(target, "java")]).toEqual(["build", "build"]);
+  const [get] = calls().filter((call) => call.startsWith("get"));
+  expect(get).toMatch(
+    /^get github\.com\/pulumi\/pulumi\/pkg\/v3@v3\.130\.1-\S+ github\.com\/pulumi\/pulumi\/sdk\/v3@v3\.130\.1-\S+ /,
+  );
+  expect(get).toMatch(/ github\.com\/pulumi\/pulumi-java\/pkg\/codegen\/java@v0\.14\.0$/);
+  expect(kept()).toHaveLength(1);
 });
 
 test("an SDK for Go contains its module name and no file of an earlier one", async () => {

@@ -2,7 +2,7 @@ import { indented, pascalCase, quoted } from "./text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "    ";
-const functionsClass = "ServerlessComputeFunctions";
+const functionsClass = "ServerlesscomputeFunctions";
 
 type Reference = Extract<TypedValue, { is: "reference" }>;
 
