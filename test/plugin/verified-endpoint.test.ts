@@ -125,27 +125,6 @@ outputs:
     expect(service.proxy.requests).toEqual([]);
   });
 
-  it("reports an invalid input before it creates anything", async () => {
-    await stack.program(program("echo").replace("workersMax: 1", "workersMax: -1"));
-    const preview = await stack.preview();
-    expect(preview.code).not.toBe(0);
-    expect(preview.output).toContain("endpoint.workersMax: is -1; must be 0 or more");
-  });
-
-  it("rolls back a version that fails its job, and fails", async () => {
-    const before = await stack.command(["stack", "output", "url"]);
-    await stack.program(program("fail"));
-    const up = await stack.up();
-    expect(up.code, up.output).not.toBe(0);
-    expect(up.output).toContain(
-      "acme/fail:1 (version 2) failed its verification; acme/echo:1 (version 1) keeps serving (as version 3)",
-    );
-    await stack.program(program("echo"));
-    const back = await stack.up();
-    expect(back.code, back.output).toBe(0);
-    expect((await stack.command(["stack", "output", "url"])).output).toBe(before.output);
-  });
-
   it("passes protect and customTimeouts to its resources", async () => {
     await stack.program(program("echo", "{ protect: true, customTimeouts: { update: 90s } }"));
     const up = await stack.up();

@@ -36,15 +36,6 @@ const failure = (type: string, code: string, message: unknown = expect.any(Strin
   ...{ message, type, param: null, code },
 });
 
-test("POST /openai/* becomes a job with route and body, and returns its output", async () => {
-  const rig = await useJobRig({ images });
-  const jobs = await rig.endpoint("llm");
-  const body = { model: "m", messages: [{ role: "user", content: "hi" }] };
-  const answer = await jobs.call("POST", "/openai/v1/chat/completions", body);
-  expect(answer.status).toBe(200);
-  expect(answer.json).toEqual({ route: "/v1/chat/completions", body });
-});
-
 test.each([
   ["GET", "/v1/models", undefined],
   ["GET", "/v1/models/some-model", undefined],
@@ -57,30 +48,12 @@ test.each([
   expect([answer.status, answer.json]).toEqual([200, { route: path, body: body ?? {} }]);
 });
 
-test("a request for a stream returns events as they arrive, and [DONE]", async () => {
-  const rig = await useJobRig({ images });
-  const jobs = await rig.endpoint("llm");
-  const answer = await fetch(`${rig.root}/v2/${jobs.id}/openai/v1/completions`, {
-    ...{ method: "POST", headers: key, body: JSON.stringify({ stream: true, words: ["a", "b"] }) },
-  });
-  expect(answer.headers.get("content-type")).toContain("text/event-stream");
-  expect(await answer.text()).toBe('data: {"word":"a"}\n\ndata: {"word":"b"}\n\ndata: [DONE]\n\n');
-});
-
 test("events of the handler itself are passed through", async () => {
   const rig = await useJobRig({ images });
   const jobs = await rig.endpoint("llm");
   const body = JSON.stringify({ stream: true, raw: ["data: 1\n\n", "data: [DONE]"] });
   const answer = await fetch(`${rig.root}/v2/${jobs.id}/openai/v1/completions`, { method: "POST", headers: key, body });
   expect(await answer.text()).toBe("data: 1\n\ndata: [DONE]\n\n");
-});
-
-test("a handler that is not a generator returns its output as one event, and [DONE]", async () => {
-  const rig = await useJobRig({ images });
-  const jobs = await rig.endpoint("llm");
-  const { answer, text } = await openStream(rig, jobs, { whole: "answer" });
-  expect(answer.status).toBe(200);
-  expect(await text()).toBe('data: {"whole":"answer"}\n\ndata: [DONE]\n\n');
 });
 
 test("a value above 1 MB, which /stream would split, is one event", async () => {

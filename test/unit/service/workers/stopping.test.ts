@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -112,4 +113,20 @@ describe("the end of the service", () => {
     await rig.stop(50);
     expect(await waiting).toMatchObject({ status: 200, json: { status: "IN_PROGRESS" } });
   });
+});
+
+test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients get a response", async () => {
+  const rig = await rigOf();
+  const jobs = await rig.endpoint("tool");
+  const waiting = jobs.call("POST", "/runsync", { input: { do: "wait", ms: 60_000 } });
+  await jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
+  await rig.rest("DELETE", `/endpoints/${jobs.id}`);
+  expect((await waiting).status).toBe(404);
+  expect((await jobs.call("GET", "/health")).status).toBe(404);
+  const left = (): string[] =>
+    ["logs", "workers"].flatMap((name) => {
+      const folder = join(rig.dataFolder, name);
+      return existsSync(folder) ? readdirSync(folder) : [];
+    });
+  await expect.poll(left, { interval: 10 }).toEqual([]);
 });
