@@ -121,7 +121,7 @@ const offenders: Record<string, [path: string, text: string][]> = {
   ],
 };
 
-/** Files that look like an offence and are none. */
+/** Files that resemble a violation and conform. */
 const innocents: [path: string, text: string][] = [
   [
     "service/a.ts",

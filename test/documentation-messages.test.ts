@@ -6,7 +6,7 @@ import { parsePage } from "../scripts/docs/pages.mjs";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");
 
-/** The titles of the page are parts of messages; test/faults/messages.test.ts holds the list of messages to what is printed. */
+/** Titles of the page are parts of messages; test/faults/messages.test.ts checks the list of messages. */
 test("the troubleshooting page contains only titles that are part of real messages", () => {
   const messages = read("test/faults/messages.md");
   const titles = [...read("docs/guides/troubleshooting.md").matchAll(/^### (.+)$/gm)].map(([, title = ""]) => title);

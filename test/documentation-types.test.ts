@@ -30,7 +30,7 @@ const known: Record<string, string> = {
 const exported =
   /\b(Template|ServerlessEndpoint|NetworkVolume|Secret|ContainerRegistryAuth|JobInvoke|invokeJob|get(?:Template|ServerlessEndpoint|NetworkVolume|Secret|GpuTypes|DataCenters|EndpointHealth))\b/g;
 
-/** A block as a whole program: a part of one gets the imports and the resources that it uses. */
+/** Completes a block to a program: a part of one gets the imports and the resources that it uses. */
 function programOf(text: string): string {
   const declares = (name: string): boolean =>
     new RegExp(

@@ -53,7 +53,7 @@ function textFaults(block: Block): string[] {
   return faults.map((fault) => `${at(block)}: ${fault}`);
 }
 
-/** Links to files, folders or headings that are not there. Addresses of other hosts are not asked. */
+/** Links to missing files, folders or headings. Addresses of other hosts are not checked. */
 function linkFaults(page: Page, all: Page[], isThere: (path: string) => boolean): string[] {
   return page.links.flatMap(({ line, target }) => {
     if (/^(https:|mailto:)/.test(target)) return [];

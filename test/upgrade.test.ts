@@ -28,7 +28,7 @@ const resources = fixture
 
 const signature = "4dabf18193072939515e22adb298388d";
 
-/** A value as a provider gets it: secrets in plain. */
+/** A value as a provider receives it: secrets in plain text. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

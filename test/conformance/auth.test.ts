@@ -8,7 +8,7 @@ const account = useAccount(target);
 const key = target.apiKey;
 const wrong = key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
 
-/** Authorization headers that are no right key, by what is wrong with them. */
+/** Invalid Authorization headers, by their fault. */
 const bad: [string, Record<string, string>][] = [
   ["no key", {}],
   ["a wrong key", { authorization: `Bearer ${wrong}` }],

@@ -17,7 +17,7 @@ async function setUp(handler: HandlerName, context: TestContext, ...statuses: nu
   return { jobs: await account.jobsOn(handler, context), name, webhook };
 }
 
-/** Lets a call that must not come have the time to come. */
+/** Waits long enough for an unexpected call to arrive. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe("Events: webhook notification of job completion", () => {

@@ -21,7 +21,7 @@ const post = (jobs: JobApi, path: string, text: string): Promise<Answer> =>
   send("POST", `${jobs.root}${path}`, { key: target.apiKey, text });
 const submission = (more = ""): string => `{"note":{"input":1},"input" : ${exact}${more} , "later":[{"input":2}]}`;
 
-/** Takes the job; the text that the worker gets after `"input":`. */
+/** Takes the job. Returns the text that the worker receives after `"input":`. */
 async function takenInput(worker: RawWorker, id: string): Promise<string> {
   const answer = await worker.take();
   expectAnswer(answer, 200, { id });

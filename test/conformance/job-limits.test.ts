@@ -14,7 +14,7 @@ function submission(bytes: number): string {
   return JSON.stringify({ input: { text: "x".repeat(bytes - empty.length) } });
 }
 
-// "MB" may mean 10^6 or 2^20 bytes: what is below both is accepted, what is above both is refused.
+// "MB" may mean 10^6 or 2^20 bytes: tests use sizes below both and above both.
 const limit = (megabytes: number) => ({ below: megabytes * 1_000_000, above: megabytes * 1024 * 1024 + 1 });
 
 const tooLarge = ["reading:megabyte", "reading:body-too-large"];

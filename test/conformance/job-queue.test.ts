@@ -96,7 +96,7 @@ describe("Job operations: /health", () => {
 
 describe("Queue: when jobs wait for workers", () => {
   test("a job stays queued if no worker is available", { tags: ["reading:stays-queued"] }, async (context) => {
-    // Nothing runs this image anywhere.
+    // No command runs this image.
     const jobs = await account.parked({ workersMax: 1, scalerType: "REQUEST_COUNT", scalerValue: 1 });
     const id = await jobs.submit({});
     await target.pass(2_000, context);

@@ -27,7 +27,7 @@ async function burst(count: number, abreast: number, ask: () => Promise<Answer>)
 
 const throttled = (statuses: number[]): number => statuses.filter((status) => status === 429).length;
 
-/** Asserts the answer of a refused request. */
+/** Asserts the response of a rejected request. */
 function expectThrottled(answer: Answer): void {
   expectAnswer(answer, 429);
   expect(Number(answer.headers.get("retry-after")), "Retry-After in seconds").toBeGreaterThan(0);
@@ -63,7 +63,7 @@ describe("Rate limits (per endpoint and operation): rate", () => {
   test("a limit lasts for 10 seconds", async (context) => {
     target.hold(context);
     const purge = (jobs: JobApi) => jobs.call("POST", "/purge-queue");
-    // Four endpoints reach their limit a quarter of a second apart: a window that moves in steps shows at one of them.
+    // Four endpoints reach their limit a quarter of a second apart, which detects a window that moves in steps.
     const several = await Promise.all([account.parked(), account.parked(), account.parked(), account.parked()]);
     for (const jobs of several) {
       await burst(2, 1, () => purge(jobs));
@@ -131,7 +131,7 @@ describe("Rate limits (per endpoint and operation): concurrent", () => {
         () => undefined,
       ),
     );
-    // The refusals come at once, the others are held by the service.
+    // Rejections arrive immediately; the service holds the others.
     await expect.poll(() => refused).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 200));
     end.abort();

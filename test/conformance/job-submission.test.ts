@@ -8,7 +8,7 @@ const account = useAccount(target);
 const parked = await account.parked();
 const day = 86_400_000;
 
-/** Bodies that are no valid submission, and the word that the answer must name. */
+/** Invalid bodies, and the word that the error must contain. */
 const refused: [string, string, unknown][] = [
   ["no input", "input", {}],
   ["input null", "input", { input: null }],

@@ -7,7 +7,7 @@ const target = await useTarget();
 const account = useAccount(target);
 const message = (answer: Answer): string => stringAt(answer, "errors", 0, "message");
 
-/** An endpoint saved anew by GraphQL, with what the test selects. */
+/** An endpoint saved by GraphQL, with the test's selection. */
 async function saveEndpoint(fields: Fields, selection: string): Promise<unknown> {
   const templateId = await account.template();
   const id = await account.endpoint({ templateId });

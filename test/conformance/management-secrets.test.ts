@@ -4,7 +4,7 @@ import { giveAway } from "../support/secret-scan";
 import { useTarget } from "../support/target";
 import { literal, uniqueName, useAccount } from "./support/account";
 
-// Workers that have these answer with them.
+// Workers return these values.
 for (const told of ["told-by-worker", "new-and-quiet"]) giveAway(told);
 const target = await useTarget();
 const account = useAccount(target);

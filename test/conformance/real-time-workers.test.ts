@@ -16,9 +16,9 @@ vi.setConfig({ maxConcurrency: 20, testTimeout: 60_000 });
 
 /** Waits for workers that a test plays. */
 const played = { takeHold: 600, stopHold: 500, pingSilence: 700, takeSilence: 700, secondLook: 100, lostJob: 500 };
-/** Waits for workers that the service starts. A loaded machine starts them late, so nothing short depends on their start. */
+/** Timings of workers that the service starts. A loaded machine starts them late, so no short one depends on their start. */
 const started = { pingInterval: 1234, stopGrace: 500, killGrace: 600, startBackoff: 300 };
-/** Waits for programs that never ask for a job. */
+/** Timings of programs that never request a job. */
 const mute = { takeSilence: 400, startLimit: 700, secondLook: 100, startBackoff: 50 };
 /** A wait before the next worker that only its limit makes short. */
 const capped = { startBackoff: 100_000, startBackoffMax: 300 };
@@ -41,7 +41,7 @@ async function useService(timings: Record<string, number>) {
   return {
     target,
     account,
-    /** The job API of an endpoint whose workers never ask for a job. */
+    /** The job API of an endpoint whose workers never request a job. */
     async deafJobs(context: TestContext, fields: object, env: Record<string, string> = {}): Promise<JobApi> {
       target.localOnly(context, "the program and the waits are settings of the local service");
       const entries = Object.entries(env).map(([key, value]) => ({ key, value }));

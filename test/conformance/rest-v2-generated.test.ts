@@ -38,7 +38,7 @@ const newSecret = (): Promise<string> => make("/account/secrets", { name: unique
 
 const repository = "arn:aws:ecr:us-east-1:123456789012:repository/team/worker";
 
-/** The id of an object for a route, made for one request. Builds and workers are unknown: 404. */
+/** The id of a new object for one request of a route. Builds and workers are unknown: 404. */
 async function idFor({ path }: Route, { body }: GeneratedRequest): Promise<string> {
   if (path.includes("{buildId}")) return "nosuch";
   if (path.startsWith("/v2/serverless")) {
@@ -91,8 +91,8 @@ const plausible = (body: unknown): boolean =>
   at(body, "mounts", "persistent") === undefined || at(body, "serverless") === false;
 
 /**
- * Returns true if `args` contradicts `entrypoint` or `cmd`. The contract states the rule in prose and without a status. A body
- * with a fault of its own is for the schema to refuse.
+ * Returns true if `args` contradicts `entrypoint` or `cmd`. The contract states this rule in prose and without a status.
+ * Bodies with other faults are left to the schema.
  */
 function contradicts(body: unknown): boolean {
   const [args, entrypoint, cmd] = [at(body, "args"), at(body, "entrypoint"), at(body, "cmd")];

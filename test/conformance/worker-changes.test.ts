@@ -110,7 +110,7 @@ describe("Changes that restart workers", () => {
     const answer = await jobs.runsync({ names: [...own.map(([name]) => name), ...connection] });
     expectAnswer(answer, 200, { status: "COMPLETED" });
     const shared = own.filter(([name, value]) => at(answer.json, "output", name) === value).map(([name]) => name);
-    // Commands are found by PATH. The service sets the others to values of its own, which may happen to be the same.
+    // Workers inherit PATH. The service sets the other variables, whose values may be equal.
     const set = ["PATH", "TMPDIR", "LANG", "PYTHONUNBUFFERED", "RUNPOD_DEBUG_LEVEL"];
     expect(shared.filter((name) => !set.includes(name))).toEqual([]);
     for (const name of connection) expect(stringAt(answer, "output", name)).not.toBe("");

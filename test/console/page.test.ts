@@ -125,7 +125,7 @@ test("the keyboard alone opens an endpoint, runs a job and opens it, and keeps t
   await page.getByLabel("Input (JSON)").waitFor();
   await tabTo("input");
   await page.keyboard.press("Control+a");
-  // Slowly, so that the page is drawn anew meanwhile.
+  // Slowly, so that the page is redrawn in between.
   await page.keyboard.type('{"name": "keys"}', { delay: 150 });
   await page.keyboard.press("Control+Enter");
   await resultIs(page, "COMPLETED");

@@ -12,10 +12,10 @@ import { discardServiceFolder } from "../support/service-artefacts";
 
 export const handler = fileURLToPath(new URL("./programs/handler.mjs", import.meta.url));
 
-/** How long to wait for what the page is to show, ms: the machine may be busy. */
+/** Timeout for content of the page, ms, for a busy machine. */
 export const patience = 30_000;
 
-/** A service with its console, and a browser that looks at it. */
+/** A service with its console, and a browser. */
 export interface ConsoleRig {
   readonly service: Service;
   readonly dataFolder: string;
@@ -23,9 +23,9 @@ export interface ConsoleRig {
   endpoint(name: string, fields?: object, image?: string): Promise<string>;
   /** Submits a job through the job API; resolves with its id. */
   run(endpointId: string, input: object): Promise<string>;
-  /** A page of a browser of its own, with a session; it shows `hash`. */
+  /** A page in its own browser context, with a session, at `hash`. */
   open(hash?: string, options?: BrowserContextOptions): Promise<Page>;
-  /** A page of a browser of its own without a session. */
+  /** A page in its own browser context, without a session. */
   visit(url: string, options?: BrowserContextOptions): Promise<Page>;
   /** Stops the service, calls `between`, and starts it again at the same address. */
   restart(between: () => Promise<void>): Promise<void>;
@@ -40,14 +40,14 @@ function useBrowser(context: TestContext): Promise<Browser> {
   if (executablePath === undefined) return context.skip("no Chromium is installed");
   launched ??= chromium.launch({
     executablePath,
-    // Pages of these tests come from this machine only, and nothing is looked up anywhere else.
+    // Pages may load from this machine only.
     args: ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"],
     timeout: 60_000,
   });
   return launched;
 }
 
-/** A service on a free port and a folder of its own, gone after the test. */
+/** Starts a service on a free port with its own folder; removed after the test. */
 export async function useConsole(context: TestContext, images: Record<string, string> = {}): Promise<ConsoleRig> {
   const browser = await useBrowser(context);
   const dataFolder = await mkdtemp(join(tmpdir(), "console-"));
@@ -119,6 +119,6 @@ export const resultIs = (page: Page, state: string): Promise<void> =>
 export const shows = (page: Page, selector: string, text: string | RegExp): Promise<void> =>
   page.locator(selector).filter({ hasText: text }).first().waitFor();
 
-/** The page fits its window: nothing has to be scrolled sideways. */
+/** Asserts that the page does not scroll horizontally. */
 export const expectNoOverflow = async (page: Page): Promise<void> =>
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);

@@ -8,7 +8,7 @@ declare module "vitest" {
   }
 }
 
-/** Looks for the browser once. */
+/** Finds the browser once. */
 export function setup(project: TestProject): void {
   project.provide("chromium", findChromium());
 }

@@ -77,7 +77,7 @@ test("the commands of the page build the image, deploy it and print its containe
     expect(done.code, `${line}\n${done.output}`).toBe(0);
     shown = done.output;
   }
-  // What the service, its environment and the stack of a test are there for already.
+  // The test already provides the service, its environment and the stack.
   const given =
     /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|npm install$|pulumi stack init)/;
   expect(first.filter((line) => given.test(line))).toHaveLength(4);
@@ -104,7 +104,7 @@ test("the same program previews with the settings of the hosted service and depl
   const preview = await stack.preview();
   expect(preview.code, preview.output).toBe(0);
 
-  // Nothing may go to the hosted service from here: addresses of this machine, and the dialect that its target has.
+  // Nothing may reach the hosted service: local addresses, with the dialect of the target.
   await stack.command(["config", "rm", "serverless-compute:target"]);
   const { graphqlUrl, serverlessUrl } = service;
   const here = { dialect: "v2", baseUrl: `${serverlessUrl}/v2`, graphqlUrl, serverlessUrl };

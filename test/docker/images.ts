@@ -39,7 +39,7 @@ export const importNode = (host: string, image: string): Promise<void> =>
 export const importPython = (host: string, image: string, python: string): Promise<void> =>
   inFolder(async (root) => {
     const paths = pythonPaths.parse(JSON.parse(await succeed(python, ["-c", askPaths])));
-    // Python looks for its library beside the folder that it is in.
+    // Python expects its library next to its own folder.
     await copyTo(root, paths.executable, "/usr/local/bin/python3");
     const notUsed = /\/(site-packages|dist-packages|test|idlelib|ensurepip|tkinter|config-[^/]*)$/;
     await copyTo(root, paths.stdlib, `/usr/local/lib/${paths.version}`, (path) => !notUsed.test(path));
@@ -47,7 +47,7 @@ export const importPython = (host: string, image: string, python: string): Promi
     const modules = await Promise.all([paths.stdlib, paths.site].map(sharedLibraries));
     await copyLinked(root, [paths.executable, ...modules.flat()]);
     await copyTo(root, fileURLToPath(new URL("../sdk/handlers", import.meta.url)), "/handlers");
-    // The SDK's own checks at its start look for GPUs and call addresses outside.
+    // The SDK's start-up checks look for GPUs and call external addresses.
     const env = { PATH: "/usr/local/bin", PYTHONPATH: "/site", RUNPOD_SKIP_AUTO_SYSTEM_CHECKS: "true" };
     const words = Object.entries({ ...env, RUNPOD_SKIP_GPU_CHECK: "true" }).map((pair) => `ENV ${pair.join("=")}`);
     await importFolder(host, image, root, [...words, 'CMD ["python3", "-u", "/handlers/plain.py"]']);

@@ -7,7 +7,7 @@ const created = z.looseObject({ id: z.string() });
 
 /** A registry on this machine that refuses everybody, in its own words. */
 export async function startPrivateRegistry() {
-  /** The credentials that came, as they were sent. */
+  /** Received credentials, as sent. */
   const seen: string[] = [];
   const registry = createServer((request, response) => {
     seen.push(request.headers.authorization ?? "");

@@ -29,7 +29,7 @@ const programOf = (broken: Record<string, Broken>): string => `
   for (const [name, { template, endpoint, input = {}, status }] of Object.entries(broken)) {
     const { id: templateId } = new Template(name, { containerDiskInGb: 5, ...template });
     const { id: endpointId } = new ServerlessEndpoint(name, { name, templateId, workersMax: 1, ...endpoint });
-    // What is never taken is given up; the others fail by themselves.
+    // Jobs that are never taken must be cancelled; the others fail by themselves.
     new JobInvoke(name, { endpointId, input, timeout: status === "CANCELLED" ? 20 : 100 });
   }`;
 

@@ -13,7 +13,7 @@ import { containersOf, useTestEngine } from "./rig";
 const file = fileURLToPath(new URL("../../examples/quickstart/index.ts", import.meta.url));
 const imageShape = z.array(z.looseObject({ Id: z.string(), RepoTags: z.array(z.string()).nullish() }));
 
-/** The quickstart's program, with an image of the tests in place of its own. */
+/** The quickstart's program with a test image. */
 async function quickstartOn(image: string): Promise<string> {
   const text = await readFile(file, "utf8");
   expect(text).toContain('imageName: "acme/greeter:1"');

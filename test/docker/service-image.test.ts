@@ -25,7 +25,7 @@ const containerShape = z.looseObject({
   State: z.looseObject({ Pid: z.number(), Health: z.looseObject({ Status: z.string() }).optional() }),
   NetworkSettings: z.looseObject({ Networks: z.record(z.string(), z.looseObject({ IPAddress: z.string() })) }),
 });
-/** All that the compose file may say, so that nothing in it is misspelt. */
+/** Strict shape of the compose file, which detects misspelt keys. */
 const composeShape = z.strictObject({
   services: z.strictObject({
     "serverless-compute": z.strictObject({
@@ -42,7 +42,7 @@ const composeShape = z.strictObject({
   volumes: z.strictObject({ data: z.null() }),
 });
 
-/** Builds the image by its own Dockerfile on a base that is made here, for none can be fetched; gone after the test. */
+/** Builds the image by its own Dockerfile on a local base, because none can be pulled; removed after the test. */
 async function buildImage(host: string, base: string, client: EngineClient): Promise<string> {
   const image = `serverless-compute-test/service:${process.pid}`;
   const folder = await mkdtemp(join(tmpdir(), "service-image-"));
@@ -119,7 +119,7 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
       .poll(async () => (await inspect(id)).State.Health?.Status, { timeout: 60_000, interval: 200 })
       .toBe("healthy");
 
-  // Without a name for what it binds it does not start.
+  // It does not start without an allowed host for its address.
   const refused = await start(["--json"]);
   const { StatusCode } = z
     .looseObject({ StatusCode: z.number() })

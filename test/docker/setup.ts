@@ -5,7 +5,7 @@ import { createEngineClient } from "../../service/workers/containers/engine-clie
 import { findPython } from "../sdk/setup";
 import { importNode, importPython } from "./images";
 
-/** An image of Python with the public SDK, what this machine lacks to make one, or how making it failed. */
+/** An image of Python with the public SDK, the missing requirement, or the failure to build it. */
 export type PythonImage = { image: string } | { missing: string } | { failure: string };
 
 /** An engine for the tests, with an image of Node and the programs of this folder; or why there can be none here. */
@@ -17,7 +17,7 @@ declare module "vitest" {
   }
 }
 
-/** Uses the engine of this machine, or starts one; what it makes in either is gone at the end. */
+/** Uses this machine's engine or starts one. Its objects are removed at the end. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const missing = engineMissing();
   if (missing !== undefined) {

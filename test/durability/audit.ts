@@ -19,7 +19,7 @@ const counterRow = z.object({
   retried: z.number(),
 });
 
-/** A change of a job's state as the store wrote it; `before` is null for a new job, `after` for one that left the record. */
+/** A stored change of a job's state; `before` is null for a new job, `after` for a removed one. */
 export type RecordedMove = z.output<typeof moveRow>;
 export type RecordedJob = z.output<typeof jobRow>;
 export type RecordedCounters = z.output<typeof counterRow>;
@@ -50,7 +50,7 @@ export function installAudit(dataFolder: string): void {
   database.close();
 }
 
-/** Reads what an audited data folder holds. No service may run. */
+/** Reads an audited data folder. No service may run on it. */
 export function readRecordBook(dataFolder: string): JobRecordBook {
   const database = openDatabase(dataFolder);
   try {

@@ -8,7 +8,7 @@ export interface Chance {
   whole(min: number, max: number): number;
   /** True in so many of 100 cases. */
   percent(share: number): boolean;
-  /** One of the values; undefined when there is none. */
+  /** Returns one of the values; undefined if there are none. */
   oneOf<Value>(values: readonly Value[]): Value | undefined;
 }
 

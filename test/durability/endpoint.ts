@@ -46,7 +46,7 @@ export async function drained(service: ServiceAccess, endpointIds: string[], lim
   }
 }
 
-/** Waits until each endpoint has a worker that asked for a job and none that still starts; at most `limit` ms. */
+/** Waits up to `limit` ms until each endpoint has a worker that has requested a job and none that is starting. */
 export async function workersReady(service: ServiceAccess, endpointIds: string[], limit: number): Promise<void> {
   const end = Date.now() + limit;
   const count = ({ json }: Answer, phase: string): number => Number(at(json, "workers", phase));

@@ -92,14 +92,14 @@ async function runClient({ target, chance, knowledge, round, ...plan }: LoadPlan
       if (asked) note(knowledge, asked, await send("GET", jobRoot(asked, "status"), { key }), "/status");
       if (cancelled) {
         const done = await send("POST", jobRoot(cancelled, "cancel"), { key });
-        // A cancellation that was answered has ended the job, unless it was over before.
+        // An acknowledged cancellation has ended the job, unless it was already finished.
         if (done.status === 200 && !finals.includes(String(at(done.json, "status"))))
           knowledge.wrong.push(`/cancel of ${cancelled.id} answered ${done.text.slice(0, 200)}`);
         if (done.status === 200)
           note(knowledge, cancelled, { ...done, json: { status: at(done.json, "status") } }, "/cancel");
       }
     } catch {
-      // The service was killed: what it did not answer, it did not promise.
+      // The service was killed; it acknowledged nothing.
       if (plan.until.aborted) return;
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
@@ -127,7 +127,7 @@ export async function runLongJob(
   );
 }
 
-/** Runs `clients` clients at once; resolves when the last one has ended. */
+/** Runs `clients` clients in parallel; resolves when the last one has ended. */
 export async function runLoad(clients: number, plan: LoadPlan): Promise<void> {
   await Promise.all(Array.from({ length: clients }, () => runClient(plan)));
 }

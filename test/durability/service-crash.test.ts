@@ -37,7 +37,7 @@ test(
     const handler = join(folder, "work.mjs");
     await copyFile(fileURLToPath(new URL("handlers/work.mjs", import.meta.url)), handler);
     installAudit(data);
-    // The service has the same port after each restart, as the one of a developer has.
+    // The service keeps its port across restarts, like a developer's.
     const flags = ["--port", String(await freePort()), "--image", `${workImage}=${handler}`];
     const first = await startService(data, ...flags);
     const endpointIds = [await makeEndpoint(accessOf(first), "two", 2), await makeEndpoint(accessOf(first), "one", 1)];
@@ -75,7 +75,7 @@ test(
       while ((await countCompleted(access, endpointIds)) - completedBefore < moment.completed && Date.now() < end)
         await pause(10);
       await pause(moment.late);
-      // Whatever is drawn and however slow the machine is, the first kill comes while a job runs.
+      // On any machine, the first kill comes while a job runs.
       if (round === 1) await runLongJob({ target, knowledge, round }, endpointIds[0] ?? "", 5000);
       ending.abort();
       await kill(service, round);

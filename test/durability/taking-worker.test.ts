@@ -42,7 +42,7 @@ async function openDispatcher() {
 test("a job taken by an ending worker waits for another worker", async () => {
   const { registry, worker, take, records, live } = await openDispatcher();
   const taking = take();
-  // The pool saw the end of the process before the store knew that the job was taken.
+  // The pool saw the end of the process before the store recorded that the job was taken.
   await Promise.resolve();
   registry.remove(worker);
   expect(await taking).toEqual([]);

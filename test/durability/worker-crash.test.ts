@@ -69,16 +69,16 @@ test(
     for (let round = 1; round <= rounds && stuck.length === 0; round++) {
       const ending = new AbortController();
       const target = { ...service, endpointIds };
-      // Workers of short jobs die while they take or hand in, those of long ones while they work.
+      // Workers of short jobs die while they request or finish jobs, workers of long ones during them.
       const longestJob = chance.percent(50) ? 3 : 60;
       const load = runLoad(8, { target, chance, knowledge, round, longestJob, cancels: 5, until: ending.signal });
       for (let left = chance.whole(2, 5); left > 0; left--) {
-        // Three workers in a row that end before they ask for a job fail the waiting jobs, which is another rule.
+        // Another rule: three consecutive workers that end before they request a job fail the queued jobs.
         await workersReady(service, endpointIds, 30_000);
         await pause(chance.whole(0, 200));
         kill(chance.oneOf(processesNaming(handler)));
       }
-      // Whatever is drawn and however slow the machine is, one kill comes while a job runs.
+      // On any machine, one kill comes while a job runs.
       if (round === 1) {
         await runLongJob({ target, knowledge, round }, endpointIds[0] ?? "", 5000);
         for (const pid of processesNaming(handler)) kill(pid);

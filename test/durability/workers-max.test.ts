@@ -23,7 +23,7 @@ const length = isFull ? 120_000 : 6_000;
 const kills = isFull ? 20 : 3;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** An endpoint whose workers can be told from all other processes. */
+/** An endpoint whose workers are distinguishable from all other processes. */
 interface Watched {
   id: string;
   templateId: string;
@@ -49,7 +49,7 @@ async function makeWatched(service: ServiceAccess, workersMax: number, fields: o
 /** How old a workersMax may be that a worker was started by, ms: the time between two looks on a busy machine. */
 const memory = 500;
 
-/** Looks at the processes until it is stopped, and writes down each worker that came although there was no room. */
+/** Polls the processes until stopped, and records each worker beyond the limit. */
 function watch(endpoints: Watched[]) {
   const seen = new Set<number>();
   const breaches: string[] = [];

@@ -9,7 +9,7 @@ async function plan(stack: Stack): Promise<{ steps: Record<string, string>; env:
   const { steps, inputs } = await planOf(stack);
   return { steps, env: inputs["watcher"]?.["env"] };
 }
-/** The env of the template `watcher` as it is deployed. */
+/** The deployed env of the template `watcher`. */
 const deployedEnv = async (stack: Stack): Promise<unknown> => (await deployedInputs(stack, "watcher"))?.["env"];
 
 describe("outputs that the classes know before the provider", () => {
@@ -27,7 +27,7 @@ describe("outputs that the classes know before the provider", () => {
   const { ServerlessEndpoint, Template } = require("${dynamicWay.module}");
   class Account extends pulumi.ProviderResource {
     constructor(name, settings) {
-      // What an explicit provider of dynamic resources is given is in the state as it is given.
+      // State stores the arguments of an explicit provider of dynamic resources unchanged.
       super("pulumi-nodejs", name, { ...settings, "serverless-compute:apiKey": pulumi.secret(settings["serverless-compute:apiKey"]) });
     }
   }

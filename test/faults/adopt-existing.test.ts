@@ -34,7 +34,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, held, unique }) 
     const made = await lifecycle.create(inputs, bench.context());
     expect([made.id, await idsOf(name)]).toEqual([id, [id]]);
     expect(lifecycle.diff(made.outputs, inputs)).toEqual([]);
-    // Deleting it afterwards, in a run of its own, deletes it.
+    // Deleting it in a later run deletes it.
     await lifecycle.delete(id, made.outputs, bench.context());
     expect(await idsOf(name)).toEqual([]);
   });

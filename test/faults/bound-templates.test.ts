@@ -23,13 +23,13 @@ describe("a template used by a REST v1 endpoint", () => {
   test("is not deleted by REST v1: the delete fails immediately and names the endpoint", async () => {
     const { id, name, outputs, user } = await templateInUse("v1");
     const context = bench.context({}, "v1");
-    // How long requests take is the machine's affair.
+    // Only waits advance the clock.
     onTestFinished(bench.clock.hold());
     const start = context.clock.now();
     await expect(Template.delete(id, outputs, context)).rejects.toThrow(
       `template "${name}" cannot be deleted: endpoint "somebody-else" (${user}) still uses it and is not being deleted here.`,
     );
-    // A second look, for a list may lag behind, and nothing else.
+    // Only a second lookup, because a list may lag behind.
     expect(context.clock.now() - start).toBeLessThan(3000);
     expect(bench.asked().filter((request) => request.startsWith("DELETE")).length).toBeLessThanOrEqual(1);
   });

@@ -13,7 +13,7 @@ const cases = await objectCases(bench);
 let count = 0;
 const freshName = (): string => `stopped${count++}-dev`;
 
-/** Lets time pass until something is so; fails the test by its own limit. */
+/** Advances time until the condition holds. */
 async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
@@ -49,7 +49,7 @@ describe.each(cases)("a $kind whose create is cancelled", ({ kind, news, create,
   test("while the service responds too slowly is found and leaves no orphan", async () => {
     const name = freshName();
     const stop = new AbortController();
-    // The moment that a cancelled create is given passes at once; the answer comes later than that.
+    // The grace period of a cancelled create elapses immediately; the response arrives after it.
     const context = bench.context({ signal: stop.signal });
     bench.proxy.inject(create, { kind: "answerLate", ms: 40 });
     const making = lifecycle.create(lifecycle.check({}, news, naming(name)).inputs, context);
@@ -84,12 +84,12 @@ describe("a cancellation immediately ends, with its reason,", () => {
         ),
       () => shown.some((text) => text.includes("attempt 2")),
     );
-    // The wait is one of 30 s.
+    // The wait would last 30 s.
     expect(took).toBeLessThan(10_000);
     expect(await bench.held("networkvolumes")).not.toContainEqual(expect.objectContaining({ name: "never-dev" }));
   });
 
-  // By REST v2 no endpoint is bound to a template, so there is nothing to wait for.
+  // In REST v2 no endpoint uses a template, so there is no wait.
   if (dialect === "v1")
     test("a template's wait for its release", async () => {
       const template = Template.check({}, { imageName: "a:1" }, naming("kept-dev")).inputs;
@@ -107,9 +107,9 @@ describe("a cancellation immediately ends, with its reason,", () => {
           ),
         () => shown.some((text) => text.includes("waiting for the service to release")),
       );
-      // The wait is one of an hour.
+      // The wait would last an hour.
       expect(took).toBeLessThan(10_000);
-      // The next destroy goes on with it.
+      // The next destroy continues it.
       await bench.clock.leap(3_600_000);
       await Template.delete(made.id, made.outputs, bench.context());
       expect((await bench.rest("GET", `/templates/${made.id}`)).status).toBe(404);

@@ -18,7 +18,7 @@ describe.each(cases)("lists of $kind that contain only the first $held", ({ kind
   const idsOf = async (name: string): Promise<unknown[]> =>
     (await bench.held(held)).map(propertiesIn).flatMap((one) => (one["name"] === name ? [one["id"]] : []));
 
-  /** The list shows as many objects as its cap, none of them ours. */
+  /** Fills the list to its cap with other objects. */
   const capLists = (length = cap): void =>
     bench.proxy.alter(listMatch(held), (answer) =>
       withLists(answer, ([first = {}]) =>

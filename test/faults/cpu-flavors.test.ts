@@ -20,7 +20,7 @@ const programs: [wanted: Properties, shown: string[]][] = [
 ];
 
 let made = 0;
-/** An endpoint of REST v2 on CPUs, with a template of its own. */
+/** A CPU endpoint of REST v2 with its own template. */
 async function make(wanted: Properties) {
   const name = naming(`cpu-${++made}`);
   const context = bench.context({}, "v2");

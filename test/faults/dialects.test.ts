@@ -20,7 +20,7 @@ interface Deployed {
 
 let count = 0;
 
-/** A stack as it is in state: one template with two endpoints, a volume, and an endpoint on CPUs. */
+/** A stack as in state: one template with two endpoints, a volume, and a CPU endpoint. */
 async function deploy(dialect: Dialect): Promise<Record<"template" | "first" | "second" | "cpu" | "volume", Deployed>> {
   const run = count++;
   const make = async (kind: keyof typeof kinds, program: Properties): Promise<Deployed> => {
@@ -58,7 +58,7 @@ async function drift(stack: Record<string, Deployed>, dialect: Dialect): Promise
   return found;
 }
 
-/** A deployment of the same program in a dialect: what it would change, without a request. */
+/** Changes of a deployment of the same program in a dialect, without a request. */
 function changes(stack: Record<string, Deployed>, dialect: Dialect): unknown[] {
   bench.asked();
   const found = Object.values(stack).flatMap(({ kind, program, outputs }) => {

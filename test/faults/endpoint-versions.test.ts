@@ -12,7 +12,7 @@ const bench = await useLifecycleBench({ templateRelease: 0 });
 const { ServerlessEndpoint } = kinds;
 
 let count = 0;
-/** An endpoint made by hand whose template changed twice, so that it has its third version. */
+/** An unmanaged endpoint whose template changed twice, so that it has version 3. */
 async function endpointByHand() {
   const name = `hand${count++}`;
   const template = (tag: number) => ({ name: `${name}-t`, imageName: `a:${tag}`, isServerless: true });

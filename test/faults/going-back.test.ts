@@ -30,7 +30,7 @@ describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (s
     ({ id, outputs: deployed } = await ServerlessEndpoint.create(inputsOf(good), context()));
     bench.proxy.clear();
   });
-  /** The change of the endpoint that names the template of before: the one that sets it back. */
+  /** The rollback: an update of the endpoint with the previous template. */
   const settingBack = { method: "PATCH", body: new RegExp(good) };
 
   async function fail(olds: Properties, secretPaths: Path[] = []): Promise<PartialFailure> {
@@ -108,7 +108,7 @@ describe.each<Dialect>(["v1", "v2"])("rolling an endpoint back with REST %s", (s
     expect((await ServerlessEndpoint.read(id, deployed, context()))?.inputs).toMatchObject({ templateId });
   });
 
-  /** The change that names the new template: the one that switches. */
+  /** The switch: an update of the endpoint with the new template. */
   const switching = { method: "PATCH", body: new RegExp(broken) };
 
   test("a switch without a response is unverified: reverting it sends the old template", async () => {

@@ -79,7 +79,7 @@ test("a LOAD_BALANCER endpoint of a killed process does not delay the next creat
   bench.proxy.clear();
   const before = bench.clock.now();
   const { id } = await create();
-  // The clock passes every wait at once, so a wait would show as its time.
+  // Waits elapse immediately on the clock and would show there.
   expect(bench.clock.now() - before).toBeLessThan(60_000);
   expect((await bench.rest("GET", `/endpoints/${id}`)).status).toBe(200);
 });

@@ -46,7 +46,7 @@ const failures =
     const found = kinds[kind].check(olds, news, naming("chat-dev")).failures;
     throw new Error(found.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
   };
-/** Ids in the messages: they are random, and one may happen to look like a word. */
+/** Ids in the messages, which are random and may resemble words. */
 const ids = new Set(["aaaaaaaaa1"]);
 const made = async (path: string, body: object): Promise<string> => {
   const id = stringAt(await bench.rest("POST", path, body), "id");
@@ -62,7 +62,7 @@ const provider = (settings: object) => (): never => {
   const { failures = [] } = configCalls(createHost(() => undefined)).checkConfig(request);
   throw new Error(failures.map(({ reason }) => reason).join("\n"));
 };
-/** A job whose status is answered so. */
+/** A job with this status response. */
 const job =
   (status: () => Behaviour, more: Properties = {}) =>
   async (): Promise<unknown> => {

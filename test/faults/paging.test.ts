@@ -13,7 +13,7 @@ async function create(kind: Kind, name: string, news: Properties) {
   return { kind, inputs, ...(await kinds[kind].create(inputs, context())) };
 }
 
-/** Images of all endpoints, by a client of its own. */
+/** Images of all endpoints, read by a new client. */
 const images = async (): Promise<(string | undefined)[]> =>
   (await context().clients.management.listEndpoints()).map(({ container }) => container?.imageName);
 

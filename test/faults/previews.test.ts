@@ -53,8 +53,8 @@ async function stables(kind: string, id: string, olds: Properties, news: Propert
 }
 
 /**
- * Every property is the very same but for those that were unknown: exactly these may be. What will be absent is null in a
- * preview, for programs take what a preview leaves out for unknown.
+ * All properties are equal except exactly the unknown ones. Properties that will be absent are null in a preview,
+ * because programs treat missing ones as unknown.
  */
 function expectPreviewed(previewed: Properties, real: Properties, unknown: string[]): void {
   const open = Object.keys(previewed).filter((key) => hasUnknown(previewed[key]));
@@ -86,7 +86,7 @@ describe("previews of the plugin return the outputs of the calls that follow", (
     const inputsOf = (more: Properties, state: Properties = {}): Properties =>
       kinds[kind].check(state, { ...bases[kind], ...along, ...more }, naming("subject-dev")).inputs;
     const olds = inputsOf(was);
-    // The name that goes with it depends on the one that is there.
+    // The accompanying name depends on the existing one.
     const news = inputsOf(is, input === "replaceOnChange" ? olds : {});
     const previewed = await create(kind, olds, true);
     made = { kind, ...(await create(kind, olds, false)) };
@@ -124,7 +124,7 @@ test("the version of an endpoint is unknown in previews, because a changed templ
   const news = { ...inputs, idleTimeout: 9 };
   const previewed = await update("ServerlessEndpoint", id, outputs, news, true);
   const real = await update("ServerlessEndpoint", id, outputs, news, false);
-  // By v2 the endpoint has a copy, which the change of the template by hand does not reach.
+  // In v2 the endpoint has a copy, which an outside change of the template does not reach.
   const after = dialect === "v1" ? 2 : 1;
   expect([outputs["version"], previewed["version"], real["version"]]).toEqual([1, Unknown.value, after]);
   await kinds.ServerlessEndpoint.delete(id, real, bench.context());

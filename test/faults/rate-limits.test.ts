@@ -13,7 +13,7 @@ const limit = 1000;
 const bench = await useLifecycleBench();
 const context = () => bench.context({}, "v2");
 
-// A window passes by waits alone: how long a thousand requests take is the machine's affair.
+// Only waits advance the window, not the duration of a thousand requests.
 beforeEach(() => onTestFinished(bench.clock.hold()));
 
 /** Begins a window of the limit and uses it up but for `left` requests, by another client; returns when it ends. */
@@ -45,7 +45,7 @@ test("a deployment that exceeds a limit waits until the service accepts requests
   // The window's end, to a second: headers have whole ones.
   expect(bench.clock.now()).toBeGreaterThanOrEqual(end - 1000);
   expect(one.shown).toEqual([expect.stringMatching(/^request failed; retrying in \d\d s \(attempt 2\)$/)]);
-  // The list before the create was refused once; nothing was sent in vain after that.
+  // The list before the create was rejected once; no later request was.
   expect(bench.asked()).toEqual(["GET", "GET", "POST"].map((method) => `${method} /v2/network-volumes`));
 });
 

@@ -15,7 +15,7 @@ interface Deployed {
   outputs: Properties;
 }
 
-/** Creates `count` objects of a kind as the engine does at `parallel`, all at once within a wave. */
+/** Creates `count` objects of a kind in waves of `parallel`, as the engine does. */
 async function createMany(one: ObjectCase, count: number, context: Context, parallel = 100): Promise<Deployed[]> {
   const lifecycle = kinds[one.kind];
   const made: Deployed[] = [];

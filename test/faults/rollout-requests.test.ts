@@ -62,7 +62,7 @@ test("a scaling change runs no job and no rollout; a new version costs one updat
   const { updates, jobs, polls, others } = asked();
   console.info(`${names.length} endpoints in ${Math.round(seconds)} s: ${jobs} jobs, ${polls} polls`);
   expect({ updates, jobs }).toEqual({ updates: names.length, jobs: names.length });
-  // Each endpoint looks at its workers once a second.
+  // Each endpoint polls its workers once a second.
   expect(polls).toBeLessThanOrEqual(Math.min(names.length * (seconds + 2), seconds + 30));
   // The new template, the deletion of the old one, and the health of an endpoint whose job is still in the queue after seconds.
   expect(others.filter((one) => !/template|graphql|\/health$/i.test(one))).toEqual([]);

@@ -23,7 +23,7 @@ interface Version {
   breaks: (typeof breakages)[number];
 }
 
-/** An endpoint whose version has a template of its own, so that going back is switching back. */
+/** An endpoint with a template per version, so that a rollback is a switch. */
 function programOf({ number, breaks }: Version, workers: object): Declared[] {
   const template = `Template-v${number}`;
   const env = { VERSION: String(number), ...(breaks === "" ? {} : { BREAKS: breaks }) };
@@ -52,7 +52,7 @@ async function answeredBy(endpointId: string): Promise<unknown> {
   return at(json, "output");
 }
 
-/** Fails unless state and service hold the same objects, and the endpoint runs `version` with a template that is there. */
+/** Fails unless state and service contain the same objects, and the endpoint runs `version` with an existing template. */
 async function expectOn(version: Version, { state }: Deployment): Promise<void> {
   const held = await heldObjects(bench);
   const inState = [...state.resources.values(), ...state.replaced].map(({ id }) => id);
@@ -135,7 +135,7 @@ async function schedule(seed: number): Promise<void> {
   }
 }
 
-// What a failed schedule left must not fail the next one.
+// Remains of a failed schedule must not fail the next one.
 afterEach(async () => {
   bench.proxy.clear();
   const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 2, Template: 1 };

@@ -16,7 +16,7 @@ const seeds = replayed
   ? [Number(replayed)]
   : Array.from({ length: process.env["FULL"] ? 600 : dialect === "v1" ? 40 : 12 }, (_, index) => index + 1);
 
-/** A process of its own: clients that know nothing of the ones before. */
+/** A new process: clients without knowledge of earlier ones. */
 const startProcess = (random?: Random) => processOf(bench.context(), bench.proxy, random);
 
 type Operation = "up" | "refresh" | "destroy";
@@ -76,7 +76,7 @@ async function schedule(seed: number): Promise<void> {
 
 const levels: Partial<Record<Declared["kind"], number>> = { ServerlessEndpoint: 2, Template: 1 };
 
-// What a failed schedule left must not fail the next one.
+// Remains of a failed schedule must not fail the next one.
 afterEach(async () => {
   const { state, destroy } = createDeployment();
   for (const { kind, id } of await heldObjects(bench))

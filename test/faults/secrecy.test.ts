@@ -20,7 +20,7 @@ const bench = await useLifecycleBench({ logLevel: "debug", templateRelease: 0 })
 
 const long = longSecrets();
 
-/** Values that must not be found anywhere, not in part either, and one that must be: it proves that the search works. */
+/** Values that must not be found, not even in part, and one that must be found, as a check of the search. */
 const secrets = {
   value: `sesame-4d1f-"quoted"\n${long.pem}`,
   password: `open-up-77aa\nline ${long.jwt}`,
@@ -29,7 +29,7 @@ const secrets = {
 // REST v2 limits user names to 191 characters.
 const planted = `planted-c0ffee ${longSecrets().text}`.slice(0, 191);
 
-/** Everything that anybody could get to see, by where. */
+/** Everything visible to a user, by place. */
 const seen = new Map<string, string>();
 function note(place: string, what: unknown): void {
   const text = typeof what === "string" ? what : inspect(what, { depth: 12, showHidden: true, maxStringLength: null });
@@ -39,7 +39,7 @@ function note(place: string, what: unknown): void {
 const placesOf = (value: string): string[] =>
   [...seen].flatMap(([place, text]) => (formsOf(value).some((form) => text.includes(form)) ? [place] : []));
 
-/** A service that refuses everything with what it was sent, and one that repeats only the beginning of it. */
+/** A service that rejects everything and echoes the request, and one that echoes only its beginning. */
 const echoes = await Promise.all(
   [1, 0.4].map((share) =>
     startFaultyServer(({ method, body }) =>
@@ -131,7 +131,7 @@ test("no secret is in progress, errors, plain state, the service's logs, or its 
       if (!made) throw new Error(inspect(seen.get(`error of ${kind} create`)));
       note("plain state", plainState(kind, made.outputs));
       if (index === 0) await noteStore();
-      // A second one of the name, a wrong key, a service that is down, and one that echoes what it gets.
+      // A duplicate name, a wrong key, an unreachable service, and a service that echoes its input.
       const again = bench.context();
       await run(`${kind} second create`, again, lifecycle.create(inputs, again));
       const wrongKey = contextAt(bench, bench.proxy.origin, { apiKey: "wrong-key" });

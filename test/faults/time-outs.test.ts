@@ -27,7 +27,7 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, news, create }) =
 
   /** Runs a verb that fails. Returns its message and its duration on the service's clock, in ms. */
   async function timed(verb: () => Promise<unknown>): Promise<{ message: string; took: number }> {
-    // How long requests take is the machine's affair.
+    // Only waits advance the clock, not requests.
     const resume = bench.clock.hold();
     const started = bench.clock.now();
     const message = await verb().then(
@@ -63,7 +63,7 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, news, create }) =
 });
 
 test("a timeout during a create with a late response leaves no orphan of any kind", async () => {
-  // A fifth of the time-out is for the look that finds what was made, on a busy machine too; all kinds wait at once.
+  // A fifth of the timeout is for the lookup of the created object, also on a busy machine; all kinds wait in parallel.
   const timeout = 10_000;
   await Promise.all(
     cases.map(async ({ kind, news, create, held }) => {
@@ -96,7 +96,7 @@ test("a timeout fails no other create that waits for the same list", async () =>
   expect(patient).toMatchObject({ status: "fulfilled" });
 });
 
-// By REST v2 no endpoint is bound to a template, so there is nothing to wait for.
+// In REST v2 no endpoint uses a template, so there is no wait.
 if (dialect === "v1")
   test("a template's wait for its release ends at the timeout, and the template stays in state", async () => {
     const { Template, ServerlessEndpoint } = kinds;

@@ -99,7 +99,7 @@ describe("a service that supports fewer fields of a template", () => {
       env: [{ key: "MODEL", value: "mistral-7b" }],
     });
     expect(asked).toHaveLength(4);
-    // Once found out, it is not asked again for what it does not have.
+    // An unsupported field is not requested again.
     await clients.management.updateTemplate("30zmvf89kd", { readme: "y" });
     expect(asked).toHaveLength(6);
   });

@@ -22,7 +22,7 @@ const rooms = found.map(({ version, node }) => {
   if ("reason" in node) console.warn(`The packages are not installed under Node ${version}: ${node.reason}.`);
   return "reason" in node ? { version, node: "" } : { version, node: node.command };
 });
-// The Node that runs the tests stands in for one that is not to be had, and is a line of its own where it is another one.
+// The Node of this run replaces an unavailable one, and is an additional row if its version differs.
 const lineOf = (version: string): string => version.replace(/\..*/, "");
 if (!rooms.some(({ version, node }) => node !== "" && lineOf(version) === lineOf(process.versions.node))) {
   rooms.push({ version: process.versions.node, node: process.execPath });
@@ -39,7 +39,7 @@ const addressesShape = z.object({
 const manifestShape = z.object({ devDependencies: z.record(z.string(), z.string()) });
 const hubToken = "hub-token-of-the-clean-room";
 
-/** Fails where a command did, with what it said. */
+/** Fails with the output of a failed command. */
 async function succeed(
   room: CleanRoom,
   command: string,
@@ -87,7 +87,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       await room.write("package.json", '{ "name": "clean", "private": true }\n');
       const flags = ["--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
       await succeed(room, "npm", ["install", ...flags, ...inject("tarballs"), ...others]);
-      // Complains of what is invalid, extraneous or missing.
+      // Reports invalid, extraneous and missing packages.
       const { code, stdout, stderr } = await room.run("npm", ["ls", "--all"]);
       expect(
         code,
@@ -189,7 +189,7 @@ describe.each(rooms.map(({ version, node }) => [version, node] as const))("under
       } finally {
         await service.stop();
       }
-      // It said so itself, as one that was killed could not.
+      // The service logged its end, so it was not killed.
       expect(await readFile(join(room.folder, "data", "service.log"), "utf8")).toMatch(/"msg":"stopped"\}\s*$/);
     });
 

@@ -72,7 +72,7 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
   it("depends on exactly the packages that it imports", async () => {
     const texts = await Promise.all(
       files
-        // Bundles hold what they need.
+        // Bundles contain their dependencies.
         .filter((file) => file.endsWith(".js") && !/^dist\/plugin(-\w+)?\.js$/.test(file))
         .map((file) => readFile(join(folder, file), "utf8")),
     );

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 import { type Finished, run } from "../../scripts/child.mjs";
 import { repository } from "../plugin/support/sdk";
 
-/** Runs one of the linters of packages, which have no other interface that stays. */
+/** Runs a package linter by its command line, its only stable interface. */
 const lint = (command: string[], ...args: string[]): Promise<Finished> => {
   const [name = "", ...path] = command;
   return run(process.execPath, [join(repository, "node_modules", ...name.split("/"), ...path), ...args], {

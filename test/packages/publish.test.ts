@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
 
 let folder: string;
 let env: NodeJS.ProcessEnv;
-/** A release as far as npm gets it: the packages with their checksums. */
+/** A release for npm: the packages with their checksums. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "publish-"));
   const lines = inject("tarballs").map(async (tarball) => {
@@ -49,8 +49,8 @@ beforeAll(async () => {
     join(folder, "npmrc"),
     `registry=${origin}/\n${origin.replace("http:", "")}/:_authToken=of-this-test\n`,
   );
-  // With a cache of its own: that of the machine may have responses of an earlier registry on the same port.
-  // And as within a silent npm, which CI is.
+  // With its own cache, because the machine's may contain responses of an earlier registry on the same port.
+  // Silent, as npm is in CI.
   const settings = {
     loglevel: "silent",
     userconfig: join(folder, "npmrc"),

@@ -126,14 +126,14 @@ if (reason === undefined) {
   });
 }
 
-/** The CLI with a home of its own, which has no plugin yet. */
+/** The CLI with a new home without plugins. */
 async function pulumi(home: string, args: string[]) {
   const env = {
     ...process.env,
     PULUMI_HOME: join(folder, home),
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
-    // It would ask its registry on the internet for the name first.
+    // Otherwise it looks the name up in its registry on the internet.
     PULUMI_DISABLE_REGISTRY_RESOLVE: "true",
   };
   return run(inject("cli").command, args, { cwd: folder, timeout: 60_000, env });

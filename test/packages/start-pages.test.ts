@@ -14,7 +14,7 @@ import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; onlyFull?: boolean }[] = [
   { page: "docs/start/typescript.md" },
   { page: "docs/start/yaml.md", host: "yaml" },
-  // They generate SDKs and fetch Pulumi's own; from nothing, that for Go compiles for minutes.
+  // They generate SDKs and download Pulumi's; without caches, the one for Go compiles for minutes.
   { page: "docs/start/python.md", host: "python", sdk: "python", onlyFull: true },
   { page: "docs/start/go.md", host: "go", sdk: "go", onlyFull: true },
 ];
@@ -69,7 +69,7 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     seconds[page] = Math.round((Date.now() - started) / 1000);
     expect(ran.length).toBeGreaterThan(1);
     expect(existsSync(join(room.folder, "handler.mjs"))).toBe(true);
-    // Two minutes are what a reader is promised; what is downloaded, and a busy machine, come on top.
+    // The page promises two minutes; downloads and a busy machine come on top.
     expect(seconds[page]).toBeLessThan(600);
   });
 });

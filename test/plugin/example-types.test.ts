@@ -10,7 +10,7 @@ import { typeFaults } from "../support/type-check";
 import { missingGo } from "./support/sdk";
 
 const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
-/** A generator is built once for all; that takes minutes where nothing of it is there yet. */
+/** Generators are built once, which takes minutes without a cache. */
 const patience = 600_000;
 
 /** Fetches Pulumi's library for Java with its dependencies by Maven; returns the class path. */

@@ -13,7 +13,7 @@ const path = (relative: string): string => fileURLToPath(new URL(`../${relative}
 const schema = JSON.parse(readFileSync(path("../schema.json"), "utf8"));
 const examples = exampleTexts(schema).filter(({ language }) => language === "yaml");
 
-/** The secrets of the stack's config that the examples read, as `pulumi config set --secret` has to make them. */
+/** Secrets of the stack's config that the examples read, set by `pulumi config set --secret`. */
 const configSecrets = examples.flatMap(({ text }) =>
   [...text.matchAll(/^ {2}(\w+):\n {4}type: string\n {4}secret: true$/gm)].map(([, key = ""]) => key),
 );
@@ -111,7 +111,7 @@ describe.skipIf(yaml.missing !== undefined)(
     it("are destroyed completely", async () => {
       const destroy = await stack.destroy();
       expect(destroy.code, destroy.output).toBe(0);
-      // What the test made by hand for them to look up is all there is, as before.
+      // Only the objects created for the lookups are left.
       expect(await service.holdings()).toMatchObject({
         templates: [{ name: "chat-prod" }],
         endpoints: [{ name: "chat-prod" }],

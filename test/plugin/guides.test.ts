@@ -84,7 +84,7 @@ const guides: Record<string, Guide> = {
       await service.rest("PATCH", `/endpoints/${endpoint?.id}`, { workersMax: 2 });
       const drift = await again("if sh drift.sh dev; then exit 1; fi");
       expect(drift).toMatch(/~ workersMax: 3 => 2/);
-      // It wrote nothing: the state still has what was deployed.
+      // The state still contains the deployed resources.
       expect(await again("pulumi stack export")).toContain('"workersMax": 3');
       const failed = await again(
         "sed -i 's/workersMax: 3/workersMax: -3/' Pulumi.yaml; sh preview.sh dev || cat comment.md; exit 0",
@@ -134,7 +134,7 @@ if (yaml.missing === undefined)
       const path = [yaml.path, room.env["PATH"]].join(delimiter);
       const env = { ...room.env, ...service.environment, ...own, PATH: path };
       const again = async (commands: string): Promise<string> => {
-        // What the test does itself is answered with yes; what only looks is asked nothing.
+        // Commands of the test are confirmed; commands that only read do not ask.
         const answers = commands.includes("drift") ? {} : { PULUMI_SKIP_CONFIRMATIONS: "true" };
         const options = { cwd: room.folder, env: { ...env, ...answers }, timeout: 120_000 };
         const { code, stdout, stderr } = await run("bash", ["-ec", commands], options);

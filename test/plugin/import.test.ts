@@ -12,7 +12,7 @@ const secrets = { value: "sesame-1f0a", password: "whisper-22cb" };
 
 let service: EngineService;
 let stack: Stack;
-/** Ids of what was made by hand. */
+/** Ids of the unmanaged objects. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   service = await useEngineService();
@@ -92,7 +92,7 @@ if (process.env["FULL"]) {
   });
 }
 
-/** By REST v2 credentials are replaced, and an endpoint that REST v1 made names no template. */
+/** In REST v2 credentials are replaced, and an endpoint created by REST v1 names no template. */
 const unread = {
   v1: { "ServerlessEndpoint mine": ["same"], "ContainerRegistryAuth mine": ["update"] },
   v2: {

@@ -59,7 +59,7 @@ it("a create and an update end at their custom timeouts, and the next deployment
   for (const { operation, size, method } of steps) {
     await stack.program(withVolume(size));
     service.proxy.clear();
-    // Without the time-out it would wait as long as it is asked to, and then go through.
+    // Without the timeout it would wait as requested and then succeed.
     const busy = { kind: "status", status: 503, retryAfter: "5" } as const;
     service.proxy.inject({ method, path: new RegExp(restPaths.volumes) }, busy);
     const late = await stack.up();

@@ -9,7 +9,7 @@ import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
 const readme = "examples/safe-rollout/README.md";
-/** The page that shows what a person sees when a version fails. */
+/** The page with the failure message. */
 const guide = "docs/roll-out-safely.md";
 
 if (yaml.missing === undefined)

@@ -14,10 +14,10 @@ const schemaShape = z.looseObject({ description: z.string() });
 const { description } = schemaShape.parse(
   JSON.parse(readFileSync(new URL("../../schema.json", import.meta.url), "utf8")),
 );
-/** As long: a code cache is not told that the text is another. */
+/** Of equal length, so that a code cache does not detect the change. */
 const laterDescription = description.toUpperCase();
 
-/** The engine keeps the schema of a plugin that has a version, and then starts no process to ask for it. */
+/** The engine caches the schema of a plugin with a version, and then starts no process to get it. */
 describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a version in the plugin's lines,", () => {
   let service: EngineService;
   let stack: Stack;
@@ -33,11 +33,11 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
   const install = (): Promise<void> =>
     cp(join(inject("packed"), "node_modules", packageName), installed, {
       recursive: true,
-      // Programs of other tests use the same package; no package comes with this.
+      // Other tests' programs use the same package; this one changes its own.
       filter: (path) => !basename(path).startsWith("schema-serverless-compute-"),
     });
 
-  /** Makes what is installed another release, by the description in its schema. */
+  /** Turns the installed package into another release, by the description in its schema. */
   const makeLater = async (): Promise<void> => {
     const folder = join(installed, "dist");
     for (const name of await readdir(folder)) {
@@ -59,7 +59,7 @@ describe.skipIf(yaml.missing !== undefined)("the engine's schema cache, with a v
     expect(preview.operations).toMatchObject({ "NetworkVolume models": ["create"] });
   };
 
-  /** Descriptions in the schemas that the engine keeps, by the version that it asked for. */
+  /** Descriptions in the engine's cached schemas, by version. */
   const kept = async (): Promise<Record<string, string>> => {
     const files = [...(await stack.files())].filter(([path]) =>
       /^schema-serverless-compute-.*\.json$/.test(basename(path)),

@@ -19,7 +19,7 @@ describe.skipIf(missing !== undefined)("the generated SDK for Go", () => {
     expect(finished.code, lastLines(finished, 40)).toBe(0);
   };
 
-  // From nothing, the modules are downloaded and compiled first.
+  // Without caches, modules are downloaded and compiled first.
   it("compiles together with the schema's examples", { timeout: 600_000 }, async () => {
     const schema = JSON.parse(await readFile(join(repository, "schema.json"), "utf8"));
     const path: string = schema.language.go.importBasePath;

@@ -26,7 +26,7 @@ describe.skipIf("reason" in sdk)("a program in TypeScript with the generated SDK
     example: "typescript-plugin",
     main: "index.ts",
     install,
-    // The compiler looks at it below, once.
+    // Compiled below, once.
     environment: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
     withSharedVolume: (text) =>
       `${text}\nnew serverless.NetworkVolume("shared", { name: "shared", size: 20, dataCenterId: "EU-RO-1" });\n`,

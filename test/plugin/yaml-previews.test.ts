@@ -31,7 +31,7 @@ describe.skipIf(yaml.missing !== undefined)("a preview of a program in YAML", ()
 
   const everything = ["worker.containerRegistryAuthId", "worker.env", "worker.revision", "api.minCudaVersion"];
 
-  /** `watcher` depends on outputs of the others, optional ones that may be left out among them. */
+  /** `watcher` depends on outputs of the others, including optional ones. */
   const program = (parts: { worker?: string[]; api?: string[]; env: string; watched?: string[] }): string => `
 resources:
   worker:
@@ -69,7 +69,7 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
   const deployed = async (): Promise<unknown> =>
     (await stack.resources()).find(({ urn }) => urn.endsWith("::watcher"))?.inputs?.["dockerArgs"];
 
-  /** Previews, deploys, and holds what was previewed to what came of it. */
+  /** Previews, deploys, and compares the preview with the result. */
   async function deploy(text: string): Promise<{ steps: Record<string, string>; told: unknown }> {
     await stack.program(text);
     const { steps, args } = await plan();
@@ -102,7 +102,7 @@ ${(parts.watched ?? everything).map((one) => `          - \${${one}}\n`).join(""
     expect(shown.output).toMatch(/- containerRegistryAuthId: /);
     expect(shown.output).toMatch(/- executionTimeoutMs\s*: 60000/);
     expect(shown.output).toMatch(/- B: "2"/);
-    // Nothing of what the watcher is made of is left open.
+    // No input of the watcher is unknown.
     expect(shown.output).not.toContain("[unknown]");
     const removed = await deploy(program({ env: "{ A: '9' }" }));
     expect(removed.steps).toEqual({ worker: "update", api: "update", watcher: "update" });

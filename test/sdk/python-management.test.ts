@@ -7,7 +7,7 @@ import { versions } from "./versions";
 
 const program = fileURLToPath(new URL("management.py", import.meta.url));
 
-/** Runs the program once; its tests each look at a part of what it printed. */
+/** Runs the program once; each test checks a part of its output. */
 async function runProgram(python: string, rig: Awaited<ReturnType<typeof startRig>>): Promise<unknown> {
   const { service } = rig;
   const endpoints = [await rig.endpoint("plain.py"), "sdk/plain-py:1", await rig.endpoint("generator.py")];

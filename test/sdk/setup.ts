@@ -8,7 +8,7 @@ import { withLock } from "../../scripts/lock.mjs";
 import { pythonWith, succeed } from "../support/python-environment";
 import { versions } from "./versions";
 
-/** A Python that has the public SDK, the tool that this machine lacks to make one, or how making it failed. */
+/** A Python with the public SDK, the missing tool, or the failure to prepare it. */
 export type SdkPython = { path: string } | { missing: string } | { failure: string };
 
 /** The MCP server's program and the folder that it was installed into, or how that failed. */

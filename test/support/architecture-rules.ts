@@ -4,7 +4,7 @@ import type { Source } from "./sources";
 /** One rule of the architecture: a sentence, and what in the sources breaks it. */
 export interface Rule {
   sentence: string;
-  /** One line per breach: file, what is wrong. */
+  /** One line per violation: file and fault. */
   breaches(sources: Source[]): string[];
 }
 
@@ -51,7 +51,7 @@ const providerFloors = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"
 /** Files that may read the environment. */
 const environmentReaders = ["service/settings.ts", "service/workers/launch.ts", "provider/settings/settings.ts"];
 
-/** Circles of files that need each other at run time, each told once. */
+/** Cycles of run-time imports, each reported once. */
 function circles(sources: Source[]): string[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const needs = (source: Source): Source[] =>

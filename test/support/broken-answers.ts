@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** An answer as a test gives it. */
+/** A scripted response. */
 export interface WholeAnswer {
   status: number;
   headers?: Record<string, string>;
   body?: string;
 }
 
-/** Ends the connection without an answer, as a process that stops does. */
+/** Closes the connection without a response, like a stopping process. */
 export function hangUp(request: IncomingMessage): void {
   request.socket.destroy();
 }

@@ -13,17 +13,17 @@ export interface Rig extends FaultyServer {
   clock: ManualClock;
   /** Advances the clock through retry delays until the call ends. Returns its result. */
   result<Answer>(call: Promise<Answer>): Promise<Answer>;
-  /** Likewise for a call that has to fail. */
+  /** Same for a call that must fail. */
   failure(call: Promise<unknown>): Promise<ApiError>;
 }
 
-/** The waits between tries of one call, in the order they were asked for. */
+/** Waits between attempts of one call, in order. */
 export const waitsOf = () => {
   const waits: number[] = [];
   return { waits, onRetry: ({ delay }: { delay: number }) => void waits.push(delay) };
 };
 
-/** Lets the clock run until the call is over: time stands still while requests are under way. */
+/** Advances the clock until the call ends; time stands still during requests. */
 export async function runClock<Answer>(clock: ManualClock, call: Promise<Answer>): Promise<Answer> {
   let over = false;
   const end = () => {

@@ -11,7 +11,7 @@ export interface ConnectProxy {
   close(): Promise<void>;
 }
 
-/** Starts it. Every tunnel leads to `goal` (`http://127.0.0.1:port`), whatever host it is asked for; a status refuses all. */
+/** Starts it. Every tunnel leads to `goal` (`http://127.0.0.1:port`), whatever its host; a status rejects all tunnels. */
 export async function startConnectProxy(goal: string | number): Promise<ConnectProxy> {
   const asked: ConnectProxy["asked"] = [];
   const server = createServer((_request, response) => response.writeHead(405).end());

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { z } from "zod";
 
-/** A broken rule of a contract: of REST v2, or of REST v1 as far as it is described. */
+/** A violation of a contract: of REST v2, or of REST v1 as far as it is described. */
 export interface Violation {
-  /** Method and path of the contract, or of the request where the contract has no such route. */
+  /** Method and path of the contract, or of the request if the contract has no such route. */
   route: string;
   /** The property, such as `body.gpu.pools`, `query.limit`, `status` or `headers.RateLimit`. */
   property: string;
@@ -66,7 +66,7 @@ function openContract(name: string, shapeFault: number) {
   const root = `urn:contract:${name}`;
   ajv.addSchema(schema.parse(text), root);
   const file = contractFile.parse(text);
-  // A path without parameters comes before one with them.
+  // A path without parameters takes precedence over one with them.
   const routes = file.routes
     .map((route, index) => ({ ...route, index, pattern: pathPattern(route.path) }))
     .sort((one, other) => Number(one.path.includes("{")) - Number(other.path.includes("{")));
@@ -94,7 +94,7 @@ export function routeName(method: string, path: string): string | undefined {
   return route && nameOf(route);
 }
 
-/** Returns true for a path of REST v1 or v2, false for one of the job API, which has the same root as v2. */
+/** Returns true for a path of REST v1 or v2, false for the job API, which shares v2's root. */
 export const isDescribed = (path: string): boolean =>
   described.some(({ roots }) => roots.has(firstWords(addressOf(path).pathname)));
 

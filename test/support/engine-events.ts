@@ -14,7 +14,7 @@ const eventShape = z.looseObject({
   resourcePreEvent: z.looseObject({ metadata: z.looseObject({ op: z.string(), urn: z.string() }) }).optional(),
 });
 
-/** A message of the engine or of a provider; those for debugging are left out. */
+/** A message of the engine or a provider, except debug messages. */
 export interface Diagnostic {
   /** Kind and name of the resource it belongs to, such as `Template chat`; empty for the whole. */
   about: string;
@@ -26,7 +26,7 @@ export interface Diagnostic {
 
 /** Events of one engine run. */
 export interface Events {
-  /** Kind and name → what was done, in order; `same` for what did not change. The stack itself is left out. */
+  /** Kind and name → operations, in order; `same` for unchanged resources. The stack itself is omitted. */
   operations: Record<string, string[]>;
   diagnostics: Diagnostic[];
 }
@@ -37,7 +37,7 @@ const shortName = (urn: string): string => {
   return `${types.split(":").at(-1) ?? ""} ${name.join("::")}`;
 };
 
-/** Reads the engine's event log: one JSON object per line. `planned` takes what a preview would do. */
+/** Reads the engine's event log: one JSON object per line. `planned` receives the operations of a preview. */
 export function readEvents(log: string, planned: boolean): Events {
   const lines = log.split("\n").filter((line) => line.trim() !== "");
   const events = lines.map((line) => eventShape.parse(JSON.parse(line)));

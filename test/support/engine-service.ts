@@ -28,7 +28,7 @@ export interface Holdings {
   secrets: Held[];
 }
 
-/** A local service with workers, behind a proxy that keeps a record. */
+/** A local service with workers, behind a recording proxy. */
 export interface EngineService {
   service: Service;
   proxy: RecordingProxy;
@@ -42,9 +42,9 @@ export interface EngineService {
   holdings(): Promise<Holdings>;
   /** Deletes the objects with these ids past the provider, as a person does; endpoints first, because they hold volumes. */
   remove(ids: ReadonlySet<string>): Promise<void>;
-  /** A call of its REST API past the provider; the parsed answer, undefined when it has no body. */
+  /** Sends a REST request directly to the service. Returns the parsed body, undefined without one. */
   rest(method: string, path: string, body?: object): Promise<unknown>;
-  /** Uses a template for a moment by an endpoint that is bound to it: the service does not release it at once. */
+  /** Creates and deletes an endpoint that uses the template, so that the service does not release it immediately. */
   lastUse(templateId: string): Promise<void>;
   /** A call of its GraphQL API past the provider. */
   graphql(query: string): Promise<unknown>;

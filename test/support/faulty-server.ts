@@ -11,7 +11,7 @@ export type Behaviour =
   | { does: "hang up" }
   /** Reads the whole request, then resets the connection. */
   | { does: "reset" }
-  /** Sends half of an answer, then ends the connection. */
+  /** Sends half of a response, then closes the connection. */
   | ({ does: "answer half"; chunked?: boolean } & WholeAnswer)
   /** Reads the whole request and never responds. */
   | { does: "hang" };
@@ -36,7 +36,7 @@ export interface FaultyServer {
   close(): Promise<void>;
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Behaviour => ({
   does: "answer",
   status,
@@ -59,7 +59,7 @@ export async function startFaultyServer(
     const { method = "", url = "", headers } = request;
     const one: SeenRequest = { method, url, headers, body: "" };
     seen.push(one);
-    // A plan that looks at bodies needs them first; the one fault that leaves them unread is decided without.
+    // A plan that checks bodies needs them first; the only fault that leaves them unread is decided without.
     if (Array.isArray(plan) && next(one).does === "hang up unread") return hangUp(request);
     one.body = (await readBody(request)).toString("utf8");
     const behaviour = next(one);

@@ -49,9 +49,8 @@ async function unpack(tarball: string, packageFolder: string, target: string): P
 }
 
 /**
- * Compiles, bundles and packs the packages, and installs those that programs use from their tarballs: a linked package
- * would look for Pulumi in its own repository. The folder is inside the repository, so that third-party packages are found
- * in the repository's own node_modules.
+ * Compiles, bundles and packs the packages, and installs them from their tarballs: a linked package would resolve Pulumi
+ * in its own repository. The folder is inside the repository, so that third-party packages resolve to its node_modules.
  */
 async function install(folder: string): Promise<Installation> {
   const cli = await findCli();

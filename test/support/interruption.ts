@@ -1,7 +1,7 @@
 import type { Run, RunOptions } from "./pulumi";
 import type { RecordingProxy } from "./recording-proxy";
 
-/** Waits until the proxy saw a request answered that fits; fails with what was printed when the run ends before. */
+/** Waits until the origin has responded to a matching request. Fails with the run's output if the run ends earlier. */
 export async function untilAnswered(
   proxy: RecordingProxy,
   running: Promise<Run>,
@@ -21,7 +21,7 @@ export async function untilAnswered(
   }
 }
 
-/** Runs a command and presses Ctrl-C once the proxy saw a request answered that fits; `interrupted` is when, by Date.now(). */
+/** Runs a command and sends Ctrl-C after the response to a matching request; `interrupted` is the time by Date.now(). */
 export async function interruptAfter(
   proxy: RecordingProxy,
   command: (options: RunOptions) => Promise<Run>,

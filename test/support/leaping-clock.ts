@@ -6,8 +6,8 @@ interface Sleeper {
 }
 
 /**
- * The machine's clock with a lead that tests make larger: real processes live in real time beside it,
- * and half an hour of retention passes at once.
+ * The machine's clock plus an offset that tests increase: real processes run in real time next to it,
+ * and half an hour of retention elapses immediately.
  */
 export class LeapingClock implements Clock {
   #lead = 0;
@@ -18,7 +18,7 @@ export class LeapingClock implements Clock {
     return (this.#heldAt ?? Date.now()) + this.#lead;
   }
 
-  /** Lets no time pass but by leaps until the result is called: how long requests take makes no difference. */
+  /** Stops the clock except for leaps until the result is called, so that the duration of requests does not matter. */
   hold(): () => void {
     this.#heldAt ??= Date.now();
     return () => {
@@ -43,7 +43,7 @@ export class LeapingClock implements Clock {
     });
   }
 
-  /** Lets `ms` milliseconds pass at once; those whose time has come wake in the order of their times. */
+  /** Leaps by `ms`; sleepers that are due wake in order. */
   async leap(ms: number): Promise<void> {
     this.#lead += ms;
     const due = [...this.#sleepers].filter((one) => one.at <= this.now()).sort((a, b) => a.at - b.at);

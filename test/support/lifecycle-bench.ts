@@ -13,11 +13,11 @@ import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "
 import { expectNoSecretIn, noteSecret } from "./secret-scan";
 import { discardServiceFolder } from "./service-artefacts";
 
-/** A local service behind a recording proxy, for the lifecycles under test; its data is looked at by raw HTTP. */
+/** A local service behind a recording proxy, for lifecycles under test; its data is read by raw HTTP. */
 export interface LifecycleBench {
   /** Proxy between the lifecycles and the service. */
   proxy: RecordingProxy;
-  /** Another way to the service, with a record and faults of its own. */
+  /** Another proxy to the service, with its own record and faults. */
   startProxy(): Promise<RecordingProxy>;
   /** The service's time. */
   clock: LeapingClock;
@@ -25,7 +25,7 @@ export interface LifecycleBench {
   dataFolder: string;
   /** Addresses of the proxy for a client. */
   addresses: Pick<ClientSettings, "apiKey" | "baseUrl" | "dialect" | "graphqlUrl" | "serverlessUrl">;
-  /** A verb's context over clients of its own; its waits make the service's time leap instead of taking time. */
+  /** A verb's context with its own clients; its waits advance the service's clock instead of taking time. */
   context(overrides?: Partial<Context>, spoken?: Dialect): BenchContext;
   /** Sends a REST request directly to the service. */
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
@@ -41,18 +41,18 @@ export interface LifecycleBench {
 export type HeldKind = "endpoints" | "networkvolumes" | "templates" | "secrets" | "containerregistryauth";
 
 export interface BenchContext extends Context {
-  /** Texts that progress was told. */
+  /** Reported progress. */
   shown: string[];
   /** Warnings. */
   warned: string[];
 }
 
-/** A clock that passes every wait at once, and takes the service's time along. */
+/** A clock on which every wait elapses immediately and advances the service's clock. */
 export const hasty = (clock: LeapingClock): Clock => ({
   now: () => clock.now(),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
-    // Clocks tell whole milliseconds.
+    // Clocks return whole milliseconds.
     await clock.leap(Math.ceil(ms));
     signal?.throwIfAborted();
   },
@@ -158,7 +158,7 @@ function listIn(value: unknown): unknown[] {
   throw new Error(`no list: ${JSON.stringify(value)}`);
 }
 
-/** A property of what the service told, as properties; fails when there is none. */
+/** A property of a response, as properties; fails if it is missing. */
 export function propertiesIn(value: unknown): Properties {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`no object: ${value}`);
   return Object.fromEntries(Object.entries(value));

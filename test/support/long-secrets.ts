@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, randomBytes } from "node:crypto";
 
-/** Secrets of the forms that programs really have: none fits into one line of a message. Made anew by every run. */
+/** Secrets of realistic, multi-line forms, random in every run. */
 export interface LongSecrets {
   /** A private key in PEM: many lines. */
   pem: string;
@@ -17,7 +17,7 @@ function newToken(): string {
   return `${content}.${createHmac("sha256", randomBytes(32)).update(content).digest("base64url")}`;
 }
 
-/** Makes one of each. */
+/** Creates one of each form. */
 export function longSecrets(): LongSecrets {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const words = Array.from(

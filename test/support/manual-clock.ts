@@ -18,7 +18,7 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  /** Sleepers that wait for a time to come. */
+  /** Pending sleepers. */
   get waiting(): number {
     return this.#sleepers.length;
   }
@@ -39,7 +39,7 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Moves time on by `ms`, waking sleepers in the order of their times; what they start runs before the next one wakes. */
+  /** Advances the time by `ms`, waking sleepers in order; work started by one runs before the next one wakes. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

@@ -8,7 +8,7 @@ import { type Block, parsePage } from "../../scripts/docs/pages.mjs";
 import { freePort } from "./loopback";
 import { discardServiceFolder } from "./service-artefacts";
 
-/** A block of a page that ran, and what it printed. */
+/** A block of a page that ran, and its output. */
 export interface Ran {
   block: Block;
   output: string;
@@ -70,15 +70,15 @@ export function missingLine(expected: string, printed: string): string | undefin
 }
 
 /**
- * Follows a page as a reader does, from top to bottom: a block that names a file becomes that file, one in `sh` is run
- * by bash, one without a language that a test runs is what the block before has printed. A command that starts the local service
- * in the foreground keeps running until the page ends, on a port of its own. Fails at the first command that fails.
+ * Follows a page from top to bottom: a block with a file name is written to that file, a block in `sh` is run by bash, and a
+ * block without a language that a test runs is the output of the previous one. A command that starts the local service in
+ * the foreground keeps running until the end of the page, on its own port. Fails at the first failing command.
  */
 export async function followPage(path: string, { folder, env }: PageRoom, options: PageOptions = {}): Promise<Ran[]> {
   const { skip = () => false, patience = 280_000, wholeLife = false } = options;
   const page = parsePage(path, await readFile(join(root, path), "utf8"));
   const port = await freePort();
-  // Beside the folder, for its reader has no such files.
+  // Outside the folder, because readers have no such files.
   const shell = await mkdtemp(join(tmpdir(), "page-shell-"));
   const services: Service[] = [];
   const ran: Ran[] = [];
@@ -86,7 +86,7 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
     SERVERLESS_COMPUTE_BASE_URL: `http://127.0.0.1:${port}/v2`,
     SERVERLESS_COMPUTE_GRAPHQL_URL: `http://127.0.0.1:${port}/graphql`,
     SERVERLESS_COMPUTE_SERVERLESS_URL: `http://127.0.0.1:${port}`,
-    // A service that runs already goes before one that the page starts.
+    // A running service takes precedence over one that the page starts.
     ...env,
   };
   const follow = async (block: Block): Promise<void> => {
@@ -105,7 +105,7 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
         .replaceAll(/^pulumi up$/gm, (up) => (wholeLife ? `${up}\n${noChanges}` : up))
         .replaceAll(/^pulumi destroy$/gm, (destroy) => (wholeLife ? `${update}\n${destroy}` : destroy));
       const script = [
-        // A variable of one block is there in the next, as in one terminal.
+        // Variables persist across blocks, as in one terminal.
         "set -aeo pipefail",
         `[ ! -f ${shell}/env ] || { . ${shell}/env; cd "$(cat ${shell}/cwd)"; }`,
         // Commands that only read do not ask for confirmation and reject the option to skip it.

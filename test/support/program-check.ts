@@ -78,7 +78,7 @@ export function programFaults(text: string, schema: PackageSchema): string[] {
   const references = textsIn({ variables, resources, outputs }).flatMap((value) =>
     [...value.matchAll(/(?<!\$)\$\{([\w-]+)/g)].map(([, name = ""]) => name),
   );
-  // A part of a program may refer to what the page showed before.
+  // A partial program may refer to earlier parts of the page.
   const isWhole = /^runtime: yaml$/m.test(text) || outputs !== undefined;
   const lost = isWhole ? references.filter((name) => !names.has(name)) : [];
   return [...faults, ...calls, ...lost.map((name) => `\${${name}} refers to nothing`)];

@@ -5,7 +5,7 @@ import { toWire } from "../../provider/protocol/values";
 
 const envelope = message({ set: properties(1) });
 
-/** Properties as the plugin gets them from the engine. */
+/** Properties as the engine sends them to the plugin. */
 export const sent = (values: object): PropertySet => received(toWire(values));
 
 /** The plugin's properties after encoding and decoding. */

@@ -47,7 +47,7 @@ const stateShape = z.looseObject({
 
 const manifestShape = z.looseObject({ version: z.string() });
 
-/** A program with a stack of its own: own Pulumi home, own backend, nothing shared with the person who runs the tests. */
+/** A program with its own stack: own Pulumi home and backend, isolated from the user's. */
 export interface Stack {
   /** Everything of it is below this folder. */
   folder: string;
@@ -61,17 +61,17 @@ export interface Stack {
   command(args: string[], options?: RunOptions): Promise<Run>;
   /** The command line of our package, in the program's folder. */
   tool(args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
-  /** Our resources in state, the default provider and the stack left out. */
+  /** Our resources in state, without the default provider and the stack. */
   resources(): Promise<StateResource[]>;
   /** Text of every file below the stack's folder, by path: where a secret must not be. */
   files(): Promise<Map<string, string>>;
-  /** Gives this program a package of its own, changed by `edit` in its folder. */
+  /** Gives this program its own copy of the package, changed by `edit` in its folder. */
   upgrade(name: string, edit: (folder: string) => Promise<void>): Promise<void>;
-  /** Removes it; fails when a secret is in what it printed or wrote, its own program left out. */
+  /** Removes it; fails if its output or files, except the program, contain a secret. */
   remove(): Promise<void>;
 }
 
-/** The SDK's own debug messages dump every answer in plain; they are shown only to those who ask for them. */
+/** The SDK's debug messages contain every response in plain text and appear only on request. */
 export const shown = (text: string): string =>
   text
     .split("\n")
@@ -85,7 +85,7 @@ export interface Project {
   /** Folder of the plugin that serves the resources. */
   plugin?: string;
   runtime?: "nodejs" | "yaml";
-  /** Folder of an example that is the project as it stands, instead of one made here; `program` is of no use then. */
+  /** Folder of an example used as the project; `program` has no effect then. */
   example?: string;
 }
 
@@ -113,7 +113,7 @@ export async function createStack(environment: Record<string, string>, project: 
   const header = `name: ${projectName}\nruntime: ${runtime}\n${plugins}`;
   const programFile = runtime === "yaml" ? "Pulumi.yaml" : "index.js";
   if (example) {
-    // What a person who tried the example may have left in its folder.
+    // Files that a user may have left in the example's folder.
     const left = /[\\/](node_modules|sdks|venv|__pycache__|Pulumi\.\w+\.yaml)$/;
     await cp(example, programFolder, { recursive: true, filter: (path) => !left.test(path) });
   } else {
@@ -127,7 +127,7 @@ export async function createStack(environment: Record<string, string>, project: 
     PATH,
     HOME,
     PULUMI_HOME: join(folder, "home"),
-    // The language host leaves its pipes behind; here they go with the stack.
+    // The language host leaves its pipes behind; here they are removed with the stack.
     TMPDIR: temporary,
     PULUMI_BACKEND_URL: `file://${backend}`,
     PULUMI_CONFIG_PASSPHRASE: "only for tests",

@@ -4,7 +4,7 @@ import { isNotFound, lastLines, run, ToolMissing } from "../../scripts/child.mjs
 import { withLock } from "../../scripts/lock.mjs";
 import { createProgress } from "../../scripts/progress.mjs";
 
-/** Runs a command to its end; what it printed. */
+/** Runs a command to its end. Returns its output. */
 export async function succeed(command: string, args: string[]): Promise<string> {
   const finished = await run(command, args, { timeout: 300_000 });
   if (finished.code !== 0) throw new Error(`${command} ${args.join(" ")} failed: ${lastLines(finished)}`);

@@ -9,7 +9,7 @@ export interface Answer {
   text: string;
   /** The parsed body, undefined when it is empty or no JSON. */
   json: unknown;
-  /** Milliseconds from the send to the end of the answer. */
+  /** Milliseconds from the send to the end of the response. */
   took: number;
 }
 
@@ -20,7 +20,7 @@ export interface Sending {
   headers?: Record<string, string>;
   /** A JSON body. */
   json?: unknown;
-  /** A body as it is, instead of `json`. */
+  /** A raw body, instead of `json`. */
   text?: string;
   signal?: AbortSignal;
 }
@@ -35,7 +35,7 @@ function parsed(text: string): unknown {
 
 const withoutKey = (url: string): string => url.replace(/api_key=[^&]*/, "api_key=…");
 
-/** Sends one request as any HTTP client would: no client of ours, no retry, no redirect. */
+/** Sends one request without our client, a retry or a redirect. */
 export async function send(method: string, url: string, sending: Sending = {}): Promise<Answer> {
   const body = sending.text ?? (sending.json === undefined ? undefined : JSON.stringify(sending.json));
   const started = Date.now();
@@ -61,9 +61,9 @@ export async function send(method: string, url: string, sending: Sending = {}): 
   };
 }
 
-/** A request whose body never comes to its end until it is finished: it stays in flight. */
+/** A request whose body stays incomplete, and in flight, until it is finished. */
 export interface OpenUpload {
-  /** Status of the answer, whenever it comes; 0 when the connection ended without one. */
+  /** Status of the response; 0 if the connection ended without one. */
   status: Promise<number>;
   finish(): void;
   abort(): void;
@@ -93,7 +93,7 @@ export async function openUpload(url: string, key: string, json: unknown): Promi
   return { status, finish: () => upload.end(body.subarray(-1)), abort: () => upload.destroy() };
 }
 
-/** Asserts the status, and what the body holds; a failure shows the request and the whole answer. */
+/** Asserts the status and the body's contents; a failure shows the request and the whole response. */
 export function expectAnswer(answer: Answer, status: number | number[], body?: unknown): void {
   const told = `${answer.request} answered ${answer.status} ${answer.text.slice(0, 400)}`;
   expect([status].flat(), told).toContain(answer.status);
@@ -105,7 +105,7 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner instanceof Object ? Reflect.get(inner, key) : undefined), value);
 }
 
-/** The string at a path of an answer's body; fails with the whole answer when there is none. */
+/** The string at a path of a response's body; fails with the whole response if it is missing. */
 export function stringAt(answer: Answer, ...path: (string | number)[]): string {
   const value = at(answer.json, ...path);
   if (typeof value === "string") return value;

@@ -17,21 +17,21 @@ import { strippedResponse } from "./stripped-responses";
 export type Fault =
   /** The connection ends before the origin hears of it. */
   | { kind: "dropBeforeSend" }
-  /** The origin carries it out; the connection ends instead of the answer. */
+  /** The origin applies it; the connection ends instead of the response. */
   | { kind: "dropAfterAnswer" }
   /** The origin hears of it `ms` later. */
   | { kind: "delay"; ms: number }
-  /** The origin carries it out at once; its answer arrives `ms` later. */
+  /** The origin applies it immediately; its response arrives `ms` later. */
   | { kind: "answerLate"; ms: number }
   /** The connection is reset: before the origin hears of it, or with `carriedOut` after it did its part. */
   | { kind: "reset"; carriedOut?: boolean }
-  /** This status instead of the origin's answer: without the origin hearing of it, or with `carriedOut` afterwards. */
+  /** This status instead of the origin's response: without forwarding it, or after it with `carriedOut`. */
   | { kind: "status"; status: 403 | 429 | 500 | 502 | 503 | 504; retryAfter?: string; carriedOut?: boolean }
-  /** The origin carries it out; half of its answer arrives. */
+  /** The origin applies it; half of its response arrives. */
   | { kind: "halfBody" }
   /**
-   * The client is gone, as after kill -9: this request, carried out or not, and every later one ends without an answer,
-   * and the origin hears of none of the later ones, until `clear`.
+   * The client is gone, as after kill -9: this request, applied or not, and every later one end without a response, and the
+   * origin receives none of the later ones, until `clear`.
    */
   | { kind: "clientGone"; carriedOut?: boolean };
 
@@ -44,16 +44,16 @@ export interface Match {
   body?: RegExp;
 }
 
-/** A request that came to the proxy. */
+/** A received request. */
 export interface RecordedRequest {
-  /** When it came, by Date.now(). */
+  /** Time of its arrival, by Date.now(). */
   at: number;
   method: string;
   /** Without its query, which could hold a key. */
   path: string;
   /** Kind of the injected fault, if any. */
   fault: Fault["kind"] | undefined;
-  /** True if the origin answered it. */
+  /** True if the origin responded. */
   carriedOut: boolean;
   /** Status that the client was sent, undefined when it got none. */
   status: number | undefined;
@@ -72,13 +72,13 @@ export interface RecordingProxy {
   inject(match: Match, fault: Fault, times?: number): void;
   /** Changes the origin's JSON responses to matching requests until `clear`. */
   alter(match: Match, change: (answer: unknown) => unknown): void;
-  /** Faults that no request has come for yet. */
+  /** Number of faults without a matching request so far. */
   pendingFaults(): number;
-  /** Returns true if a request came for the fault `clientGone`. */
+  /** Returns true if the fault `clientGone` was triggered. */
   clientIsGone(): boolean;
   /** Forgets the record and the faults that are left. */
   clear(): void;
-  /** Sends what comes from now on to another origin, as after a restart on another port. */
+  /** Forwards later requests to another origin, as after a restart on another port. */
   pointAt(origin: string): void;
   close(): Promise<void>;
 }

@@ -11,13 +11,13 @@ const noted = z.tuple([z.string(), z.string()]);
 /** Text, stack and causes of a failure. */
 const told = (error: unknown): string => JSON.stringify(error) ?? "";
 
-/** Fails a run whose own output, tests' logs or failures among it, repeats a secret that a test made. */
+/** Fails a run whose own output, including tests' logs and failures, contains a secret of a test. */
 export default class SecrecyReporter implements Reporter {
   readonly #folder = mkdtempSync(join(tmpdir(), "run-secrets-"));
   readonly #seen: Artefact[] = [];
 
   onInit(): void {
-    // Test files run in processes of their own, which get it from here.
+    // Test files run in their own processes, which inherit this variable.
     process.env[secretsFolderVariable] = this.#folder;
   }
 

@@ -7,13 +7,13 @@ export type Artefact = readonly [place: string, text: string];
 /** Shorter values are in any text by chance. */
 const shortest = 6;
 
-/** Folder that the run collects its secrets in, for the scan of its own output; one file per process. */
+/** Folder in which the run collects its secrets, for the scan of its output; one file per process. */
 export const secretsFolderVariable = "TEST_RUN_SECRETS";
 
-/** Secrets that this test file made, and what each is. They must be in no artefact of the run. */
+/** Secrets of this test file, with their descriptions. No artefact of the run may contain them. */
 const secrets = new Map<string, string>();
 
-/** Remembers a secret that a test made. */
+/** Registers a secret of a test. */
 export function noteSecret(value: string, what: string): void {
   if (value.length < shortest || secrets.has(value)) return;
   secrets.set(value, what);
@@ -26,7 +26,7 @@ export function giveAway(value: string): void {
   secrets.set(value, "");
 }
 
-/** Of long values each part of this length is a form of its own: what is cut leaves one of them behind. */
+/** Parts of this length of a long value are separate forms, because a truncated secret contains one of them. */
 const part = 24;
 
 function partsOf(form: string): string[] {
@@ -34,7 +34,7 @@ function partsOf(form: string): string[] {
   return Array.from({ length: count }, (_, index) => form.slice(index * part, (index + 1) * part));
 }
 
-/** Texts in which a value could hide: as it is, in JSON, in JSON within JSON, in an address, in base64; and parts of those. */
+/** Forms of a secret: plain, in JSON, in JSON within JSON, in an address, in base64; and parts of those. */
 export function formsOf(value: string): string[] {
   const inJson = JSON.stringify(value).slice(1, -1);
   const encoded = Buffer.from(value).toString("base64").slice(0, -4);

@@ -54,8 +54,8 @@ async function dataFoldersIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes a folder with the data folders of services that have stopped; fails when one of them wrote a secret anywhere
- * but where it keeps them.
+ * Removes a folder with the data folders of stopped services; fails if one of them wrote a secret outside its secret
+ * store.
  */
 export async function discardServiceFolder(folder: string): Promise<void> {
   try {

@@ -5,7 +5,7 @@ import ts from "typescript";
 /** An import of another module. */
 export interface Import {
   specifier: string;
-  /** Gone after compilation: only types are taken. */
+  /** True for a type-only import, which is removed by compilation. */
   typeOnly: boolean;
 }
 
@@ -77,7 +77,7 @@ const isDefaultExport = (node: ts.Node): boolean =>
     (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.DefaultKeyword)) ||
   (ts.isExportSpecifier(node) && node.name.text === "default");
 
-/** Reads one file's text; nothing is compiled and nothing is run. */
+/** Reads one file's text without compiling or running it. */
 export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
   const source: Source = {

@@ -34,7 +34,7 @@ export async function killStackProcesses(folder: string): Promise<void> {
       try {
         process.kill(pid, "SIGKILL");
       } catch {
-        // The process ended meanwhile.
+        // The process has ended.
       }
 }
 

@@ -13,11 +13,11 @@ export interface JobEnd {
   took: number;
 }
 
-/** Jobs that come at a steady rate. */
+/** Jobs submitted at a steady rate. */
 export interface SteadyLoad {
   /** Jobs that have ended so far. */
   readonly ends: readonly JobEnd[];
-  /** Waits until one of the jobs was answered by that version. */
+  /** Waits until a job was run by that version. */
   answeredBy(version: string): Promise<void>;
   /** Stops submitting, waits for all submitted jobs and returns their ends. */
   stop(): Promise<readonly JobEnd[]>;
@@ -71,7 +71,7 @@ export function startLoad(call: JobCall, { perSecond = 20, input = {}, patience 
   };
 }
 
-/** How many of a load's jobs came to each end, by state and the version that answered, as `COMPLETED 2`. */
+/** Counts of a load's jobs by final state and version, as `COMPLETED 2`. */
 export function tally(ends: readonly JobEnd[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, output } of ends) {

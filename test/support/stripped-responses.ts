@@ -2,8 +2,8 @@ import { type Contract, resolvedSchema, responseSchema, type Schema, schemaIn, s
 
 /**
  * Removes the fields of a JSON response that its contract does not describe: REST v2, and REST v1 as far as it is described
- * (test/contract). Objects without described fields, such as the workers of REST v1, are returned as they are, and so is
- * every response of other APIs. `path` may be a whole address.
+ * (test/contract). Objects without described fields, such as the workers of REST v1, and responses of other APIs are
+ * unchanged. `path` may be a whole address.
  */
 export function strippedResponse(method: string, path: string, status: number, body: string): string {
   const described = responseSchema(method, path, status);

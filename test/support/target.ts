@@ -11,7 +11,7 @@ import { discardServiceFolder } from "./service-artefacts";
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
 export type HandlerName = (typeof handlers)[number];
 
-/** The service under test: the one that the CONFORMANCE_ variables name, else a local one started for this file. */
+/** The service under test: the one named by the CONFORMANCE_ variables, otherwise a local one for this file. */
 export interface Target {
   readonly baseUrl: string;
   readonly graphqlUrl: string;
@@ -21,9 +21,9 @@ export interface Target {
   readonly outside: boolean;
   /** Image name that runs a handler; skips the test where an outside service was given none. */
   image(handler: HandlerName, context: TestContext): string;
-  /** Lets time pass: a leap of the local service's clock, a real wait outside. Long waits skip the test outside. */
+  /** Advances the time: a leap of the local service's clock, a real wait outside. Long waits skip the test outside. */
   pass(ms: number, context: TestContext): Promise<void>;
-  /** Lets no time pass on the local service but by `pass`, until the result is called or the test ends; outside it goes on. */
+  /** Stops the local service's clock except for `pass`, until the result is called or the test ends; no effect outside. */
   hold(context: TestContext): () => void;
   /** Skips the test outside, where the service's settings cannot be chosen or its machine not be reached. */
   localOnly(context: TestContext, reason: string): void;

@@ -13,7 +13,7 @@ export interface TlsFront {
   close(): Promise<void>;
 }
 
-/** Starts one before `target`; its key and certificate are made in `folder`. */
+/** Starts one in front of `target`; its key and certificate are created in `folder`. */
 export async function startTlsFront(target: string, folder: string): Promise<TlsFront> {
   const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   const made = await run("openssl", [

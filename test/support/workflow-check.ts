@@ -8,7 +8,7 @@ const stepShape = z
     "a step uses an action or runs a command; this one does nothing, or both",
   );
 
-/** A workflow of GitHub Actions, as far as a mistake in it is easily made. */
+/** Checked parts of a GitHub Actions workflow. */
 const githubShape = z.looseObject({
   on: z.unknown().refine((value) => value !== undefined, "there is nothing that starts the workflow"),
   permissions: z.record(z.string(), z.enum(["read", "write", "none"])).optional(),

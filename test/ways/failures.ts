@@ -108,7 +108,7 @@ export function failuresThrough(way: Way): void {
   const good: [string, object] = ["echo", { input: { text: "pong" }, expect: { output: { text: "pong" } } }];
 
   it("reports each failed resource, and keeps an object that was created but not finished in state", async () => {
-    // A running worker takes a job at once; one that has to start may need longer than the job has.
+    // A running worker takes a job immediately; starting one may take longer than the job's limit.
     await expect
       .poll(() => service.job("GET", endpoints["slow"] ?? "", "/health"))
       .toMatchObject({ workers: { idle: 1 } });
@@ -149,7 +149,7 @@ export function failuresThrough(way: Way): void {
     const volume = (await stack.resources()).find(({ type }) => type.endsWith(":NetworkVolume"));
     expect(volume).toMatchObject({ id: made?.id, outputs: { size: 10 } });
     expect(volume?.initErrors?.join()).toContain("may have created a duplicate");
-    // Jobs that failed left nothing; what did not fail is there.
+    // Failed jobs left no object; successful resources exist.
     expect(await kindsInState()).toEqual(["NetworkVolume models", "ServerlessEndpoint api", "Template worker"]);
   });
 
@@ -196,7 +196,7 @@ export function failuresThrough(way: Way): void {
     service.proxy.clear();
     const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
     expect(up.code).not.toBe(0);
-    // The provider ended by itself: the error of one that the engine kills is another.
+    // The provider ended by itself: a kill by the engine has another error.
     expect(errorAbout(up, "JobInvoke long")).toContain("the deployment was cancelled");
     const jobId = service.proxy.requests
       .find(({ path }) => path.includes("/cancel/"))

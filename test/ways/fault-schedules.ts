@@ -19,7 +19,7 @@ const canKill = existsSync("/proc/self");
 /** An object of a list on the wire. */
 const anyOf = (path: string): RegExp => new RegExp(`^${path}/`);
 
-/** How a template is made and changed on the wire. */
+/** Requests that create and update a template. */
 export const templateIs: Record<"made" | "changed", Match> =
   dialect === "v1"
     ? {
@@ -28,7 +28,7 @@ export const templateIs: Record<"made" | "changed", Match> =
       }
     : { made: { method: "POST", path: "/v2/templates" }, changed: { method: "PATCH", path: /templates/ } };
 
-/** How a secret is made and changed on the wire. */
+/** Requests that create and update a secret. */
 export const secretIs: Record<"made" | "changed", Match> =
   dialect === "v1"
     ? {
@@ -40,7 +40,7 @@ export const secretIs: Record<"made" | "changed", Match> =
         changed: { method: "PATCH", path: anyOf("/v2/account/secrets") },
       };
 
-/** The requests that make something, or change what is there; one of them goes wrong. */
+/** Requests that create or update objects; one of them fails. */
 const victims: Record<"making" | "changing", Match[]> = {
   making: [
     { method: "POST", path: restPaths.endpoints },
@@ -124,7 +124,7 @@ export function faultSchedulesThrough(way: Way): void {
   new ServerlessEndpoint("api", { templateId: template.id, networkVolumeId: volume.id, workersMax: ${1 + (count % 3)} });
 `;
 
-  /** Runs a deployment in which the next request that fits `victim` is the last one of its process. */
+  /** Runs a deployment whose process is killed at the next request that matches `victim`. */
   async function upKilled(victim: Match): Promise<void> {
     service.proxy.inject(victim, { kind: "answerLate", ms: 15_000 });
     let over = false;

@@ -11,8 +11,8 @@ import { discardServiceFolder } from "../support/service-artefacts";
 import type { Way } from "./way";
 
 /**
- * A service that gets another key. The engine keeps the arguments of an explicit provider, and the config that the default
- * provider was made with, until the next `up`.
+ * A service whose key is rotated. The engine keeps the arguments of an explicit provider, and the config of the default
+ * provider, until the next `up`.
  */
 export function keyRotationThrough(way: Way): void {
   let dataFolder: string;

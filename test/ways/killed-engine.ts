@@ -13,7 +13,7 @@ export function killedEngineThrough(way: Way): void {
     stack = await way.createStack(service.environment);
   });
   afterAll(async () => {
-    // What Pulumi itself leaves behind: the host of the language, the program.
+    // Processes that Pulumi itself leaves behind: the language host and the program.
     await killStackProcesses(stack.folder);
     await stack.remove();
   });
@@ -25,7 +25,7 @@ export function killedEngineThrough(way: Way): void {
   new JobInvoke("long", { endpointId: endpoint.id, input: { ms: ${ms} }, timeout: 300 });
 `;
   const providers = async () => (await stackProcesses(stack.folder)).filter(isProvider);
-  /** The job's last look at its state, as the proxy saw it. */
+  /** The last poll of the job, as recorded by the proxy. */
   const job = () => service.proxy.requests.findLast(({ path, status }) => path.includes("/status/") && status === 200);
 
   it("a provider whose engine is killed during a job cancels the job and ends", async () => {

@@ -4,9 +4,9 @@ import { type EngineService, useEngineService } from "../support/engine-service"
 import type { Run, Stack } from "../support/pulumi";
 import type { Way } from "./way";
 
-/** Commands with the key of an account that has nothing of the stack. */
+/** Commands with the key of an account without the stack's objects. */
 export function otherAccountThrough(way: Way): void {
-  /** The stack's own account, and one that is empty. */
+  /** The stack's own account, and an empty one. */
   let own: EngineService;
   let other: EngineService;
   let stack: Stack;
@@ -25,7 +25,7 @@ export function otherAccountThrough(way: Way): void {
   });
   afterAll(() => stack.remove());
 
-  /** The warnings about objects that were looked for. */
+  /** Warnings about objects that were not found. */
   const warnings = ({ diagnostics }: Run): string[] =>
     diagnostics
       .filter(({ severity, message }) => severity === "warning" && message.includes("looked for"))

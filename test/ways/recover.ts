@@ -6,7 +6,7 @@ import { noteSecret } from "../support/secret-scan";
 import { isEngine, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
 
-/** The command `recover` after a killed engine: one create carried out, one that never reached the service. */
+/** The command `recover` after a killed engine, with one create applied and one that never arrived. */
 export function recoverThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;

@@ -7,7 +7,7 @@ import type { Way } from "./way";
 
 const listed = z.array(z.looseObject({ id: z.string(), name: z.string() }));
 
-/** Replacements of objects whose names are unique in the account: forced ones, and those that failed half-way. */
+/** Replacements of objects with unique names: forced ones, and interrupted ones. */
 export function replacementsThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -35,7 +35,7 @@ export function replacementsThrough(way: Way): void {
     return { Template: ids(templates), Secret: ids(secrets), ContainerRegistryAuth: ids(auths) };
   }
 
-  /** The state has just what the service holds. */
+  /** Asserts that state and service contain the same objects. */
   async function expectAgreement(): Promise<void> {
     const state = (await stack.resources()).map(({ id }) => id).sort();
     expect(

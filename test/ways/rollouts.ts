@@ -28,7 +28,7 @@ export function rolloutsThrough(way: Way): void {
   });
   afterAll(() => stack.remove());
 
-  /** A program whose endpoint runs a version of the image; each has a template of its own. */
+  /** A program whose endpoint runs a version of the image, with one template per version. */
   const program = (version: number, breaks = ""): string => `
   const { ServerlessEndpoint, Template } = require("${way.module}");
   const template = new Template("app-v${version}", {

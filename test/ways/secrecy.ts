@@ -27,7 +27,7 @@ const secrets = {
 /** Without the beginnings and ends that all keys and tokens have. */
 const planted = ["planted-c0ffee", open.pem.split("\n").slice(2, -2).join("\n"), open.jwt.slice(60), open.text];
 
-/** Nothing that anybody can read has a key or a secret value. */
+/** Asserts that no readable text contains a key or a secret value. */
 export function secrecyThrough(way: Way): void {
   let service: EngineService;
   let stack: Stack;
@@ -91,7 +91,7 @@ export function secrecyThrough(way: Way): void {
 
   it("neither the key nor a secret value appears in state, logs or output, also in failures", async () => {
     await configure({
-      // Values that the engine does not know as secrets: only the class or the plugin makes them that.
+      // Values that the engine does not mark as secret: only the class or the plugin does.
       "shop:value": `x${secrets.value}`,
       "shop:password": `x${secrets.password}`,
       "shop:prompt": secrets.prompt,

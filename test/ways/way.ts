@@ -10,6 +10,6 @@ export interface Way {
   provider(key: string): string;
   /** The program text of getEndpointHealth's argument for the endpoint with this id, an expression. */
   health(id: string): string;
-  /** Makes a newer version of the package out of the one that a stack uses, where the stack can have one of its own. */
+  /** Turns the package of a stack into a newer version, if the stack can have its own copy. */
   upgrade?(stack: Stack): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { createJobApi, type JobApi } from "./job-api";
 /** Fields of a body or of a mutation's input. */
 export type Fields = Record<string, unknown>;
 
-/** A template as `saveTemplate` wants it; tests change single fields. */
+/** Input of `saveTemplate`; tests change single fields. */
 export const templateFields = (fields: Fields = {}): Fields => ({
   name: uniqueName("template"),
   imageName: "conformance/none:1",
@@ -19,7 +19,7 @@ export const templateFields = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-/** A name that nothing else of this or another run has. */
+/** A name that is unique across runs. */
 export const uniqueName = (what: string): string => `conf-${what}-${randomBytes(5).toString("hex")}`;
 
 /** A value as GraphQL writes it inside a query: what JSON writes, with bare keys. */
@@ -30,7 +30,7 @@ export function literal(value: unknown): string {
   return `{${fields.map(([key, inner]) => `${key}: ${literal(inner)}`).join(", ")}}`;
 }
 
-/** The account that the tests work in, by raw requests; what it made is gone after the file's last test. */
+/** The tests' account, by raw requests. Its objects are deleted after the file's last test. */
 export interface Account {
   /** A REST call with the right key. */
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
@@ -38,7 +38,7 @@ export interface Account {
   graphql(query: string, variables?: Fields): Promise<Answer>;
   /** Creates a template by saveTemplate and returns its id. */
   template(fields?: Fields): Promise<string>;
-  /** Deletes a template with the account that a test made in another way. */
+  /** Deletes a template that a test created in another way together with the account. */
   discardTemplate(name: string): void;
   /** Creates an endpoint by POST /endpoints and returns its id. Creates a template if `templateId` is missing. */
   endpoint(fields?: Fields): Promise<string>;
@@ -56,7 +56,7 @@ export const saveTemplate = `mutation Save($input: SaveTemplateInput!) { saveTem
 } }`;
 
 export function useAccount(target: Target): Account {
-  // Endpoints go first: they may have come to use anything else.
+  // Endpoints first, because they may use other objects.
   const endpoints: (() => Promise<unknown>)[] = [];
   const made: (() => Promise<unknown>)[] = [];
   const rest: Account["rest"] = (method, path, json) =>
@@ -75,7 +75,7 @@ export function useAccount(target: Target): Account {
   function discardTemplate(name: string): void {
     const remove = (): Promise<Answer> =>
       graphql("mutation Delete($name: String) { deleteTemplate(templateName: $name) }", { name });
-    // Templates stay in use for up to 2 minutes after their last endpoint; those that a test deleted are not found.
+    // Templates stay in use for up to 2 minutes after their last endpoint; templates deleted by a test are not found.
     made.push(() => askUntil(remove, ({ text }) => !text.includes("in use"), 150_000));
   }
 

@@ -4,7 +4,7 @@ import { faultsOf, type KnownValues, valuesOf } from "./schema-values";
 
 export type Route = (typeof contract.routes)[number];
 
-/** A request of a route, made from its schemas. The path still has its parameters, such as `{id}`. */
+/** A request generated from a route's schemas. The path still contains its parameters, such as `{id}`. */
 export interface GeneratedRequest {
   query: Record<string, string>;
   /** Undefined for none. */
@@ -35,13 +35,13 @@ function queriesOf(route: Route, known: KnownValues): fc.Arbitrary<Record<string
     .map((query) => Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])));
 }
 
-/** Requests with the shape of a route, some of which break one of its rules. */
+/** Requests in the shape of a route, some with a violation. */
 export function shapedRequests(route: Route, known: KnownValues): fc.Arbitrary<GeneratedRequest> {
   const body = bodySchema(route);
   return fc.record({ query: queriesOf(route, known), body: body ? valuesOf(body, known) : fc.constant(undefined) });
 }
 
-/** Returns true for a request that breaks nothing of the contract. */
+/** Returns true for a request without a violation. */
 export const isValid = (route: Route, request: GeneratedRequest): boolean => violationsOf(route, request).length === 0;
 
 /** Statuses that the contract allows for a request that breaks it; empty for a valid request. */
@@ -52,7 +52,7 @@ export const refusals = (route: Route, request: GeneratedRequest): number[] => [
 /** Values of a query parameter, some of which do not fit. */
 const oddTexts = ["", "NO_SUCH", "0", "-1", "1.5", "99999999", "maybe"];
 
-/** Requests with one fault: of the body's shape, of the query's, or a forbidden combination. Undefined where nothing can be wrong. */
+/** Requests with one violation: in the body, in the query, or a forbidden combination. Undefined if none is possible. */
 export function invalidRequests(route: Route, known: KnownValues): fc.Arbitrary<GeneratedRequest> | undefined {
   const body = bodySchema(route);
   const shaped = shapedRequests(route, known);

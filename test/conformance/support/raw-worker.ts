@@ -7,7 +7,7 @@ import type { JobApi } from "./job-api";
 /** The worker's side of an endpoint, spoken by raw requests. */
 export interface RawWorker {
   jobs: JobApi;
-  /** GET job-take; holds until a job comes or `signal` aborts. `pod` is the id of another worker of that kind. */
+  /** GET job-take; holds until a job arrives or `signal` aborts. `pod` is the id of another worker of the endpoint. */
   take(signal?: AbortSignal, pod?: string): Promise<Answer>;
   /** GET job-take-batch of up to `size` jobs. */
   takeBatch(size: number): Promise<Answer>;

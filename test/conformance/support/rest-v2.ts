@@ -5,7 +5,7 @@ import { type Answer, expectAnswer, send, stringAt } from "../../support/raw-htt
 import type { Target } from "../../support/target";
 import { type Account, type Fields, uniqueName } from "./account";
 
-/** The problem that an answer holds: media type, status, title, and the detail where one is named. */
+/** Asserts a problem: media type, status, title, and the detail if given. */
 export function expectProblem(answer: Answer, status: number, detail?: string | RegExp): void {
   expectAnswer(answer, status, { status });
   expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
@@ -24,7 +24,7 @@ function holdToContract(method: string, path: string, body: unknown, answer: Ans
   if (stated.length > 0) expect([...stated, 401, 404], `${request}: ${JSON.stringify(broken)}`).toContain(status);
 }
 
-/** A dialect in which a test makes what it then looks at by REST v2. */
+/** A dialect in which a test creates the objects that it reads by REST v2. */
 export interface Maker {
   dialect: string;
   endpoint(fields: { image?: string }): Promise<string>;
@@ -38,7 +38,7 @@ export interface Maker {
 export interface RestV2 {
   /** Sends a request; the response has to fit the contract, and so has every request that is not refused. */
   call(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** The id of what a POST makes. */
+  /** The id of the object created by a POST. */
   make(path: string, json: Fields): Promise<string>;
   /** A body of POST /serverless; its endpoint has no workers. */
   endpointBody(fields?: Fields): Fields;

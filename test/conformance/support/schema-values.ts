@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { resolvedSchema, type Schema, schemaIn } from "../../support/contract";
 
-/** Values for properties whose meaning a schema does not state, such as ids of objects that are there; by property name. */
+/** Values for properties whose meaning a schema does not state, such as ids of existing objects, by property name. */
 export type KnownValues = Record<string, fc.Arbitrary<unknown>>;
 
 const known = (values: KnownValues, name: string): fc.Arbitrary<unknown> | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
-/** Values that fit a schema of the contract. Optional properties are left out half of the time. */
+/** Values that match a schema of the contract. Each optional property is omitted with a probability of one half. */
 export function valuesOf(given: Schema, values: KnownValues): fc.Arbitrary<unknown> {
   const schema = resolvedSchema(given);
   const choices = listOf(schema, "oneOf") ?? listOf(schema, "anyOf");
@@ -102,7 +102,7 @@ export function faultsOf(given: Schema, value: unknown, at = "$"): Faulty[] {
   return [...here, ...inner, ...missing, ...unknown];
 }
 
-/** The longest text that a fault is made of. */
+/** The maximum length of a generated text. */
 const longestText = 20_000;
 
 /** Values of a wrong type or out of range. */

@@ -2,17 +2,17 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterAll, type TestContext } from "vitest";
 import { skip, type Target } from "../../support/target";
 
-/** One call that came in. */
+/** One received call. */
 export interface Notification {
   method: string;
   headers: IncomingHttpHeaders;
-  /** The body, as it came and parsed. */
+  /** The body as text and parsed. */
   text: string;
   json: unknown;
 }
 
 export interface WebhookReceiver {
-  /** Address for one job's `webhook`; `statuses` are answered in turn, the last one from then on. */
+  /** Address for one job's `webhook`. Returns `statuses` in turn; the last one repeats. */
   address(name: string, ...statuses: number[]): string;
   /** Calls to an address so far. */
   calls(name: string): Notification[];

@@ -56,7 +56,7 @@ const operations = {
   },
 };
 
-/** Runs a job; one that names no operation is the quickstart's. */
+/** Runs a job; without an operation, as the quickstart's handler. */
 const work = (job, input) => (input.do === undefined ? greet({ input }) : operations[input.do](input, job));
 
 for (;;) {

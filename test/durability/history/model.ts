@@ -1,6 +1,6 @@
 import type { JobStatus } from "serverless-compute-api/shapes";
 
-/** A job as the rules of the interface see it: the simplest form, with no store, queue or event behind it. */
+/** A job by the rules of the interface, without store, queue or events. */
 export interface ModelJob {
   id: string;
   endpointId: string;
@@ -21,7 +21,7 @@ export interface ModelJob {
   error: string | undefined;
   /** Its turn in the queue: the lower, the earlier. */
   arrival: number;
-  /** Out of the queue although it waits: its time was over when a worker asked for it. */
+  /** Expired in the queue when a worker requested it. */
   passedOver: boolean;
 }
 
@@ -42,7 +42,7 @@ const defaultExecution = 10 * minute;
 /** Execution limits that endpoints of the histories have themselves. */
 export const endpointLimits: Record<string, number | undefined> = { plain: undefined, strict: 20_000 };
 
-/** Returns true if a worker goes on when the service ends: one of them is elsewhere. */
+/** Returns true if a worker survives the service: one is remote. */
 export const outlives = (workerId: string): boolean => workerId === "worker-2";
 
 /** Reference model of the job path: records of jobs under simple rules. */
@@ -51,10 +51,10 @@ export class Model {
   readonly counters = new Map<string, ModelCounters>();
   /** Notifications to deliver, "<job> <status>". */
   notices: string[] = [];
-  /** Workers that wait at the endpoints' queues, and what they got, "<job> <worker>". */
+  /** Workers waiting at the endpoints' queues, and their deliveries as "<job> <worker>". */
   readonly takers = new Map<string, string[]>();
   given: string[] = [];
-  /** Endpoints where a job came back into the queue: once the turn is over, one goes to a waiting worker. */
+  /** Endpoints with a requeued job, which a waiting worker gets at the end of the turn. */
   #unserved: string[] = [];
   #arrivals = 0;
 
@@ -68,7 +68,7 @@ export class Model {
     return copy;
   }
 
-  /** One of the jobs in these states; one of all so far, removed ones included, when there is none or no state is named. */
+  /** A job in one of these states; any job so far, including removed ones, if there is none or no state is named. */
   pick(at: number, states: ModelJob["status"][]): ModelJob | undefined {
     const all = [...this.jobs.values()];
     const fitting = all.filter(({ status }) => states.includes(status));

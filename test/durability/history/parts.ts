@@ -10,7 +10,7 @@ export type Life = JobQueue & {
   signal: AbortSignal;
   /** Errors that the supervisor met. */
   faults: unknown[];
-  /** The process is gone: what is not durable now never is. */
+  /** Kills the process: pending changes are lost. */
   die(): Promise<void>;
 };
 

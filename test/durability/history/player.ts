@@ -6,7 +6,7 @@ import { Model, type ModelJob } from "./model";
 import { type Life, startLife } from "./parts";
 import type { Operation, Step } from "./steps";
 
-/** An operation under way, with what it should answer. */
+/** A running operation and its expected result. */
 interface Call {
   answer: Promise<unknown>;
   expected: unknown;
@@ -25,12 +25,12 @@ const fits: Record<Extract<Operation, { at: number }>["kind"], ModelJob["status"
   setTtl: ["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"],
 };
 
-/** Lets everything happen that is under way: a commit and what follows from it take a few turns. */
+/** Lets pending work finish: a commit and its consequences take a few turns. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Plays histories on the real job path and on the model at once. */
+/** Plays histories on the real job path and on the model in parallel. */
 export class Player {
   readonly #database: Database;
   readonly #punctual: boolean;
@@ -73,7 +73,7 @@ export class Player {
     await quiet();
     this.#model.endTurn(this.now);
     expect(this.#given, "what waiting workers got").toEqual(this.#model.given);
-    // A shorter ttl may be over already, and then the alarm rings at once.
+    // A shorter ttl may have expired, so that the timer fires immediately.
     if (this.#punctual) this.#model.settle(this.now);
     for (const call of calls) expect(await call.answer, call.what).toEqual(call.expected);
   }
@@ -116,14 +116,14 @@ export class Player {
     }
   }
 
-  /** Starts all operations of a turn. A worker begins to wait at once, whatever else is on its way to the store. */
+  /** Starts all operations of a turn. A worker waits immediately, even with other operations on their way to the store. */
   #startAll(operations: Operation[], model: Model): Call[] {
     for (const operation of operations)
       if (operation.kind === "wait") model.wait(operation.endpointId, `worker-${operation.worker}`);
     return operations.map((operation) => this.#start(operation, model)).filter((call) => call !== undefined);
   }
 
-  /** Starts an operation and does it to `model`; nothing when there is no job to do it to. */
+  /** Starts an operation and applies it to `model`; does nothing without a matching job. */
   #start(operation: Operation, model: Model): Call | undefined {
     const { jobs } = this.#life;
     const now = this.now;
@@ -153,7 +153,7 @@ export class Player {
         const give = ({ job }: TakenJob): void => void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
         const isServed = live.queue(endpointId).size > 0;
         jobs.await(endpointId, { workerId, give });
-        // With a job in the queue it is served in its turn, otherwise by the next job that comes.
+        // With a queued job it is served in its turn, otherwise by the next job.
         if (isServed) model.serve(endpointId, now);
         return undefined;
       }

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { limits } from "serverless-compute-api/shapes";
 
 /**
- * Something that a client or a worker does. `at` picks a job: one that it can be done to when it is `fitting`, else any of
- * all jobs so far, and then a worker is a stranger to it.
+ * An action of a client or a worker. `at` selects a job: a possible target if `fitting`, otherwise any job so far, for
+ * which a worker may be unknown.
  */
 export type Operation =
   | {
@@ -23,7 +23,7 @@ export type Operation =
 
 /** A step of a history. */
 export type Step =
-  /** Operations that come in within one turn of the event loop; with `dies` the service is killed before they are durable. */
+  /** Operations of one turn of the event loop; with `dies` the service is killed before they are durable. */
   | { kind: "turn"; operations: Operation[]; dies: boolean }
   | { kind: "time"; ms: number }
   /** The supervisor looks, where it does not look by itself. */

@@ -36,12 +36,12 @@ export interface Run {
   killed(): boolean;
 }
 
-/** Deployments as the engine makes them of lifecycles: order, state, and what is kept when something fails. */
+/** Simulates the engine's deployments with lifecycles: order, state, and results kept after failures. */
 export function createDeployment(project = "shop") {
   const state: State = { resources: new Map(), replaced: [] };
   const urns = new Map<string, Declared["kind"]>();
 
-  /** Runs a verb and keeps what it did, unless the process was killed meanwhile. */
+  /** Runs a verb and keeps its result, unless the process was killed. */
   async function step<Answer>(run: Run, verb: Promise<Answer>, keep: (answer: Answer) => void): Promise<void> {
     const answer = await verb;
     if (run.killed()) throw new Error("killed");
@@ -108,7 +108,7 @@ export function createDeployment(project = "shop") {
     }
   }
 
-  /** Deletes what is replaced and what the program has no longer; dependents go first. */
+  /** Deletes replaced and removed objects; dependents first. */
   function removeAllBut(run: Run, kept: ReadonlySet<string>): Promise<void> {
     const replaced = state.replaced.map((one) => ({
       one,

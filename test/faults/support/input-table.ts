@@ -14,7 +14,7 @@ export interface InputCase {
   values: [Value, Value];
   /** Effect of a changed value. */
   change: "update" | "replace" | "nothing";
-  /** Removing it from the program leaves the object as it is. */
+  /** The object keeps the value when the program removes it. */
   kept?: true;
   /** Required inputs can be changed, not added or removed. */
   required?: true;
@@ -24,13 +24,13 @@ export interface InputCase {
   told?: { as: string; form(value: Value): Value | undefined };
   /** Values that mean the same as absence. */
   same?: Value[];
-  /** Not told by the service: the request that writes it is looked for instead. */
+  /** Not in responses: the request that writes it is checked instead. */
   written?: RegExp;
   /** Inputs that have to go with it. */
   along?: Properties;
 }
 
-/** Ways to change an input: what it was and what it becomes; undefined is absent. */
+/** Changes of an input from one value to another; undefined is absent. */
 export function inputSteps(one: InputCase): [string, Properties, Properties][] {
   const [first, second] = one.values;
   const change: [string, Properties, Properties] = ["changed", { [one.input]: first }, { [one.input]: second }];
@@ -38,7 +38,7 @@ export function inputSteps(one: InputCase): [string, Properties, Properties][] {
   return [["added", {}, { [one.input]: first }], change, ["removed", { [one.input]: second }, {}]];
 }
 
-/** Objects that inputs refer to, made by raw HTTP. */
+/** Objects referenced by inputs, created by raw HTTP. */
 interface References {
   templates: [string, string];
   volumes: [string, string];
@@ -48,7 +48,7 @@ interface References {
 async function references(bench: LifecycleBench): Promise<References> {
   const made = async (path: string, body: object): Promise<string> =>
     stringAt(await bench.rest("POST", path, body), "id");
-  // REST v2 shows of an endpoint what it runs, not of which template: templates that are the same are the same to it.
+  // REST v2 returns an endpoint's settings, not its template: equal templates are indistinguishable.
   const template = (name: string) => made("/templates", { name, imageName: `${name}:1`, isServerless: true });
   const volume = (name: string) => made("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
   const auth = (name: string) => made("/containerregistryauth", { name, username: "u", password: "p" });
@@ -77,7 +77,7 @@ const instancesOfFlavors = (flavors: Value): Value =>
 const instancesOfSize = (vcpuCount: Value): Value => [instanceId("cpu3c", Number(vcpuCount))];
 const several = (value: Value): Value => (dialect === "v2" && Array.isArray(value) && value.length === 1 ? [] : value);
 const pooled = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] : [id]));
-/** GPU types that the service shows where none are wanted: REST v2 has to name pools. */
+/** Default GPU types of the service: REST v2 must name pools. */
 const anyType = dialect === "v1" ? [] : pooled;
 const anyBut = (excluded: Value): Value =>
   pooled.filter((type) => !(Array.isArray(excluded) && excluded.includes(type)));
@@ -113,7 +113,7 @@ export async function inputTable(
       ...only("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }]),
       ["isServerless", [false, true], { ...replaces, absent: true }],
       ["containerRegistryAuthId", auths],
-      // It changes nothing by itself: the template stays as it is.
+      // It has no effect by itself: the template stays unchanged.
       ["replaceOnChange", [true, false], { absent: "a:1", told: { as: "imageName", form: () => "a:1" } }],
       ["adoptExisting", [true, false], nothing],
     ]),

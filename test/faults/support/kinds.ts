@@ -33,14 +33,14 @@ const listMatches: Record<HeldKind, Match> = {
 /** The list of a kind on the wire. */
 export const listMatch = (held: HeldKind): Match => listMatches[held];
 
-/** An answer of the service with its lists changed: a bare one of REST, or those of a GraphQL account. */
+/** A response with changed lists: a bare one of REST, or those of a GraphQL account. */
 export function withLists(answer: unknown, change: (list: Record<string, unknown>[]) => unknown[]): unknown {
   if (Array.isArray(answer)) return change(answer);
   if (typeof answer !== "object" || answer === null) return answer;
   return Object.fromEntries(Object.entries(answer).map(([key, one]) => [key, withLists(one, change)]));
 }
 
-/** One case of each kind; the template that endpoints need is made by raw HTTP. */
+/** One case of each kind; the endpoints' template is created by raw HTTP. */
 export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> {
   const made = await bench.rest("POST", "/templates", { name: "base", imageName: "a:1", isServerless: true });
   const templateId = stringAt(made, "id");

@@ -15,7 +15,7 @@ interface Choices {
   workersMax: number;
   gpus: string[];
   computeType: "GPU" | "CPU";
-  /** True if the second endpoint, with a template of its own, is there. */
+  /** True if the second endpoint, with its own template, exists. */
   second: boolean;
 }
 
@@ -39,7 +39,7 @@ const changesInV1: readonly ((number: number) => Partial<Choices>)[] =
     ? [(number) => ({ password: `password-${number}` }), (number) => ({ readme: `readme ${number}` })]
     : [];
 
-/** One random change of a program, of those that people make. */
+/** One random, realistic change of a program. */
 function changed(choices: Choices, random: Random): Choices {
   const number = random.int(1, 1000);
   const change = random.pick<(now: Choices) => Partial<Choices>>([

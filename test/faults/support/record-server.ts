@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { type Behaviour, json, type SeenRequest, startFaultyServer } from "../../support/faulty-server";
 import type { ObjectKind } from "./kinds";
 
-/** Objects as each dialect shows them, set to what a program without optional properties leads to. */
+/** Objects as each dialect returns them, with the settings of a program without optional properties. */
 
 const container = {
   ...{ image: "acme/echo:1", args: "", entrypoint: [], cmd: [], disk: 50, env: {}, ports: [], registry: null },

@@ -12,7 +12,7 @@ import { noteSecret } from "../../support/secret-scan";
 import { swiftClock } from "../../support/swift-clock";
 import { program, type Running, useFolder } from "../../unit/service/cli/command";
 
-/** How much faster than the machine's the time of service and lifecycles is. */
+/** Speed of service and lifecycles relative to the machine's time. */
 const speed = 20;
 
 const addressLine = z.object({
@@ -23,12 +23,12 @@ const addressLine = z.object({
 });
 type Addresses = z.output<typeof addressLine>;
 
-/** A local service with real workers in a process of its own, behind a recording proxy, for lifecycles under test. */
+/** A local service with real workers in its own process, behind a recording proxy, for lifecycles under test. */
 export interface RolloutBench extends Pick<LifecycleBench, "held"> {
   proxy: RecordingProxy;
   /** The time of service and lifecycles, ms since the epoch. */
   now(): number;
-  /** A verb's context over clients of its own. */
+  /** A verb's context with its own clients. */
   context(): Context;
   /** A call of an endpoint's job API, past the proxy. */
   job(method: string, endpointId: string, path: string, json?: unknown): Promise<Answer>;

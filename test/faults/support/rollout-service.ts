@@ -1,7 +1,7 @@
 import { createService } from "serverless-compute-local";
 import { swiftClock } from "../../support/swift-clock";
 
-/** A service of its own process, which a test can kill: data folder, handler file, the clock's beginning and its speed. */
+/** A service in its own, killable process. Arguments: data folder, handler file, start and speed of the clock. */
 const [dataFolder = "", handler = "", since = "", times = ""] = process.argv.slice(2);
 
 createService({

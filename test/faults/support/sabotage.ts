@@ -16,8 +16,8 @@ const faults: readonly Fault[] = [
 ];
 
 /**
- * Lets some requests pass, then makes one go wrong, several times over; at last the process may be gone. Often it is
- * nothing but that, at any request of a run: a kill in the middle of a create is what is hardest to mend.
+ * Lets some requests pass, then injects one fault, several times over; at the end the process may be killed. Kills
+ * alone, at any request, are frequent: a kill during a create is the hardest to repair.
  */
 export function sabotage(proxy: RecordingProxy, random: Random): string[] {
   const passed: Fault = { kind: "delay", ms: 0 };
@@ -46,7 +46,7 @@ export function processOf(context: Context, proxy: RecordingProxy, random?: Rand
     context: {
       ...context,
       signal: stop.signal,
-      // Texts are told where a verb waits or looks: that is where a cancellation hurts most.
+      // Progress is reported at waits and polls, where a cancellation is most critical.
       progress: (text) => {
         progress(text);
         if (--verbs === 0) stop.abort(new Error("the deployment was cancelled"));

@@ -6,7 +6,7 @@ import { type Finished, run } from "../../../scripts/child.mjs";
 import { withCliOnPath } from "../../../scripts/cli/cli.mjs";
 import { repository } from "../../plugin/support/sdk";
 
-/** An empty folder outside the repository, and commands that find one version of Node and nothing of the repository. */
+/** An empty folder outside the repository, whose commands find one version of Node and nothing of the repository. */
 export interface CleanRoom {
   folder: string;
   /** Environment of its commands. */
@@ -17,7 +17,7 @@ export interface CleanRoom {
   remove(): Promise<void>;
 }
 
-/** Makes one whose `node` is that executable; npm is the one that the tests run with, under that Node. */
+/** Creates a room whose `node` is that executable; npm is this run's, under that Node. */
 export async function createCleanRoom(node: string): Promise<CleanRoom> {
   const folder = await mkdtemp(join(tmpdir(), "clean-room-"));
   // Keeps only variables that locate the registry, none that npm and the test runner set for this repository.
@@ -47,7 +47,7 @@ export async function createCleanRoom(node: string): Promise<CleanRoom> {
   };
 }
 
-/** The first block of code of that language in one of the repository's files. */
+/** The first code block of that language in a file of the repository. */
 export async function codeOf(file: string, language: string): Promise<string> {
   const text = await readFile(join(repository, file), "utf8");
   const [, code] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(text) ?? [];

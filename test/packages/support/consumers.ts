@@ -1,8 +1,8 @@
 import ts from "typescript";
 
 /**
- * The compilers of programs: this line of TypeScript and the one before it, by the folder that the room has each in. Reading
- * the types of every library takes longer than all the rest, so one of them does, once.
+ * Compilers: this TypeScript version and the previous one, by folder in the room. Checking the types of every library
+ * takes longest, so only one of them does.
  */
 export const compilers = [
   { folder: "typescript", version: "6.0.3", checksLibraries: true },
@@ -27,7 +27,7 @@ export const resolutions = [
   },
 ];
 
-/** The README's program as people may have it, by its file. The first is deployed; the others then change nothing. */
+/** Variants of the README's program, by file. The first is deployed; the others then change nothing. */
 export const forms = [
   { file: "index.ts", module: undefined },
   { file: "program.mjs", module: ts.ModuleKind.ESNext },

@@ -5,12 +5,12 @@ import { withLock } from "../../../scripts/lock.mjs";
 import { createProgress } from "../../../scripts/progress.mjs";
 import { repository } from "../../plugin/support/sdk";
 
-/** A Node of another version than the one that runs the tests, or why there is none. */
+/** A Node of another version, or the reason for its absence. */
 export type OtherNode = { command: string } | { reason: string };
 
 /**
- * Finds that version of Node among the packages of npm, fetched once into a folder that git ignores; later runs find it
- * there. For systems that npm has no such package for there is a reason; that a fetch fails is an error.
+ * Finds that version of Node in npm's packages, fetched once into an ignored folder. A system without such a package is
+ * a reason; a failed fetch is an error.
  */
 export async function findNode(version: string): Promise<OtherNode> {
   const system = `${process.platform}-${process.arch}`;

@@ -26,7 +26,7 @@ export interface ProgramLanguage {
 const secret = "sesame-61b0";
 const idShape = z.looseObject({ id: z.string() });
 
-/** An example through its life, as it stands in the repository: every step stands on the one before. */
+/** Tests of an example's whole life, unchanged from the repository: each step depends on the previous one. */
 export function lifeIn(language: ProgramLanguage): void {
   const example = fileURLToPath(new URL(`../../../examples/${language.example}`, import.meta.url));
   let service: EngineService;
@@ -155,7 +155,7 @@ export function lifeIn(language: ProgramLanguage): void {
     expect(imported.code, imported.output).toBe(0);
     expect(imported.output).not.toContain(secret);
     for (const [path, text] of await stack.files()) {
-      // The program may have it, which the test wrote itself, and so may what the engine notes for debugging.
+      // The program, written by the test, and the engine's debug log may contain it.
       if (language.withSecret && path.endsWith(language.main)) continue;
       const lines = shown(text).split("\n");
       expect(lines.filter((line) => line.includes(secret)).length, path).toBe(0);

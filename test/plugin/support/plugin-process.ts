@@ -12,11 +12,11 @@ export interface PluginProcess {
   printed(): string;
   /** Standard error so far. */
   complained(): string;
-  /** Makes a call of the provider's service with an empty request; the answer's bytes. */
+  /** Calls the provider's service with an empty request. Returns the response's bytes. */
   ask(call: string): Promise<Buffer>;
 }
 
-/** Starts the executable with the address of an engine that is not there; `node` is the one that runs the tests. */
+/** Starts the executable with the address of a missing engine; `node` is this run's. */
 export async function startPlugin(
   launcher: string,
   { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},

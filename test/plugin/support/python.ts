@@ -21,7 +21,7 @@ export interface Python {
   missing?: string;
 }
 
-/** A virtual environment with the packages from the registry, made once; later runs find it. */
+/** A virtual environment with packages from the registry, created once. */
 const packages = (): Promise<string> =>
   pythonWith(requirements, join(repository, ".serverless-compute", `python-${requirements[0]?.replace("==", "-")}`));
 
@@ -38,8 +38,8 @@ async function makeEnvironment(sdk: string, venv: string): Promise<void> {
 }
 
 /**
- * Finds or makes all that a test file's programs in Python need, with that SDK. Where a tool is missing the reason is
- * printed; that something is there and fails is an error.
+ * Finds or creates everything that a test file's Python programs require, with that SDK. A missing tool is printed as a
+ * reason; a tool that fails is an error.
  */
 export async function findPython(sdk: GeneratedSdk): Promise<Python> {
   const { PATH = "" } = process.env;

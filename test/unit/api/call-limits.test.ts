@@ -29,7 +29,7 @@ test("the deadline ends a call between attempts", async () => {
 
 test("a call's own deadline also shortens a hanging attempt", async () => {
   const { clients, failure, result, seen } = await startRig([json([]), { does: "hang" }], { attemptTimeout: 10_000 });
-  // On a connection that is there already, nothing but the answer can be late.
+  // On an open connection, only the response can be late.
   await result(clients.management.listEndpoints());
   const error = await failure(clients.management.listEndpoints({ deadline: 100 }));
   expect(error).toMatchObject({ category: "timeout", code: "answer_timeout", ambiguous: false });
@@ -123,6 +123,6 @@ test("requests are counted including their retries", async () => {
 test("connections are reused", async () => {
   const { clients, connections } = await startRig([json([])]);
   for (let i = 0; i < 10; i += 1) await clients.management.listEndpoints();
-  // Two: an answer can be in before its connection is free again.
+  // Two, because a response can arrive before its connection is free again.
   expect(connections()).toBeLessThanOrEqual(2);
 });

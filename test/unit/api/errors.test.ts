@@ -27,7 +27,7 @@ describe("a service's error", () => {
     [get, 503, "", "throttled", "unavailable"],
     [get, 522, "", "server", "server_error"],
     [get, 308, "", "invalid", "wrong_address"],
-    // A text that sounds like another error does not make a failing service's answer one.
+    // The status takes precedence over a text that resembles another error.
     [get, 500, "database row not found", "server", "server_error"],
     [remove, 400, "something else is wrong", "invalid", "invalid_request"],
     [remove, 400, 'network volume "v" is in use by endpoint "chat" (abc)', "inUse", "in_use"],

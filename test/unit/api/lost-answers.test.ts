@@ -28,7 +28,7 @@ const lost: [string, Behaviour, code: string][] = [
 ];
 
 describe.each(lost)("if %s", (_when, fault, code) => {
-  // Short only where it is waited for: on a busy machine an answer may take its time.
+  // Short only where it is expected to expire, because responses are slow on a busy machine.
   const settings = { attemptTimeout: fault.does === "hang" ? 1000 : 10_000 };
 
   test("a create is not retried, and its error states that it may have been applied", async () => {

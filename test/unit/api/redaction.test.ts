@@ -6,7 +6,7 @@ import { longSecrets } from "../../support/long-secrets";
 const long = longSecrets();
 const redact = createRedaction(["key+1", "key+1-longer", "", 'two\n"lines"']);
 
-/** Parts of a text that are long enough to be worth something to whoever finds them. */
+/** Parts of a text that are long enough to be useful to an attacker. */
 const partsOf = (secret: string): string[] =>
   Array.from({ length: Math.ceil(secret.length / 20) }, (_, index) => secret.slice(index * 20, index * 20 + 20)).filter(
     (part) => part.length === 20,

@@ -7,10 +7,10 @@ import { longSecrets } from "../../support/long-secrets";
 import { templateInput } from "../../support/records";
 
 const secretValue = 'hunter2 "quoted"\nsecond line';
-// The beginning alone is a form too: what is cut before it is redacted leaves it behind.
+// The beginning alone is a form, because truncation before redaction leaves it.
 const forms = (secret: string) => [secret.slice(0, 8), encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
 
-/** Everything that a log, a person or a state file could get to see of an error. */
+/** Everything that a log, a user or a state file may contain of an error. */
 function everyViewOf(error: Error): string {
   const chain: unknown[] = [];
   for (let at: unknown = error; at instanceof Error; at = at.cause) chain.push(at.message, at.stack, at.name);

@@ -68,7 +68,7 @@ describe("a record contains a change", () => {
     [{ cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, "made"],
     [{ cpu: [{ id: "cpu3c", vcpuCount: 4 }] }, "not made"],
     [{ args: "" }, "made"],
-    // The environment is replaced as a whole, so a variable too many is a change that was not made.
+    // The environment is replaced as a whole, so an extra variable means that the change was not applied.
     [{ env: { A: "1" } }, "not made"],
     [{ env: { B: "2", A: "1" } }, "made"],
     [{ value: "hidden" }, "unknown"],

@@ -14,7 +14,7 @@ import {
   writeGo,
 } from "./fake-cli";
 
-/** Options that find nothing anywhere: no PATH, an empty cache, a release server that has nothing, no Go. */
+/** Options that find nothing: no PATH, an empty cache, an empty release server, no Go. */
 async function nothing() {
   const folder = temporaryFolder();
   return {

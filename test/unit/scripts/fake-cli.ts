@@ -23,14 +23,14 @@ export function writeExecutable(path: string, ...lines: string[]): void {
   chmodSync(path, 0o755);
 }
 
-/** Puts small programs into a folder that answer as a whole Pulumi CLI of that version does. */
+/** Writes small programs to a folder that behave like a complete Pulumi CLI of that version. */
 export function writeCli(folder: string, saying = version): void {
   writeExecutable(join(folder, "pulumi"), `echo v${saying}`);
   writeExecutable(join(folder, "pulumi-language-nodejs"), "exit 0");
   writeExecutable(join(folder, "pulumi-resource-pulumi-nodejs"), "exit 0");
 }
 
-/** The file that a build copies beside what it has built. */
+/** The file that a build copies next to its result. */
 export function writeDynamicProvider(folder: string): string {
   const path = join(folder, "pulumi-resource-pulumi-nodejs");
   writeExecutable(path, "exit 0");

@@ -9,7 +9,7 @@ import { temporaryFolder } from "./fake-cli";
 vi.setConfig({ testTimeout: 120_000 });
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-/** Files that are written by hand but for the addresses in them. */
+/** Handwritten files with generated addresses. */
 const manifests = ["api/package.json", "provider/package.json", "service/package.json"];
 /** The parts of the repository that the generator reads, without the files that it writes. */
 function repository(): string {

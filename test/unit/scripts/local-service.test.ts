@@ -10,7 +10,7 @@ import { serve, temporaryFolder } from "./fake-cli";
 
 const root = fileURLToPath(new URL("../../../", pathToFileURL(__filename)));
 
-/** A plan for the real service, run from its sources so that no build has to come first. */
+/** A plan for the real service, run from its sources without a build. */
 function plan(folder = temporaryFolder()) {
   return {
     folder,
@@ -27,7 +27,7 @@ function plan(folder = temporaryFolder()) {
   };
 }
 
-/** A plan for a program given as text, for what the real service does not do. */
+/** A plan for a program given as text, for behaviour that the real service does not have. */
 function planFor(text: string) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "program.mjs"), text);

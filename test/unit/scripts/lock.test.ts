@@ -77,7 +77,7 @@ test("one of several processes takes over the lock of a dead process immediately
     await pause();
     appendFileSync(record, "out ");
   };
-  // Whoever waited for a silence would wait longer than the test.
+  // Waiting for the time limit would exceed the test's limit.
   await Promise.all([1, 2, 3, 4].map(() => withLock(path, work, { poll: 5, silence: 600_000 })));
   expect(readFileSync(record, "utf8")).toBe("in out ".repeat(4));
 });
@@ -103,7 +103,7 @@ test("a holder that works longer than the limit keeps its lock by signs of life"
   };
   const first = withLock(path, long, { silence });
   await pause();
-  // To the second process the holder looks like one of another machine, known by its signs of life alone.
+  // The second process sees a holder on another machine, identified by its signs of life alone.
   const holder = JSON.parse(readFileSync(path, "utf8"));
   writeFileSync(path, JSON.stringify({ ...holder, host: "another-machine" }));
   const second = withLock(path, async () => order.push("second"), { silence, poll: 5 });

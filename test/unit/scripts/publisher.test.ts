@@ -115,8 +115,10 @@ test("only files generated from publisher.json name the publisher", () => {
     .split("\0")
     .filter((path) => path !== "" && path !== "publisher.json" && !path.endsWith("package-lock.json"));
   const own = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
-  /** Owners of what this repository uses; an address of any other owner is one that the publisher would have to own.
-   * The last two are the tests' and the guides' own, and no one's. */
+  /**
+   * Owners of repositories that this one uses; any other owner would have to be the publisher. The last two belong to the
+   * tests and guides.
+   */
   const others = ["actions", "atotto", "blang", "nodejs", "oven-sh", "pulumi", "tgummerer", "acme-gpu", "acme"];
   const { repository } = readPublisher(root);
   const named = own.flatMap((path) => {

@@ -33,7 +33,7 @@ const programs = (language: string, extension: string): string[] => {
   return examples.map(({ text }, index) => write(`${language}-${index}.${extension}`, `${text}\n`));
 };
 
-/** Returns true if a checker is on PATH; one that is there and does not work fails the file. */
+/** Returns true if a checker is on PATH; a checker that fails to start fails the file. */
 const isThere = (command: string, ...args: string[]): boolean => {
   const { error, status, stderr } = spawnSync(command, args, { input: "", encoding: "utf8" });
   if (status === 0) return true;
@@ -101,7 +101,7 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
   });
 
   it.skipIf(!isThere("javac", "-version"))("in Java parse", () => {
-    // Pulumi's classes are not there, and every program is called App: what is left is the syntax.
+    // Pulumi's classes are missing, and every program is called App: only the syntax is checked.
     const args = ["-proc:none", "-Xmaxerrs", "1000", "-d", folder, ...programs("java", "java")];
     const { stderr } = spawnSync("javac", args, { encoding: "utf8" });
     const faults = stderr.split("\n").filter((line) => line.includes("error: "));

@@ -9,7 +9,7 @@ interface Machine {
   /** True if the CLI's language hosts can generate SDKs; otherwise `complaint` contains the CLI's error. */
   hosts: boolean;
   complaint?: string;
-  /** The `go` on it: none, one that is too old, one whose builds fail, one whose generator fails. */
+  /** The `go` on PATH: none, one that is too old, one whose builds fail, or one whose generator fails. */
   go?: "good" | "none" | "old" | "fails" | "builds what fails";
 }
 

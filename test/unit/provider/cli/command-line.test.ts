@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The smallest state that has a dynamic resource of ours. */
+/** The smallest state with one of our dynamic resources. */
 const state = JSON.stringify({
   version: 3,
   deployment: {

@@ -12,7 +12,7 @@ const object = (kind: string, name: string, by: string, others: object = {}) => 
   return { urn: urn(type, name), type, custom: true, id: name, provider: reference, inputs: { a: 1 }, ...others };
 };
 
-/** Types, names and providers of what a move makes. */
+/** Types, names and providers in a moved state. */
 function moved(resources: object[]): string[] {
   const { deployment } = JSON.parse(moveState(JSON.stringify({ version: 3, deployment: { resources } })).text);
   return deployment.resources.map((one: { urn: string; provider?: string }) => {

@@ -54,7 +54,7 @@ export interface Bench {
   shown: string[];
 }
 
-/** A box's lifecycle behind the bridge, its host made of real parts. */
+/** A box's lifecycle behind the bridge, with a real host. */
 export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = {}): Bench {
   const shown: string[] = [];
   const cancellation = createCancellation();

@@ -97,7 +97,7 @@ describe("a process that obeys the engine", () => {
     child.on("message", (text) => said.push(text));
     const start = performance.now();
     child.kill("SIGINT");
-    // What it said last may be read after its end.
+    // Its last message may arrive after its end.
     const [[, signal]] = await Promise.all([once(child, "exit"), once(child, "disconnect")]);
     return { signal, said, took: performance.now() - start };
   };

@@ -10,7 +10,7 @@ import { boxLifecycle } from "../dynamic/box";
 
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
 
-/** Time-outs that verbs of a box get, in ms. */
+/** Timeouts that the verbs of a box receive, in ms. */
 const timeouts: unknown[] = [];
 let calls: ReturnType<typeof resourceCalls>;
 beforeEach(async () => {

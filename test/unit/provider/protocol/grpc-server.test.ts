@@ -104,7 +104,7 @@ test("a message over the limit is rejected while it arrives, and the connection 
   expect((await call("/s/Echo", Buffer.from("on"))).toString()).toBe("on");
 });
 
-/** Sends a body as it is, framed or not. */
+/** Sends a raw body, framed or not. */
 async function post(body: Buffer, headers: Record<string, string> = {}): Promise<IncomingHttpHeaders> {
   const session = connect(`http://${address}`);
   try {

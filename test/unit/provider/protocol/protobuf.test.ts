@@ -47,7 +47,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         const written = new pb.ReadRequest();
         written.setUrn(urn);
         written.setProperties(theirs(properties));
-        // Fields that our table lacks, before and behind.
+        // Fields missing in our table, before and after known ones.
         written.setTimeout(3.5);
         written.setName("skipped");
         expect(envelope.decode(Buffer.from(written.serializeBinary()))).toEqual({ id: "", urn, properties });

@@ -68,7 +68,7 @@ describe("polls report no more progress lines than with intervals of 2 s", () =>
       const { context, shown } = await startJob(seconds * 1000, queued);
       await JobInvoke.create(inputs, context);
       expect(shown.length).toBeLessThanOrEqual(before);
-      // It is still seen to go on.
+      // Progress is still reported.
       expect(shown.length).toBeGreaterThan(seconds / 3);
     }
   });

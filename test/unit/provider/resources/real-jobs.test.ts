@@ -24,7 +24,7 @@ const inputsOf = (handler: string, news: Properties): Properties =>
   JobInvoke.check({}, { endpointId: endpoints.get(handler) ?? "", input: {}, ...news }, naming()).inputs;
 const realTime = () => bench.context({ clock: systemClock });
 
-/** The job's record, asked for past the proxy and without our client. */
+/** The job's record, read past the proxy and without our client. */
 async function statusOf(handler: string, jobId: string): Promise<unknown> {
   const { serverlessUrl, apiKey } = bench.addresses;
   const answer = await send("GET", `${serverlessUrl}/v2/${endpoints.get(handler)}/status/${jobId}`, { key: apiKey });

@@ -10,11 +10,11 @@ import { ManualClock } from "../../../support/manual-clock";
 import { naming } from "../../../support/naming";
 
 const clock = new ManualClock();
-/** When workers were looked at. */
+/** Times of worker polls. */
 const polls: number[] = [];
 const started = new Map<string, number>();
 
-/** A service whose endpoints have a worker of the new version at once, which takes two seconds for a job. */
+/** A service whose endpoints immediately have a worker of the new version, which runs a job in two seconds. */
 const server = createServer((request, response) => {
   const path = request.url ?? "";
   const endpoint = /\/(e\d+)\//.exec(path)?.[1] ?? "";

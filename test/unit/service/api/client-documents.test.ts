@@ -18,7 +18,7 @@ const secret = "id name description createdAt updatedAt";
 const user = `id email clientBalance currentSpendPerHr spendLimit notifyPodsStale notifyPodsGeneral notifyLowBalance pubKey`;
 const price = "lowestPrice(input: { gpuCount: 1 }) { minimumBidPrice uninterruptablePrice stockStatus }";
 
-/** One document for each operation and set of fields, as clients send them: variables are as nullable as theirs. */
+/** One document for each operation and set of fields, with variables as nullable as the clients'. */
 const documents: [operation: string, document: string][] = [
   ["the account", `{ myself { ${user} } }`],
   ["templates of the account", `{ myself { podTemplates { ${template} } } }`],

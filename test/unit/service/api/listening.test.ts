@@ -8,7 +8,7 @@ import { discardServiceFolder } from "../../../support/service-artefacts";
 
 async function useService(options: ServiceOptions) {
   const dataFolder = await mkdtemp(join(tmpdir(), "listening-"));
-  // What is done last is set up first: the folder goes after the service, and also when there is none.
+  // Registered first to run last: the folder is removed after the service, and also without one.
   onTestFinished(() => discardServiceFolder(dataFolder));
   const service = await createService({ port: 0, dataFolder, runtime: "none", ...options });
   onTestFinished(() => service.stop(0));

@@ -68,7 +68,7 @@ export function program(file: string, args: string[]): Running {
     cwd: tmpdir(),
     env: {
       PATH: process.env["PATH"],
-      // The packages are found in their sources, so that no build has to come first.
+      // Packages resolve to their sources, without a build.
       TSX_TSCONFIG_PATH: fileURLToPath(new URL("./source-paths.json", import.meta.url)),
     },
     stdio: ["ignore", "pipe", "pipe"],

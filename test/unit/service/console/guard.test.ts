@@ -21,7 +21,7 @@ describe("the link that start prints", () => {
 
   test("is in no file of the data folder", async () => {
     const { consoleUrl } = await useConsoleService();
-    // What the test leaves is scanned for the token and the session at its end.
+    // Remaining files are scanned for the token and the session at the end.
     await openLink(consoleUrl);
     expect(tokenOf(consoleUrl)).toHaveLength(43);
   });

@@ -14,7 +14,7 @@ test("each response of /health counts every accepted job as queued, running or f
   const missing: string[] = [];
   for (let accepted = 2; accepted <= 60; accepted++) {
     await jobs.run({});
-    // A waiting worker is given the job at once, while this is asked.
+    // A waiting worker takes the job during these requests.
     for (const { json } of await Promise.all([1, 2, 3].map(() => jobs.call("GET", "/health")))) {
       const { inQueue, inProgress, completed, failed } = answer.parse(json).jobs;
       if (inQueue + inProgress + completed + failed < accepted) missing.push(`${accepted}: ${JSON.stringify(json)}`);

@@ -9,7 +9,7 @@ import { type JobRig, type Jobs, useJobRig } from "./support/job-rig";
 const images = { llm: join(__dirname, "support", "llm.mjs") };
 const key = { authorization: "Bearer a-key-for-this-test-only", "content-type": "application/json" };
 
-/** Opens a stream; `text` reads what is left of it. */
+/** Opens a stream; `text` reads the rest of it. */
 async function openStream(rig: JobRig, jobs: Jobs, body: object, signal?: AbortSignal) {
   const answer = await fetch(`${rig.root}/v2/${jobs.id}/openai/v1/completions`, {
     ...{ method: "POST", headers: key, body: JSON.stringify({ stream: true, ...body }) },

@@ -90,7 +90,7 @@ function workOff(count: number): number {
   let taken = 0;
   while (queue.shift()) {
     taken++;
-    // What is looked at after each job that a worker takes.
+    // Read after each job that a worker takes.
     for (const { id } of queue.pressing) if (id !== "") break;
   }
   expect(taken).toBe(count * 0.9);

@@ -8,7 +8,7 @@ import { ManualClock } from "../../../support/manual-clock";
 
 const answer = () => ({ raw: new ServerResponse(new IncomingMessage(new Socket())) });
 
-/** How many of `count` requests are admitted, each answered at once. */
+/** Number of admitted requests of `count`, each finished immediately. */
 function admitted(limits: ReturnType<typeof createRateLimits>, count: number, endpointId = "e"): number {
   let through = 0;
   for (let at = 0; at < count; at++) {

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Taker } from "../../../../service/jobs/ready-queue";
 import { openJobsRig } from "./support/jobs-rig";
 
-/** Jobs with one worker that gets each job as soon as it is submitted. */
+/** Jobs with one worker that takes each job as soon as it is submitted. */
 function rigOf() {
   const rig = openJobsRig();
   onTestFinished(() => rig.close());

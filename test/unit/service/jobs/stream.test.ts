@@ -29,7 +29,7 @@ function rigOf() {
     await rig.jobs.take("endpoint", "w", 1);
     return job.id;
   };
-  /** A worker hands in what it yielded. */
+  /** A worker sends a chunk. */
   const append = (id: string, workerId: string, output: unknown, metrics?: object) =>
     stream.append(id, workerId, {
       output: JSON.stringify(output),

@@ -51,7 +51,7 @@ async function end(rig: ReturnType<typeof rigOf>, webhook: string): Promise<stri
   return job.id;
 }
 const seen = (bodies: string[], count: number) => expect.poll(() => bodies.length, { interval: 5 }).toBe(count);
-/** Longer than a test: whoever waited for the end of an attempt would wait for ever, as the clock stands still, too. */
+/** Longer than a test: waiting for the end of an attempt would never end, because the clock stands still. */
 const never = { webhookAnswer: 600_000 };
 const left = (rig: ReturnType<typeof rigOf>) =>
   rig.database.query("SELECT count(*) AS rows FROM webhooks", z.object({ rows: z.number() })).get()?.rows;

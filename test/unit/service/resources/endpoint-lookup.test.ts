@@ -24,7 +24,7 @@ afterEach(() => {
 const template = (env: Record<string, string> = {}) =>
   resources.templates.create({ name: "chat", imageName: "acme/chat:1", containerDiskInGb: 5, volumeInGb: 0, env }).id;
 
-/** Everything that was said, in order, with what a listener reads at that moment. */
+/** All notifications, in order, with the value that a listener reads at that moment. */
 function listen(): unknown[] {
   const heard: unknown[] = [];
   const { events } = resources;

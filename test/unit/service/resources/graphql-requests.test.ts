@@ -104,7 +104,7 @@ test("has a resolver for every query and mutation of the schema", async () => {
     ...["myself", "podTemplates", "podTemplate", "serverlessGpuPools", "gpuTypes", "cpuFlavors", "dataCenters"],
   ]);
   expect(named("mutationType")).toHaveLength(16);
-  // Asked with ids that nothing has, each refuses, which one without a function behind it would not.
+  // With unknown ids each one fails, which a field without a resolver would not.
   const calls = [
     'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
     'deleteTemplate(templateName: "x")',

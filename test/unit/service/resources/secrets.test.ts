@@ -89,7 +89,7 @@ test("no file in the data folder except the store contains a secret's value or t
     const contents = await Promise.all(files.map((file) => readFile(join(rig.folder, file), "latin1")));
     return files.filter((_file, index) => contents[index]?.includes(text));
   };
-  // The scan finds what is there: the value in the store, and words of the log in the log.
+  // The scan finds known contents: the value in the store, and words of the log in the log.
   expect(await holders("response sent")).toContain("service.log");
   const store = await holders(loud);
   expect(store.length).toBeGreaterThan(0);

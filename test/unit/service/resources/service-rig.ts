@@ -72,6 +72,6 @@ export async function useService(options: ServiceOptions = {}): Promise<ServiceR
   };
 }
 
-/** The message of an error answer, whichever API it came from. */
+/** The message of an error response of either API. */
 export const messageOf = (answer: Answer): string =>
   answer.text.startsWith('{"data"') ? stringAt(answer, "errors", 0, "message") : stringAt(answer, "message");

@@ -82,7 +82,7 @@ test("the wait before the next worker doubles with each crash and counts as thro
   await waits(1);
   await clock.leap(100_000);
   await waits(2);
-  // What was enough the first time is not any more.
+  // The first wait is no longer sufficient.
   await clock.leap(2 * startBackoff - 100_000);
   await waits(2);
   await clock.leap(100_000);

@@ -71,7 +71,7 @@ test("dockerEntrypoint and startScript are stored and run nothing", async () => 
 });
 
 test("the output of workers is in the endpoint's log, without secret values", async () => {
-  // Jobs are told it and answer with it, so that the store has it; the log must not.
+  // Jobs receive and return it, so the store contains it; the log must not.
   giveAway("s3cr3t-value");
   const rig = await useJobRig({ images, timings: shortTimings });
   await rig.graphql('mutation { secretCreate(input: {name: "hush", value: "s3cr3t-value"}) { id } }');

@@ -20,7 +20,7 @@ beforeEach(() => {
   });
 });
 
-/** Writes `line-0000` and so on, each of its own; what one write holds is never parted. */
+/** Writes `line-0000` and so on, one write per line; a write is never split. */
 function write(from: number, to: number): string[] {
   const lines = Array.from({ length: to - from }, (_, at) => `line-${String(from + at).padStart(4, "0")}`);
   for (const line of lines) {

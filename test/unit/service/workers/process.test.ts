@@ -61,7 +61,7 @@ test("a worker without a channel has no file descriptor 3", async () => {
 
 test("a worker has a lower processor priority than the service", async () => {
   const wanted = Math.min(getPriority() + 5, 19);
-  // It gets less when it has been started, which it may be ahead of.
+  // The priority is set after the start, which may be later than this read.
   const source = `const end = Date.now() + 10_000;
     const look = () => {
       if (os.getPriority() === ${wanted} || Date.now() > end) console.log(os.getPriority());

@@ -46,7 +46,7 @@ test("a remote worker joins with its first request, receives jobs and sends resu
 });
 
 test("a worker that a service started and ended does not join with its last requests", async () => {
-  // The one that told the token was ended by workersMax 0.
+  // workersMax 0 ended the worker whose token this is.
   const ended = startedHere;
   expect(ended).toMatch(/^local-/);
   const id = await jobs.run({});

@@ -5,7 +5,7 @@ import { LeapingClock } from "../../../support/leaping-clock";
 import { type Answer, type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { shortTimings } from "./support/programs";
 
-/** Workers that the service did not start, on an endpoint that has no others; they go on when the service ends. */
+/** Remote workers on an endpoint without others; they survive the service. */
 const short = { ...shortTimings, takeHold: 100, pingSilence: 300, secondLook: 20 };
 
 async function useEndpoint(

@@ -33,7 +33,7 @@ async function useSilentEngine() {
   return {
     /** How many connections there were. */
     asked: () => sockets.length,
-    /** When those that are over were given up. */
+    /** Times at which finished requests were aborted. */
     ends,
   };
 }
@@ -64,7 +64,7 @@ test("an engine that may run containers of a killed service is checked before an
   await rig.restart();
   await expect.poll(asked, { timeout: 20_000 }).toBe(1);
   expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
-  // An engine has 3 s, and this process notices the end of its own connection a moment after it closed it.
+  // The engine has 3 s, and this process notices the closed connection a moment later.
   const [startedAt = ""] = (await rig.workerLog(jobs.id)).split(" ");
   expect(Date.parse(startedAt)).toBeGreaterThan((ends[0] ?? Number.POSITIVE_INFINITY) - 1000);
 });

@@ -3,7 +3,7 @@ import { lookUpWorkerToken } from "../../../../service/workers/tokens";
 import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
-/** An image whose workers end before they ask for a job. */
+/** An image whose workers end before they request a job. */
 const broken = { broken: `"${process.execPath}" -e "console.error('no driver'); process.exit(7)"` };
 const useRig = (): Promise<JobRig> =>
   useJobRig({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });

@@ -31,7 +31,7 @@ export async function useConsoleService(options: ServiceOptions = {}): Promise<S
 /** The token of a link. */
 export const tokenOf = (link: string | undefined): string => new URL(link ?? "").searchParams.get("t") ?? "";
 
-/** Opens a link as a browser does; returns the cookie as it is sent back. */
+/** Opens a link as a browser does. Returns the cookie for later requests. */
 export async function openLink(link: string | undefined): Promise<string> {
   const opened = await send("GET", link ?? "");
   expect(opened.status, opened.text).toBe(303);
@@ -47,7 +47,7 @@ export async function makeEndpoint({ baseUrl, apiKey }: Service, imageName: stri
   return stringAt(await post("/endpoints", { name, templateId, workersMax: 1 }), "id");
 }
 
-/** The status of a request with headers that fetch does not let a program set, such as Host. */
+/** The status of a request with headers that fetch does not allow, such as Host. */
 export function statusWith(url: string, headers: Record<string, string>, method = "GET"): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent: false }, (response) => {

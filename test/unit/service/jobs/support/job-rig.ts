@@ -28,11 +28,11 @@ export interface Answer {
   status: number;
   headers: Headers;
   json: unknown;
-  /** A string field of the answer; fails the test when there is none. */
+  /** A string field of the response; fails the test if it is missing. */
   text(field: string): string;
 }
 
-/** A real service with waits of its own, on a free port and a folder of its own, gone after the test. */
+/** A real service with its own timings, on a free port and in its own folder; removed after the test. */
 export interface JobRig {
   readonly root: string;
   readonly dataFolder: string;
@@ -40,7 +40,7 @@ export interface JobRig {
   listenForWorkers(address: string): Promise<number>;
   rest(method: string, path: string, json?: unknown): Promise<Answer>;
   graphql(query: string): Promise<Answer>;
-  /** The job API of an endpoint that is there. */
+  /** The job API of an existing endpoint. */
   jobs(endpointId: string): Jobs;
   /** A new endpoint that runs `image`, one worker at most unless `fields` say more. */
   endpoint(image: string, fields?: object, template?: object): Promise<Jobs>;

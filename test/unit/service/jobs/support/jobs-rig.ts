@@ -19,7 +19,7 @@ export function openJobs(database: Database, clock = new ManualClock()) {
   return { ...createJobQueue(database, { clock, timings: defaultTimings, log, endpoint: () => ({}) }), clock, logged };
 }
 
-/** Jobs on a real store in a folder of its own, with a clock that stands still. `close` takes all of it away. */
+/** Jobs on a real store in its own folder, on a manual clock. `close` removes everything. */
 export function openJobsRig() {
   const folder = mkdtempSync(join(tmpdir(), "jobs-"));
   const opened = openDatabase(folder);
@@ -48,14 +48,14 @@ export function openJobsRig() {
   return {
     ...parts,
     database,
-    /** Lets every change of rows fail, as a lock of another program does, until the result is called. */
+    /** Makes every change of rows fail, like another program's lock, until the result is called. */
     lockStore(): () => void {
       isLocked = true;
       return () => {
         isLocked = false;
       };
     },
-    /** A submission; what a test does not say is the interface's default. */
+    /** A submission with the interface's defaults. */
     newJob: (fields: Partial<NewJob> = {}): NewJob => ({
       id: `job-${++made}`,
       endpointId: "endpoint",

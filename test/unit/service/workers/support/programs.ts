@@ -14,7 +14,7 @@ export const images = {
   "no-default": program("no-default.mjs"),
 };
 
-/** Waits of the service, short enough for tests with real processes. */
+/** Timings of the service, short enough for tests with real processes. */
 export const shortTimings = { stopGrace: 300, killGrace: 300, startBackoff: 10, startBackoffMax: 50 };
 
 /** A file name in a folder that is gone after the test. */

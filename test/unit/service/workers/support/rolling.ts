@@ -22,7 +22,7 @@ export interface RollingEndpoint {
   call: JobCall;
   /** The endpoint's record by REST v1. */
   v1(query: string): Promise<unknown>;
-  /** A look at the endpoint by REST v2. */
+  /** A REST v2 request about the endpoint. */
   v2(path: string): ReturnType<JobCall>;
   /** Changes fields of the endpoint. */
   change(fields: object): Promise<void>;
@@ -35,7 +35,7 @@ export interface RollingEndpoint {
   phases(status: string): Promise<number>;
   /** Starts a job that runs until `finish` is called; resolves when a worker has it. */
   longJob(): Promise<LongJob>;
-  /** Runs jobs until one is answered by that version. */
+  /** Runs jobs until one was run by that version. */
   answersFrom(version: string): Promise<void>;
   /** Waits until all workers run the endpoint's version `version`, and none is on its way. */
   rolledOut(version: number): Promise<void>;
@@ -51,7 +51,7 @@ interface LongJob {
   record(): Promise<Record<string, unknown>>;
 }
 
-/** A service of its own with one endpoint, on the machine's clock unless `clock` is another one; its workers are counted all the time. */
+/** A service with one endpoint, on the machine's clock unless `clock` is given; it counts workers continuously. */
 export async function useRollingEndpoint(
   fields: object,
   timings: Partial<JobTimings> = {},
