@@ -126,3 +126,6 @@ export function showValue(value: unknown, redact: (text: string) => string = (te
   const text = redact(JSON.stringify(value) ?? "nothing");
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
+
+/** Values of an environment that errors must not contain. Shorter ones would also redact plain words. */
+export const longValues = (values: readonly string[]): string[] => values.filter(({ length }) => length >= 8);

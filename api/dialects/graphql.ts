@@ -2,6 +2,7 @@ import { z } from "zod";
 import { requestFacts } from "../address";
 import { classifyAnswer, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, Management } from "../management";
+import { longValues } from "../redaction";
 import {
   optionalTemplateFields,
   registryAuthRecord,
@@ -13,27 +14,6 @@ import {
 } from "../shapes";
 import type { Transport } from "../transport";
 import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
-
-/** The part of the management operations that goes by GraphQL. */
-export type GraphqlManagement = Pick<
-  Management,
-  | "createTemplate"
-  | "updateTemplate"
-  | "readTemplate"
-  | "listTemplates"
-  | "deleteTemplate"
-  | "createSecret"
-  | "listSecrets"
-  | "updateSecretValue"
-  | "updateSecretDescription"
-  | "deleteSecret"
-  | "createRegistryAuth"
-  | "listRegistryAuths"
-  | "updateRegistryAuth"
-  | "deleteRegistryAuth"
-  | "listGpuTypes"
-  | "listDataCenters"
->;
 
 /** Fields of a template in every query. */
 const selected = Object.entries(templateFields).flatMap(([name, field]) =>
@@ -90,9 +70,6 @@ const dataCenterCatalog = z.lazy(() =>
   }),
 );
 
-/** Shortest value of a template's environment that is kept out of errors: anything shorter would blank out plain words. */
-const shortestHidden = 8;
-
 const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
 
@@ -104,7 +81,7 @@ const saved = ({ env = {}, containerRegistryAuthId, ...same }: TemplateSettings)
 });
 
 /** Speaks the GraphQL dialect (interface: GraphQL API). The key travels in a header: an address ends up in logs. */
-export function createGraphqlManagement(transport: Transport, graphqlUrl: string): GraphqlManagement {
+export function createGraphqlManagement(transport: Transport, graphqlUrl: string) {
   const calls = createGraphqlCalls(transport, graphqlUrl);
   type Name = keyof typeof documents;
   type Operation<Shape extends z.ZodType> = Omit<GraphqlOperation<Shape>, "document"> & { name: Name };
@@ -121,7 +98,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
 
   async function saveTemplate(input: { id?: string; env: { key: string; value: string }[] }, options?: CallOptions) {
     const shape = z.looseObject({ saveTemplate: templateRecord });
-    const secrets = input.env.map(({ value }) => value).filter((value) => value.length >= shortestHidden);
+    const secrets = longValues(input.env.map(({ value }) => value));
     const idempotent = input.id !== undefined;
     const answer = await ask({ name: "saveTemplate", variables: { input }, shape, idempotent, secrets }, options);
     return answer.saveTemplate;
@@ -248,5 +225,5 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       const { dataCenters } = await ask({ name: "dataCenters", shape: dataCenterCatalog, idempotent: true }, options);
       return dataCenters.map(({ id, name, region }) => ({ id, name: name ?? id, region: region ?? undefined }));
     },
-  };
+  } satisfies Partial<Management>;
 }

@@ -1,6 +1,7 @@
 import { pathSegment, requestFacts } from "../address";
 import { classifyAnswer, invalidArgument, type RequestFacts } from "../errors";
 import type { CallOptions, Management } from "../management";
+import { longValues } from "../redaction";
 import {
   type ContainerSettings,
   inV2,
@@ -30,10 +31,7 @@ function shared(options: CallOptions | undefined): CallOptions {
   return same;
 }
 
-/** Shortest value of an environment that is kept out of errors: anything shorter would blank out plain words. */
-const shortestHidden = 8;
-const hiddenIn = (env: Readonly<Record<string, string>>): string[] =>
-  Object.values(env).filter((value) => value.length >= shortestHidden);
+const hiddenIn = (env: Readonly<Record<string, string>>): string[] => longValues(Object.values(env));
 
 /**
  * The management operations by REST v2. `baseUrl` carries the version prefix and no slash at its end.
