@@ -2,10 +2,13 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError, Option } from "commander";
+import type { DriftFlags } from "./drift/drift";
 import type { RecoverFlags } from "./recover/recover";
 import { exitCodes, type Terminal } from "./terminal";
 
 const name = "serverless-compute";
+
+const driftFormats = ["text", "markdown", "json", "junit"] as const satisfies readonly DriftFlags["format"][];
 
 const terminal: Terminal = {
   out: (line) => process.stdout.write(`${line}\n`),
@@ -78,6 +81,20 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
     .option("--yes", "import what was found into the state, clear all other pending creates, and refresh")
     .option("--json", "print the report as JSON")
     .action(async (flags: RecoverFlags) => finish(await (await import("./recover/recover.js")).recover(flags, io)));
+
+  program
+    .command("drift")
+    .description("report how the objects of a stack differ from its state; changes neither")
+    .option("--stack <name>", "stack to compare; the selected one by default")
+    .option("--cwd <dir>", "folder of the program")
+    .addOption(
+      new Option(
+        "--file <file>",
+        "output of `pulumi refresh --preview-only --json`; read instead of a refresh",
+      ).conflicts(["cwd"]),
+    )
+    .addOption(new Option("--format <format>", "format of the report").choices(driftFormats).default("text"))
+    .action(async (flags: DriftFlags) => finish(await (await import("./drift/drift.js")).drift(flags, io)));
 
   program
     .command("preview-comment")

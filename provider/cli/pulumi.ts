@@ -16,9 +16,11 @@ export const stackArguments = ({ stack, cwd }: StackChoice): string[] => [
 
 /** The Pulumi CLI of PATH. Its messages appear on stderr as they come. */
 export function pulumiCli(choice: StackChoice) {
-  const run = async (args: string[], { input, capture = false }: { input?: string; capture?: boolean } = {}) => {
+  const attempt = async (args: string[], { input, capture = false }: { input?: string; capture?: boolean } = {}) => {
     const child = spawn("pulumi", [...args, "--non-interactive", ...stackArguments(choice)], {
       stdio: ["pipe", capture ? "pipe" : 2, 2],
+      // The CLI rejects --preview-only together with this setting of many CI jobs; other commands here pass --yes.
+      env: { ...process.env, PULUMI_SKIP_CONFIRMATIONS: undefined },
     });
     const ended = new Promise<number | null>((resolve, reject) => {
       child.once("error", reject).once("close", resolve);
@@ -28,7 +30,11 @@ export function pulumiCli(choice: StackChoice) {
     const [code, output] = await Promise.all([ended, child.stdout ? text(child.stdout) : ""]).catch((cause) => {
       throw new Error("the Pulumi CLI could not be started; install it, or add its folder to PATH", { cause });
     });
-    if (code !== 0) throw new Error(`\`pulumi ${args.join(" ")}\` failed (exit code ${code})`);
+    return { code, output, failure: new Error(`\`pulumi ${args.join(" ")}\` failed (exit code ${code})`) };
+  };
+  const run = async (...call: Parameters<typeof attempt>): Promise<string> => {
+    const { code, output, failure } = await attempt(...call);
+    if (code !== 0) throw failure;
     return output;
   };
   return {
@@ -37,6 +43,12 @@ export function pulumiCli(choice: StackChoice) {
       run(["stack", "export", ...(showSecrets ? ["--show-secrets"] : [])], { capture: true }),
     /** Replaces the stack's state. The CLI removes all pending operations from it. */
     importState: (state: string): Promise<string> => run(["stack", "import"], { input: state }),
+    /** The JSON of a refresh that changes nothing; its diagnostics contain the reason of a failure. */
+    async previewRefresh(): Promise<string> {
+      const { code, output, failure } = await attempt(["refresh", "--preview-only", "--json"], { capture: true });
+      if (code !== 0 && output.trim() === "") throw failure;
+      return output;
+    },
     refresh: (): Promise<string> => run(["refresh", "--yes", "--skip-preview", "--suppress-outputs"]),
   };
 }

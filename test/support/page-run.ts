@@ -35,7 +35,7 @@ export interface PageOptions {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const startsService = /^npx --no serverless-compute-local start\b(?!.*&\s*$)/m;
-const asksNothing = /--preview-only|drift\.sh/;
+const asksNothing = /--preview-only/;
 /** Commands that fail if a deployed program has changes. */
 const noChanges = [
   "env -u PULUMI_SKIP_CONFIRMATIONS pulumi preview --expect-no-changes",

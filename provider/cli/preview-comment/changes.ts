@@ -48,8 +48,8 @@ export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
   const changes = new Map<string, ResourceChange>();
   for (const step of steps) {
     const texts = warnings.filter(({ urn }) => urn === step.urn).map(({ text }) => text);
-    // The steps of one replacement have the same URN.
-    const operation = /replace/.test(step.op) ? "replace" : step.op;
+    // The steps of one replacement have the same URN. A refresh without changes has its own name.
+    const operation = /replace/.test(step.op) ? "replace" : step.op === "refresh" ? "same" : step.op;
     if ((operation === "same" && texts.length === 0) || changes.has(step.urn)) continue;
     const { name, type } = readUrn(step.urn);
     changes.set(step.urn, {

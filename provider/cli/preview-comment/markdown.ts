@@ -79,9 +79,13 @@ export function commentText(preview: Preview, stack: string): string {
   if (isFailed) head.push("````text", ...errors.map((text) => text.slice(0, commentLength / 10)), "````", "");
   if (changes.length > 0 || !isFailed) head.push(summary(preview, changes));
   if (changes.length === 0) return head.join("\n").trimEnd();
-  head.push("", "| operation | resource | property | old → new |", "| --- | --- | --- | --- |");
-  const lines = [...head];
-  let length = lines.join("\n").length;
+  return [...head, "", ...tableLines(changes, "old → new")].join("\n");
+}
+
+/** The table of changes; `values` is the heading of the column with both values. */
+export function tableLines(changes: ResourceChange[], values: string): string[] {
+  const lines = [`| operation | resource | property | ${values} |`, "| --- | --- | --- | --- |"];
+  let length = 0;
   for (const [index, change] of changes.entries()) {
     const rows = rowsOf(change);
     length += rows.join("\n").length + 1;
@@ -91,5 +95,5 @@ export function commentText(preview: Preview, stack: string): string {
     }
     lines.push(...rows);
   }
-  return lines.join("\n");
+  return lines;
 }

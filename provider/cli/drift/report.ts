@@ -1,0 +1,71 @@
+import { readUrn } from "../../verbs/urn";
+import { type PropertyChange, type ResourceChange, secretValue, shortType } from "../preview-comment/changes";
+import { tableLines } from "../preview-comment/markdown";
+
+/** The differences between a stack's state and the service. */
+export interface Report {
+  stack: string;
+  /** URNs of all resources that were compared. */
+  resources: string[];
+  /** Resources whose objects differ or are missing; `old` is the value in the state, `new` that of the service. */
+  drifted: ResourceChange[];
+}
+
+const shown = (value: unknown): string =>
+  value === undefined ? "not set" : value === secretValue ? value : JSON.stringify(value);
+
+const changeText = ({ property, old, new: value }: PropertyChange): string =>
+  `${property}: ${shown(old)} → ${shown(value)}`;
+
+/** The differences of one resource, one line each. */
+const linesOf = ({ operation, properties, warnings }: ResourceChange): string[] => [
+  ...(operation === "delete" ? ["the service no longer has this object"] : properties.map(changeText)),
+  ...warnings.map((warning) => `warning: ${warning}`),
+];
+
+const summary = ({ stack, resources, drifted }: Report): string =>
+  drifted.length === 0
+    ? `No drift: all ${resources.length} resources of ${stack} are as in its state.`
+    : `Drift in ${drifted.length} of ${resources.length} resources of ${stack} (state → service):`;
+
+/** The report for a terminal. */
+export const plainText = (report: Report): string =>
+  [
+    summary(report),
+    ...report.drifted.map((change) =>
+      [`\n${change.type} "${change.resource}"`, ...linesOf(change).map((line) => `  ${line}`)].join("\n"),
+    ),
+  ].join("\n");
+
+/** The report as Markdown, for an issue or a chat. */
+export const markdownText = (report: Report): string =>
+  [
+    `### Drift in \`${report.stack}\``,
+    "",
+    summary(report),
+    ...(report.drifted.length > 0 ? ["", ...tableLines(report.drifted, "state → service")] : []),
+  ].join("\n");
+
+/** Text in an XML attribute or element; control characters, which XML 1.0 cannot contain, become spaces. */
+const xml = (text: string): string =>
+  text.replace(/[\p{Cc}<>&"]/gu, (character) =>
+    character === "\n" || !/\p{Cc}/u.test(character) ? `&#${character.charCodeAt(0)};` : " ",
+  );
+
+/** The report as JUnit XML: one test case for each resource, with a failure if it differs. */
+export function junitText({ stack, resources, drifted }: Report): string {
+  const cases = resources.map((urn) => {
+    const { name, type } = readUrn(urn);
+    const head = `  <testcase classname="${xml(shortType(type))}" name="${xml(name)}"`;
+    const change = drifted.find((one) => one.urn === urn);
+    if (!change) return `${head}/>`;
+    const lines = linesOf(change);
+    return `${head}>\n    <failure message="${xml(lines[0] ?? "differs")}">${xml(lines.join("\n"))}</failure>\n  </testcase>`;
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuite name="${xml(`drift of ${stack}`)}" tests="${resources.length}" failures="${drifted.length}">`,
+    ...cases,
+    "</testsuite>",
+  ].join("\n");
+}

@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { command } from "./terminal";
+
+/** A recorded refresh: a changed template and endpoint, a deleted volume, a secret and a volume without changes. */
+const recorded = fileURLToPath(new URL("../../../fixtures/previews/drift.json", import.meta.url));
+
+const report = (format: string, file = recorded) => command(["drift", "--file", file, "--format", format]);
+
+async function fileWith(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "drift-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "refresh.json");
+  await writeFile(file, text);
+  return file;
+}
+
+test("text: names each resource that differs, with the values in the state and in the service", async () => {
+  const { code, out, err } = await report("text");
+  expect({ code, err }).toEqual({ code: 3, err: "" });
+  expect(out).toMatchInlineSnapshot(`
+    "Drift in 3 of 5 resources of dev (state → service):
+
+    NetworkVolume "cache"
+      the service no longer has this object
+
+    ServerlessEndpoint "chat"
+      templateId: "pbahf8n9sz" → not set
+      workersMax: 1 → 3
+      warning: what its workers run is no longer what template "template-dev-ebdaab9" says; the next deployment puts it right
+
+    Template "template"
+      env.MODE: "slow" → "fast"
+      env.TOKEN: "{{ RUNPOD_SECRET_token-dev-f68c758 }}" → "x|y""
+  `);
+});
+
+test("markdown: is the table of a preview comment", async () => {
+  expect((await report("markdown")).out).toMatchInlineSnapshot(`
+    "### Drift in \`dev\`
+
+    Drift in 3 of 5 resources of dev (state → service):
+
+    | operation | resource | property | state → service |
+    | --- | --- | --- | --- |
+    | **delete** | \`cache\` NetworkVolume |  |  |
+    | update | \`chat\` ServerlessEndpoint | \`templateId\` | \`"pbahf8n9sz"\` → not set |
+    |  |  | \`workersMax\` | \`1\` → \`3\` |
+    |  |  | ⚠️ warning | what its workers run is no longer what template "template-dev-ebdaab9" says; the next deployment puts it right |
+    | update | \`template\` Template | \`env.MODE\` | \`"slow"\` → \`"fast"\` |
+    |  |  | \`env.TOKEN\` | \`"{{ RUNPOD_SECRET_token-dev-f68c758 }}"\` → \`"x\\|y"\` |"
+  `);
+});
+
+test("junit: has a test case for each resource, and a failure for each that differs", async () => {
+  expect((await report("junit")).out).toMatchInlineSnapshot(`
+    "<?xml version="1.0" encoding="UTF-8"?>
+    <testsuite name="drift of dev" tests="5" failures="3">
+      <testcase classname="NetworkVolume" name="models"/>
+      <testcase classname="Secret" name="token"/>
+      <testcase classname="NetworkVolume" name="cache">
+        <failure message="the service no longer has this object">the service no longer has this object</failure>
+      </testcase>
+      <testcase classname="Template" name="template">
+        <failure message="env.MODE: &#34;slow&#34; → &#34;fast&#34;">env.MODE: &#34;slow&#34; → &#34;fast&#34;&#10;env.TOKEN: &#34;{{ RUNPOD_SECRET_token-dev-f68c758 }}&#34; → &#34;x|y&#34;</failure>
+      </testcase>
+      <testcase classname="ServerlessEndpoint" name="chat">
+        <failure message="templateId: &#34;pbahf8n9sz&#34; → not set">templateId: &#34;pbahf8n9sz&#34; → not set&#10;workersMax: 1 → 3&#10;warning: what its workers run is no longer what template &#34;template-dev-ebdaab9&#34; says; the next deployment puts it right</failure>
+      </testcase>
+    </testsuite>"
+  `);
+});
+
+test("json: has the compared resources and the differences", async () => {
+  const { stack, resources, drifted } = JSON.parse((await report("json")).out);
+  expect(stack).toBe("dev");
+  expect(resources).toHaveLength(5);
+  expect(
+    drifted.map(({ operation, resource }: { operation: string; resource: string }) => [operation, resource]),
+  ).toEqual([
+    ["delete", "cache"],
+    ["update", "chat"],
+    ["update", "template"],
+  ]);
+});
+
+test("exits with 0 and one sentence if nothing differs", async () => {
+  const { steps, ...rest } = JSON.parse(readFileSync(recorded, "utf8"));
+  const same = steps.filter(({ op }: { op: string }) => op === "refresh");
+  const file = await fileWith(JSON.stringify({ ...rest, diagnostics: [], steps: same }));
+  expect(await report("text", file)).toEqual({
+    ...{ code: 0, err: "" },
+    out: "No drift: all 2 resources of dev are as in its state.",
+  });
+});
+
+test("fails with the reason of a refresh that failed", async () => {
+  const urn = "urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::models";
+  const diagnostics = [{ urn, message: "error: Preview failed: refused the API key\n", severity: "error" }];
+  const file = await fileWith(JSON.stringify({ steps: [], diagnostics }));
+  expect(await report("text", file)).toEqual({
+    ...{ code: 1, out: "" },
+    err: "serverless-compute: the refresh failed: Preview failed: refused the API key",
+  });
+});
+
+test("rejects a file of another kind and an unknown format", async () => {
+  expect((await report("text", await fileWith("[]"))).err).toContain("the input is not a preview");
+  expect(await report("xml")).toMatchObject({ code: 2, out: "" });
+});
+
+test("the documentation shows this report", async () => {
+  const page = readFileSync(new URL("../../../../docs/command-line.md", import.meta.url), "utf8");
+  expect(page).toContain(`\`\`\`text\n${(await report("text")).out}\n\`\`\``);
+});
