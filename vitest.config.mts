@@ -108,6 +108,7 @@ export default defineConfig({
       suites("durability", "durability", ["**/*"], { testTimeout: 120_000 }),
       suites("console", "console", ["**/*"], { globalSetup: ["test/console/setup.ts"], testTimeout: 120_000 }),
       suites("docker", "docker", ["**/*"], {
+        env: v2,
         globalSetup: [...(isFull ? [installation] : []), "test/docker/setup.ts"],
         testTimeout: 120_000,
         hookTimeout: 120_000,

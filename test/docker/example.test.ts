@@ -90,7 +90,15 @@ test("the commands of the page build the image, deploy it and print its containe
   await expect
     .poll(async () => (await containersOf(client, service.dataFolder)).map(({ Image }) => Image), { timeout: 30_000 })
     .toEqual([imageOf("greeter:2")]);
+  for (const args of [
+    ["preview", "--expect-no-changes"],
+    ["refresh", "--yes", "--expect-no-changes"],
+  ]) {
+    const { code, output } = await stack.command(args);
+    expect(code, output).toBe(0);
+  }
   expect((await stack.destroy()).code).toBe(0);
+  expect(service.retiredRequests()).toEqual([]);
 }, 300_000);
 
 test("the same program previews with the settings of the hosted service and deploys in its dialect to a local service", async (context) => {

@@ -52,9 +52,9 @@ test("/status, /health, the status command and JobInvoke explain a container tha
     },
     hungry: {
       template: { imageName: image },
-      endpoint: { computeType: "CPU", vcpuCount: 1, cpuFlavorIds: ["cpu3c"] },
-      input: { do: "memory", megabytes: 4096 },
-      ...{ status: "FAILED", why: /ran out of its 2 GB of memory and was killed while it ran (a|the) job/ },
+      endpoint: { computeType: "CPU", vcpuCount: 2, cpuFlavorIds: ["cpu3c"] },
+      input: { do: "memory", megabytes: 8192 },
+      ...{ status: "FAILED", why: /ran out of its 4 GB of memory and was killed while it ran (a|the) job/ },
     },
     absent: {
       template: { imageName: "127.0.0.1:1/acme/none:1" },

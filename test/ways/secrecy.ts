@@ -134,8 +134,9 @@ export function secrecyThrough(way: Way): void {
       new Template("refused", { imageName: "a:1", ports: hidden("text"), volumeInGb: pulumi.secret(90210), dockerArgs: pulumi.secret([open("key")]) });
     `);
       expect(await run("preview", ["--diff"])).not.toBe(0);
+      // The plugin's path of a secret has quotes, so that the engine does not print the value.
       for (const property of ["ports", "volumeInGb", "dockerArgs"])
-        expect(said).toMatch(new RegExp(`${property}: must be `));
+        expect(said).toMatch(new RegExp(`${property}(: |"] value {<nil>} has a problem: )must be `));
       await expectNowhere([...Object.values(secrets), "90210"]);
     });
 
