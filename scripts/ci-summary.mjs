@@ -27,7 +27,7 @@ console.log(`tests: ${passed} passed, ${failed} failed, ${results.length - passe
 const problems = [...files.flatMap(brokenFile), ...notRun(files), ...badSkips(files)];
 if (results.length === 0) problems.push("there is no report of any test");
 if (codes.get("tests") !== "0" && failed + problems.length === 0)
-  problems.push("the run failed without a failed test; its output above says why");
+  problems.push("the run failed without a failed test; its output above has the reason");
 for (const problem of problems) console.log(`tests: FAILED: ${problem}`);
 failed += problems.length;
 

@@ -23,7 +23,7 @@ export const engineAnswers = () => {
  */
 export function engineMissing() {
   if (engineAnswers()) return undefined;
-  const none = "no Docker Engine answers, and none can be started:";
+  const none = "no Docker Engine responds, and none can be started:";
   if (process.platform !== "linux") return `${none} this is not Linux`;
   if (process.getuid?.() !== 0) return `${none} only root can do that`;
   if (spawnSync("dockerd", ["--version"]).status !== 0) return `${none} there is no dockerd on PATH`;

@@ -97,7 +97,7 @@ export const notFoundOnDelete = (what: string, id: string): ServiceError =>
 
 /** The error for an unexpected failure, whose details are in the service's log only. */
 export const internalError = (): ServiceError =>
-  new ServiceError("internal", "internal server error: the service's log says more");
+  new ServiceError("internal", "internal server error: the service's log has the reason");
 
 /** A failure of a command that the user can correct: one line, no stack. */
 export class StartError extends Error {

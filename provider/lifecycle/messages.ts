@@ -23,8 +23,8 @@ export const lostCreate =
 
 /** The warning of a command that found none of the objects in the state; `address` is that of the service. */
 export const noneFound = (count: number, address: string): string =>
-  `${address}: the service has ${count === 1 ? "not the one object" : `none of the ${count} objects`} of the state that this command ` +
-  `looked for; if nobody deleted ${count === 1 ? "it" : "them"}, check the API key, its account, and ${addresses}`;
+  `${address}: the service has ${count === 1 ? "not the only object" : `none of the ${count} objects`} that this command looked up; ` +
+  `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${addresses}`;
 
 /** A failure in words for a person; policy that needs the facts finds the ApiError in `cause`. */
 export class ExplainedError extends Error {

@@ -37,7 +37,7 @@ export function unframed(body: Buffer): Buffer {
   const length = body.readUInt32BE(1);
   const message = body.subarray(prefixLength);
   if (message.length === length) return message;
-  throw new CallFailure(status.internal, `the message has ${message.length} bytes; its frame says ${length}`);
+  throw new CallFailure(status.internal, `the message has ${message.length} bytes; its frame states ${length}`);
 }
 
 /** The text of a status in a header: printable ASCII as it is, everything else as percent-encoded UTF-8. */

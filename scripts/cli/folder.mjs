@@ -84,7 +84,7 @@ async function starts(host) {
   const { signal, code } = finished;
   // 126 and 127 are a shell's exit codes for a file that the system could not run.
   const started = signal === null && code !== 126 && code !== 127;
-  return started ? undefined : `${parts.nodeHost} does not start (${signal ?? "it is no program"})`;
+  return started ? undefined : `${parts.nodeHost} does not start (${signal ?? "not a program"})`;
 }
 
 /**

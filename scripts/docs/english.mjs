@@ -1,5 +1,5 @@
 /**
- * Checks the mechanical rules of the English in pages and comments (CONTRIBUTING.md, "Terms"). Existing findings are
+ * Checks the mechanical rules of the English in pages, comments, messages and the schema (CONTRIBUTING.md, "Terms"). Existing findings are
  * listed per file in english-exceptions.json. The check fails if a file has more or fewer findings than listed.
  * `--update` lowers the listed counts; it never raises them. `--list [path…]` prints every finding.
  */
@@ -40,8 +40,9 @@ const ignored =
  * @returns {Finding[]}
  */
 export function findingsIn(path, text) {
-  const page = path.endsWith(".md");
-  const passages = page ? proseOf(text) : commentsOf(text);
+  const page = path.endsWith(".md") || path === "schema.json";
+  const passages = path === "schema.json" ? descriptionsOf(text) : page ? proseOf(text) : commentsOf(text);
+  if (!page && !path.startsWith("test/")) passages.push(...messagesOf(text));
   return passages.flatMap((passage) => [
     ...phrases.flatMap(({ rule, pattern }) => [...passage.text.matchAll(pattern)].map(() => ({ ...passage, rule }))),
     ...(page
@@ -101,11 +102,32 @@ function commentsOf(text) {
   }));
 }
 
+/**
+ * String literals of a program that are sentences: four words or more.
+ * @param {string} text
+ */
+function messagesOf(text) {
+  const code = text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g, (comment) => comment.replace(/[^\n]/g, ""));
+  return [...code.matchAll(/"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
+    .filter(([literal]) => literal.split(/\s+/).length > 3)
+    .map(({ 0: literal, index }) => ({ line: code.slice(0, index).split("\n").length, text: literal }));
+}
+
+/**
+ * The prose of all descriptions of the schema.
+ * @param {string} text
+ */
+const descriptionsOf = (text) =>
+  [...text.matchAll(/"description": ("(?:[^"\\]|\\.)*")/g)].flatMap(({ 1: json = '""', index }) => {
+    const line = text.slice(0, index).split("\n").length;
+    return proseOf(JSON.parse(json)).map((passage) => ({ ...passage, line }));
+  });
+
 /** Findings in all files that git tracks, by path. */
 function findingsOfRepository() {
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split("\0");
   const checked = files.filter(
-    (path) => /\.(md|[cm]?[jt]sx?)$/.test(path) && !ignored.test(path) && existsSync(join(root, path)),
+    (path) => /\.(md|[cm]?[jt]sx?)$|^schema\.json$/.test(path) && !ignored.test(path) && existsSync(join(root, path)),
   );
   const found = new Map(checked.map((path) => [path, findingsIn(path, readFileSync(join(root, path), "utf8"))]));
   return new Map([...found].filter(([, findings]) => findings.length > 0));

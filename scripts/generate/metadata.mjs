@@ -53,6 +53,6 @@ export const pagesAddress: string | undefined = ${JSON.stringify(repositoryLinks
 export function codeOwnersText({ repository }) {
   const origin = "# Written by npm run generate from publisher.json: change that, not this file.\n";
   return repository === null
-    ? `${origin}# It names no repository yet, so nobody owns these files.\n`
+    ? `${origin}# It names no repository yet, so these files have no owners.\n`
     : `${origin}* @${repository.split("/")[0]}\n`;
 }

@@ -162,7 +162,7 @@ export const graphqlSchema = /* GraphQL */ `
   input UpdateRegistryAuthInput { id: String! username: String! password: String! }
 
   ${catalogSchema}
-  "Kept and shown; nobody is notified."
+  "Stored and returned; no notification is sent."
   input UpdateUserSettingsInput {
     pubKey: String
     notifyPodsStale: Boolean

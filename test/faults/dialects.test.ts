@@ -138,7 +138,7 @@ describe("an endpoint with a copy of its template", () => {
     for (const dialect of ["v1", "v2"] as const) expect(await drift(stack, dialect)).toEqual(["first: templateId"]);
     const context = bench.context({}, "v2");
     const reading = await kinds.ServerlessEndpoint.read(endpoint.id, endpoint.outputs, context);
-    expect(context.warned.join()).toContain("is no longer what template");
+    expect(context.warned.join()).toContain("the settings of its workers differ from template");
     await kinds.ServerlessEndpoint.update(endpoint.id, reading?.outputs ?? {}, endpoint.wanted, context);
     expect(await imageOf(endpoint)).toBe("a:1");
     expect(await drift(stack, "v2")).toEqual([]);

@@ -49,7 +49,13 @@ const serviceFloors = ["cli", "console", "api", "workers", "jobs", "resources", 
 const providerFloors = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
 
 /** Files that may read the environment. */
-const environmentReaders = ["service/settings.ts", "service/workers/launch.ts", "provider/settings/settings.ts"];
+const environmentReaders = [
+  "service/settings.ts",
+  "service/workers/launch.ts",
+  "provider/settings/settings.ts",
+  // For the Pulumi CLI that it starts.
+  "provider/cli/pulumi.ts",
+];
 
 /** Cycles of run-time imports, each reported once. */
 function circles(sources: Source[]): string[] {

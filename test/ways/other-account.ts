@@ -28,12 +28,12 @@ export function otherAccountThrough(way: Way): void {
   /** Warnings about objects that were not found. */
   const warnings = ({ diagnostics }: Run): string[] =>
     diagnostics
-      .filter(({ severity, message }) => severity === "warning" && message.includes("looked for"))
+      .filter(({ severity, message }) => severity === "warning" && message.includes("looked up"))
       .map(({ message }) => message.trim());
 
   const noneAt = ({ environment }: EngineService): string =>
-    `${environment["SERVERLESS_COMPUTE_BASE_URL"]}: the service has none of the 3 objects of the state that this command looked ` +
-    "for; if nobody deleted them, check the API key, its account, and serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl";
+    `${environment["SERVERLESS_COMPUTE_BASE_URL"]}: the service has none of the 3 objects that this command looked up; ` +
+    "unless they were deleted, check the API key, its account, and serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl";
 
   it("a refresh that finds one of the objects does not warn", async () => {
     const [volume] = (await own.holdings()).volumes;

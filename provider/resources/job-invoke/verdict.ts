@@ -31,7 +31,7 @@ const remedies: Record<JobStatus, string> = {
   COMPLETED: "Correct the handler, or what is expected of it.",
   FAILED:
     "The endpoint's logs have the details. Correct the handler or the input; the next deployment runs the job again.",
-  CANCELLED: "Somebody cancelled it. The next deployment runs it again.",
+  CANCELLED: "It was cancelled outside this deployment. The next deployment runs it again.",
   TIMED_OUT:
     "It ran longer than its execution time-out. Raise policy.executionTimeout or the endpoint's executionTimeoutMs.",
 };

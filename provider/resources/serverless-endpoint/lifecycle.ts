@@ -156,7 +156,9 @@ async function withTemplate(listed: EndpointRecord, wanted: Properties, context:
   if (!container || templateId === undefined) return record;
   const its = await template.reads(context).one(templateId, context);
   if (!its || revisionOf(its) === revisionOf(container)) return { ...record, templateId };
-  context.warn(`what its workers run is no longer what template "${its.name}" says; the next deployment puts it right`);
+  context.warn(
+    `the settings of its workers differ from template "${its.name}"; the next deployment applies the template`,
+  );
   return { ...record, templateId: undefined };
 }
 

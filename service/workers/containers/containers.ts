@@ -160,7 +160,7 @@ export function createContainers({
 
     start(start: WorkerStart): WorkerProcess {
       const current = engine;
-      if (!current) throw new Error(why ?? "no Docker Engine answers");
+      if (!current) throw new Error(why ?? "no Docker Engine responds");
       const { client, abilities, images, place, outOfMemory } = current;
       const { image, workerId, endpointId, needs, cmd, onLine } = start;
       mark.set();

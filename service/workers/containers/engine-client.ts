@@ -44,7 +44,7 @@ export function createEngineClient({ shown, tls, ...address }: EngineAddress) {
       const sent = request(options, resolve);
       sent.once("error", (error: NodeJS.ErrnoException) => {
         const why = signal?.aborted ? "it did not answer in time" : error.message;
-        reject(new EngineError(0, `no Docker Engine answers at ${shown}: ${why}`, { cause: error }));
+        reject(new EngineError(0, `no Docker Engine responds at ${shown}: ${why}`, { cause: error }));
       });
       sent.end(body);
     });

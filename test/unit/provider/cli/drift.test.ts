@@ -31,7 +31,7 @@ test("text: names each resource that differs, with the values in the state and i
     ServerlessEndpoint "chat"
       templateId: "pbahf8n9sz" → not set
       workersMax: 1 → 3
-      warning: what its workers run is no longer what template "template-dev-ebdaab9" says; the next deployment puts it right
+      warning: the settings of its workers differ from template "template-dev-ebdaab9"; the next deployment applies the template
 
     Template "template"
       env.MODE: "slow" → "fast"
@@ -50,7 +50,7 @@ test("markdown: is the table of a preview comment", async () => {
     | **delete** | \`cache\` NetworkVolume |  |  |
     | update | \`chat\` ServerlessEndpoint | \`templateId\` | \`"pbahf8n9sz"\` → not set |
     |  |  | \`workersMax\` | \`1\` → \`3\` |
-    |  |  | ⚠️ warning | what its workers run is no longer what template "template-dev-ebdaab9" says; the next deployment puts it right |
+    |  |  | ⚠️ warning | the settings of its workers differ from template "template-dev-ebdaab9"; the next deployment applies the template |
     | update | \`template\` Template | \`env.MODE\` | \`"slow"\` → \`"fast"\` |
     |  |  | \`env.TOKEN\` | \`"{{ RUNPOD_SECRET_token-dev-f68c758 }}"\` → \`"x\\|y"\` |"
   `);
@@ -69,7 +69,7 @@ test("junit: has a test case for each resource, and a failure for each that diff
         <failure message="env.MODE: &#34;slow&#34; → &#34;fast&#34;">env.MODE: &#34;slow&#34; → &#34;fast&#34;&#10;env.TOKEN: &#34;{{ RUNPOD_SECRET_token-dev-f68c758 }}&#34; → &#34;x|y&#34;</failure>
       </testcase>
       <testcase classname="ServerlessEndpoint" name="chat">
-        <failure message="templateId: &#34;pbahf8n9sz&#34; → not set">templateId: &#34;pbahf8n9sz&#34; → not set&#10;workersMax: 1 → 3&#10;warning: what its workers run is no longer what template &#34;template-dev-ebdaab9&#34; says; the next deployment puts it right</failure>
+        <failure message="templateId: &#34;pbahf8n9sz&#34; → not set">templateId: &#34;pbahf8n9sz&#34; → not set&#10;workersMax: 1 → 3&#10;warning: the settings of its workers differ from template &#34;template-dev-ebdaab9&#34;; the next deployment applies the template</failure>
       </testcase>
     </testsuite>"
   `);

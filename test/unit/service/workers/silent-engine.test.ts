@@ -51,7 +51,7 @@ test("an unresponsive engine is not used for images with a command, and delays n
   // Whether it will run is unknown, so /health reports no problem.
   expect(await container.health()).not.toHaveProperty("message");
   expect(await mapped.reaches(await mapped.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
-  await container.healthBecomes(({ message = "" }) => /no Docker Engine answers at .*in time/.test(message));
+  await container.healthBecomes(({ message = "" }) => /no Docker Engine responds at .*in time/.test(message));
   expect(await container.reaches(waiting, "IN_QUEUE")).not.toHaveProperty("error");
 });
 
