@@ -26,8 +26,6 @@ export default {
               ...project,
               test: {
                 ...project.test,
-                // Each mutant loads the modules again, once for all files.
-                isolate: false,
                 // A failure that depends on the machine's speed must neither end the run nor count as a caught mutant.
                 retry: 1,
                 exclude: [...(project.test?.exclude ?? base.test?.exclude ?? []), ...excluded],

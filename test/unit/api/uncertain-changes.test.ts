@@ -63,6 +63,8 @@ describe("a record contains a change", () => {
     [{ name: "other" }, "not made"],
     [{ workers: { max: 3 } }, "made"],
     [{ workers: { min: 1, max: 3 } }, "not made"],
+    [{ workers: null }, "not made"],
+    [{ args: { min: 1 } }, "not made"],
     [{ dataCenterIds: ["US-KS-2", "EU-RO-1"] }, "made"],
     [{ dataCenterIds: ["US-KS-2"] }, "not made"],
     [{ cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, "made"],

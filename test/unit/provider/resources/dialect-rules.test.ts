@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/lifecycle/contract";
+import { type Properties, Unknown } from "../../../../provider/lifecycle/contract";
 import { kinds } from "../../../../provider/resources";
 import { naming } from "../../../support/naming";
 
@@ -128,6 +128,14 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([`cpuFlavorIds: ${reason}`]);
     expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([`cpuFlavorIds: ${ofV1}`]);
   });
+
+  test.each<[keyof typeof kinds, Properties]>([
+    ["ContainerRegistryAuth", { username: Unknown.value, password: Unknown.value }],
+    ["Secret", { value: Unknown.value, description: Unknown.value }],
+    ["NetworkVolume", { size: Unknown.value, dataCenterId: Unknown.value }],
+    ["Template", { imageName: Unknown.value, volumeInGb: Unknown.value, allowedCudaVersions: Unknown.value }],
+    ["ServerlessEndpoint", { templateId: Unknown.value, idleTimeout: Unknown.value, minCudaVersion: Unknown.value }],
+  ])("unknown values of a %s pass", (kind, news) => expect(failuresOf(kind, news, "v2")).toEqual([]));
 
   test("an excluded GPU type is named once and is not a flag", () => {
     const excluding = (...excludedGpuTypeIds: string[]) =>

@@ -33,10 +33,11 @@ describe("a different output is reported by path", () => {
   });
 
   test("many differences are truncated", () => {
-    const expected = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`k${index}`, 1]));
-    const told = lines(expected, {});
+    const expected = (length: number) => Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, 1]));
+    const told = lines(expected(30), {});
     expect(told).toHaveLength(21);
     expect(told.at(-1)).toBe("and 10 more");
+    expect(lines(expected(20), {}).at(-1)).toBe("output.k19: expected 1, got nothing");
   });
 });
 
