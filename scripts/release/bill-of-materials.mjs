@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { lastLines, run } from "../child.mjs";
 import { root } from "../entry.mjs";
@@ -6,29 +8,50 @@ const componentShape = z.looseObject({ "bom-ref": z.string(), name: z.string(), 
 const bomShape = z.looseObject({
   metadata: z.looseObject({ component: componentShape }),
   components: z.array(componentShape),
-  dependencies: z.array(z.looseObject({ ref: z.string() })),
+  dependencies: z.array(z.looseObject({ ref: z.string(), dependsOn: z.array(z.string()).default([]) })),
 });
 
+const manifestShape = z.looseObject({ peerDependencies: z.record(z.string(), z.string()).default({}) });
+
 /**
- * Bill of materials (CycloneDX, JSON) of one package: every dependency that an installation includes, by the lockfile.
+ * Bill of materials (CycloneDX, JSON) of one package: every dependency that its installation adds, by the lockfile. Peers belong to
+ * the program that installs it.
  * @param {string} folder Folder of the package.
  * @param {string} name
  * @returns {Promise<string>}
  */
 export async function billOfMaterials(folder, name) {
-  const args = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only", "--workspace", folder];
+  // Not `--omit dev`: npm then also leaves out what both a package and a build tool depend on.
+  const args = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only", "--workspace", folder];
   const listed = await run("npm", args, { cwd: root });
   if (listed.code !== 0) throw new Error(`npm cannot list what ${name} is made of: ${lastLines(listed)}`);
   const bom = bomShape.parse(JSON.parse(listed.stdout));
   const [own] = bom.components.filter((one) => one["bom-ref"].startsWith(`${name}@`));
   if (own === undefined) throw new Error(`npm lists no ${name} among what ${name} is made of`);
+  const manifest = manifestShape.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
+  const peers = Object.keys(manifest.peerDependencies);
+  const installed = installedWith(own["bom-ref"], bom.dependencies, peers);
   // npm describes the repository, whose root package is not published, and names a workspace after its folder.
-  const repository = bom.metadata.component["bom-ref"];
-  const named = { ...own, name };
   return JSON.stringify({
     ...bom,
-    metadata: { ...bom.metadata, component: named },
-    components: bom.components.filter((one) => one !== own),
-    dependencies: bom.dependencies.filter(({ ref }) => ref !== repository),
+    metadata: { ...bom.metadata, component: { ...own, name } },
+    components: bom.components.filter((one) => one !== own && installed.has(one["bom-ref"])),
+    dependencies: bom.dependencies.filter(({ ref }) => installed.has(ref)),
   });
+}
+
+/**
+ * References of a component and of everything that it depends on, without peers.
+ * @param {string} own
+ * @param {{ ref: string, dependsOn: string[] }[]} dependencies
+ * @param {string[]} peers
+ * @returns {Set<string>}
+ */
+function installedWith(own, dependencies, peers) {
+  const found = new Set([own]);
+  // A set grows while it is iterated.
+  for (const reference of found)
+    for (const needed of dependencies.find(({ ref }) => ref === reference)?.dependsOn ?? [])
+      if (!peers.some((peer) => needed.startsWith(`${peer}@`))) found.add(needed);
+  return found;
 }
