@@ -86,7 +86,13 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     expect(seen).toMatchObject(whole);
     await management.updateEndpoint(
       made.id,
-      { scalerValue: 9, networkVolumeId: null, flashboot: false, gpuTypeIds: ["NVIDIA H200"] },
+      {
+        scalerType: "QUEUE_DELAY",
+        scalerValue: 9,
+        networkVolumeId: null,
+        flashboot: false,
+        gpuTypeIds: ["NVIDIA H200"],
+      },
       {
         settings: {
           ...whole,
