@@ -40,13 +40,13 @@ export function registerJobRoutes(
   app: FastifyInstance,
   {
     admit,
-    queue: { jobs, records, waits, stream, flush },
+    queue: { jobs, records, waits, stream },
     clock,
     streamForm,
     health,
   }: {
     admit: Admission;
-    queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream" | "flush">;
+    queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">;
     clock: Clock;
     /** `auto` selects the form by the User-Agent. */
     streamForm: "auto" | "array" | "envelope";
@@ -64,22 +64,15 @@ export function registerJobRoutes(
 
   /** Sends the job's record when it is over, or after `ms` as it is then; nothing if the client disconnects. */
   function sendWhenOver(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
-    // Other waits may end in the same turn, so an error must reach this reply only.
-    const attempt = (send: () => unknown): void => {
+    const found = find(endpointId, jobId);
+    if (isOver(found.job)) return void sendRecord(reply, found);
+    const leave = waits.wait(jobId, ms, (ended) => {
+      // Other waits may end in the same turn, so an error must reach this reply only.
       try {
-        send();
+        sendRecord(reply, ended ?? find(endpointId, jobId));
       } catch (error) {
         reply.send(error);
       }
-    };
-    const leave = waits.wait(jobId, ms, (ended) => {
-      if (ended) attempt(() => sendRecord(reply, ended));
-      // The response acknowledges the job, so it must be durable before.
-      else
-        flush.now().then(
-          () => attempt(() => sendRecord(reply, find(endpointId, jobId))),
-          (error: unknown) => reply.send(error),
-        );
     });
     onDisconnect(reply, leave);
   }
@@ -101,11 +94,12 @@ export function registerJobRoutes(
   app.post<OfEndpoint>(
     "/:endpointId/runsync",
     { ...admit("runsync"), bodyLimit: limits.runsyncPayload },
-    (request, reply) => {
+    async (request, reply) => {
       const { endpointId } = request.params;
       const wait = readWait(request.query);
-      const { id } = jobs.submitSync(readSubmission(endpointId, "runsync", bodyText(request), clock.now()));
+      const { id } = await jobs.submit(readSubmission(endpointId, "runsync", bodyText(request), clock.now()));
       sendWhenOver(endpointId, id, wait, reply);
+      return reply;
     },
   );
 
@@ -119,10 +113,7 @@ export function registerJobRoutes(
 
   app.get<OfJob>("/:endpointId/status-sync/:jobId", admit("status"), (request, reply) => {
     const { endpointId, jobId } = request.params;
-    const wait = readWait(request.query);
-    const found = find(endpointId, jobId);
-    if (isOver(found.job)) sendRecord(reply, found);
-    else sendWhenOver(endpointId, jobId, wait, reply);
+    sendWhenOver(endpointId, jobId, readWait(request.query), reply);
   });
 
   app.get<OfJob>("/:endpointId/stream/:jobId", admit("stream"), async (request, reply) => {
@@ -166,7 +157,6 @@ export function registerJobRoutes(
 
   app.get<OfEndpoint>("/:endpointId/requests", admit("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
-    await flush.now();
     const recordOf = (job: Job, output: string | undefined): string => recordText(job, output, clock.now());
     const page = readPage(records, request.params.endpointId, cursor, limit, recordOf);
     const next = page.cursor === undefined ? "null" : `"${page.cursor}"`;

@@ -20,18 +20,18 @@ export function createAssignment({
   live,
   store,
   records,
-  groupCommit: { commit },
+  groupCommit: { commit, beforeCommit },
   events,
   clock,
-  transitions: { put, defer },
+  transitions: { put },
 }: {
   live: LiveJobs;
-  store: Pick<JobStore, "payload">;
+  store: Pick<JobStore, "payload" | "save">;
   records: Pick<JobRecords, "isVisible">;
-  groupCommit: Pick<GroupCommit, "commit">;
+  groupCommit: Pick<GroupCommit, "commit" | "beforeCommit">;
   events: JobEvents;
   clock: Clock;
-  transitions: Pick<Transitions, "put" | "defer">;
+  transitions: Pick<Transitions, "put">;
 }) {
   /** Assigns the first waiting job within a transaction; skips expired jobs, which the supervisor removes. */
   function takeNext(endpointId: string, workerId: string): TakenJob | undefined {
@@ -67,14 +67,20 @@ export function createAssignment({
     commit(() => serve(endpointId), give).catch(() => clock.sleep(storePause).then(() => serveSoon(endpointId)));
   }
 
-  /** Assigns the first waiting job to a worker that ends with the service, before the store has it; false if no job waits. */
+  /** Assigns the first waiting job to a worker that ends with the service, and commits that later; false if no job waits. */
   function beginNext(endpointId: string, taker: Taker): boolean {
     const { first } = live.queue(endpointId);
     const payload = first && records.isVisible(first) ? store.payload(first.seq) : undefined;
     if (!first || !payload) return false;
     const job = takenBy(first, taker.workerId, clock.now());
-    defer(job);
-    give({ taker, taken: { job, input: payload.input, s3Config: payload.s3Config } });
+    live.put(job);
+    // If this fails, the row keeps its old state until the job's next change: no client depends on it.
+    commit(() =>
+      beforeCommit(() => {
+        if (live.get(job.id) === job) store.save(job);
+      }),
+    ).catch(() => undefined);
+    give({ taker, taken: { job, ...payload } });
     return true;
   }
 

@@ -8,8 +8,14 @@ export type JobCounts = Omit<z.output<typeof row>, "endpointId">;
 
 export type JobCounters = ReturnType<typeof createJobCounters>;
 
-/** Counts that outlive the jobs they count, in memory and in the store. Changes run within the caller's transaction. */
-export function createJobCounters(database: Database, onRollback: GroupCommit["onRollback"]) {
+/**
+ * Counts that outlive the jobs they count, in memory and in the store. Changes run within the caller's transaction, which writes the
+ * row of an endpoint once.
+ */
+export function createJobCounters(
+  database: Database,
+  { onRollback, beforeCommit }: Pick<GroupCommit, "onRollback" | "beforeCommit">,
+) {
   const none: JobCounts = { completed: 0, failed: 0, retried: 0 };
   const counts = new Map<string, JobCounts>();
   const all = database.query("SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters", row);
@@ -26,7 +32,9 @@ export function createJobCounters(database: Database, onRollback: GroupCommit["o
       const after = { ...before, [counter]: before[counter] + 1 };
       counts.set(endpointId, after);
       onRollback(() => counts.set(endpointId, before));
-      save.run(endpointId, after.completed, after.failed, after.retried);
+      beforeCommit(() => {
+        if (counts.get(endpointId) === after) save.run(endpointId, after.completed, after.failed, after.retried);
+      });
     },
     removeEndpoint(endpointId: string): void {
       const before = counts.get(endpointId);

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { FinalJob, Job, LiveJob, QueuedJob, RunningJob } from "./job";
 
-/** Events of jobs, emitted after the commit, or at once for pending changes. The order of listeners has no meaning. */
+/** Events of jobs, emitted after the commit, except the start of a job at a worker that ends with the service. The order of listeners has no meaning. */
 export interface JobEventMap {
   /** A job waits for a worker. */
   queued: [job: QueuedJob];

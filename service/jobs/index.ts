@@ -6,7 +6,6 @@ import { createAssignment } from "./assignment";
 import { createJobCounters } from "./counters";
 import { createDeadlines } from "./deadlines";
 import { createJobEvents } from "./events";
-import { createFlush } from "./flush";
 import { createJobView } from "./job-view";
 import { createJobs } from "./jobs";
 import { createLiveJobs } from "./live-jobs";
@@ -16,7 +15,7 @@ import { createJobStream } from "./stream";
 import { createSupervisor } from "./supervisor";
 import type { JobTimings } from "./timings";
 import { createTransitions } from "./transitions";
-import { commitWindow, createJobWaits } from "./waits";
+import { createJobWaits } from "./waits";
 import { createWebhookDelivery } from "./webhook-delivery";
 import { createWebhookStore } from "./webhook-store";
 
@@ -36,32 +35,28 @@ export function createJobQueue(
     timings,
     log,
     endpoint,
-    window = commitWindow,
   }: {
     clock: Clock;
     timings: JobTimings;
     log: Pick<Logger, "info" | "warn" | "error">;
     /** Undefined if the endpoint does not exist. */
     endpoint(id: string): JobEndpoint | undefined;
-    /** Minimum time between transactions while this many clients wait for jobs, ms. */
-    window?(waits: number): number;
   },
 ) {
   // Deadlines of jobs are stored times; waits of this process must not change with the machine's time.
   const steady = steadyClock(clock);
   const events = createJobEvents();
   const waits = createJobWaits(events, steady);
-  const groupCommit = createGroupCommit(database, () => window(waits.size));
+  const groupCommit = createGroupCommit(database);
   const { onRollback } = groupCommit;
-  const store = createJobStore(database, onRollback);
-  const counters = createJobCounters(database, onRollback);
+  const store = createJobStore(database);
+  const counters = createJobCounters(database, groupCommit);
   const webhooks = createWebhookStore(database);
   const live = createLiveJobs(onRollback);
   const deadlines = createDeadlines((id) => endpoint(id)?.executionTimeoutMs, timings);
   const { dueAt } = deadlines;
   const records = createJobRecords(live, store, clock, deadlines);
-  const flush = createFlush(store, groupCommit, steady, log);
-  const transitions = createTransitions({ live, store, flush, counters, webhooks, events, clock, dueAt });
+  const transitions = createTransitions({ live, store, counters, webhooks, events, clock, dueAt });
   const parts = { live, store, records, groupCommit, transitions, events, clock };
   const assignment = createAssignment(parts);
   const exists = (id: string): boolean => endpoint(id) !== undefined;
@@ -71,8 +66,8 @@ export function createJobQueue(
   const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
   return {
     ...{ jobs, records, live, store, counters, webhooks, groupCommit, transitions, deadlines, events },
-    ...{ flush, waits, stream, supervisor },
-    view: createJobView({ flush, records, store }),
+    ...{ waits, stream, supervisor },
+    view: createJobView({ records, store }),
 
     /**
      * Recovers the jobs of the store and starts deadlines and webhooks. Returns the running jobs whose workers outlive the service,
@@ -83,7 +78,6 @@ export function createJobQueue(
       return { kept, endpointIds: store.endpoints() };
     },
     start(): void {
-      flush.start();
       supervisor.start();
       webhookDelivery.start();
     },
@@ -91,8 +85,6 @@ export function createJobQueue(
     async stop(): Promise<void> {
       await supervisor.stop();
       await webhookDelivery.stop();
-      await flush.stop();
-      await flush.now().catch((error: unknown) => log.error({ err: error }, "pending job changes: cannot be written"));
       groupCommit.close();
     },
   };

@@ -1,4 +1,3 @@
-import type { Flush } from "./flush";
 import type { Job } from "./job";
 import type { JobRecords } from "./records";
 import type { JobStore } from "./store";
@@ -13,18 +12,15 @@ export type JobView = ReturnType<typeof createJobView>;
 
 /** Lists of jobs without inputs and outputs, for the console. */
 export function createJobView({
-  flush,
   records,
   store,
 }: {
-  flush: Pick<Flush, "now">;
   records: Pick<JobRecords, "find" | "isVisible">;
   store: Pick<JobStore, "summaries" | "payload">;
 }) {
   return {
     /** Up to `limit` of the endpoint's jobs, newest first, older than number `before`. */
-    async page(endpointId: string, before: number, limit: number): Promise<JobPage> {
-      await flush.now();
+    page(endpointId: string, before: number, limit: number): JobPage {
       // One more than the page has, to know whether there is another page.
       const rows = store.summaries(endpointId, before, limit + 1);
       const shown = rows.slice(0, limit);

@@ -8,7 +8,6 @@ import type { JobEvents } from "./events";
 import * as becomes from "./job";
 import { allows, isOver, type Job, type LiveJob, type NewJob, type RunningJob } from "./job";
 import type { LiveJobs } from "./live-jobs";
-import type { Taker } from "./ready-queue";
 import type { JobRecords } from "./records";
 import type { JobPayload, JobStore } from "./store";
 import { crashLimit, storePause } from "./timings";
@@ -75,44 +74,29 @@ export function createJobs({
     return first;
   }
 
-  const isFirst = ({ endpointId }: NewJob): boolean => live.queue(endpointId).size === 0;
-  /** The record of a submission, which runs already if a worker takes it. */
-  function received(job: NewJob, taker: Taker | undefined): LiveJob {
-    const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
-    return taker ? becomes.taken(queued, taker.workerId, clock.now()) : queued;
-  }
-  function begin(started: LiveJob, taker: Taker | undefined, { input, s3Config }: JobPayload): void {
-    if (started.status === "IN_QUEUE") announce({ before: started, after: started });
-    else if (taker) give({ taker, taken: { job: started, input, s3Config } });
-  }
-
   return {
-    /** Queues a job, or assigns it to a waiting worker. Both submissions throw a ServiceError `missing` without an endpoint. */
+    /** Queues a job, or assigns it to a waiting worker. Throws a ServiceError `missing` if the endpoint does not exist. */
     async submit(job: NewJob): Promise<LiveJob> {
       const accepted = await commit(
         () => {
-          if (!exists(job.endpointId)) return undefined;
-          const taker = isFirst(job) ? live.nextTaker(job.endpointId) : undefined;
-          const started = received(job, taker);
-          store.insert(started, job);
-          live.put(started);
-          return { started, taker };
+          const { endpointId } = job;
+          if (!exists(endpointId)) return undefined;
+          const taker = live.queue(endpointId).size === 0 ? live.nextTaker(endpointId) : undefined;
+          const queued = becomes.queued(job, store.nextSeq(), store.nextPlace());
+          const started = taker && becomes.taken(queued, taker.workerId, clock.now());
+          store.insert(started ?? queued, job);
+          live.put(started ?? queued);
+          return { queued, started, taker };
         },
-        (done) => done && begin(done.started, done.taker, job),
+        (done) => {
+          if (done?.started && done.taker)
+            give({ taker: done.taker, taken: { job: done.started, input: job.input, s3Config: job.s3Config } });
+          else if (done) announce({ before: done.queued, after: done.queued });
+        },
         sizeOf(job),
       );
       if (!accepted) throw notFound("endpoint", job.endpointId);
-      return accepted.started;
-    },
-
-    /** Does the same without a commit, for a client that waits for the job's end. The job is pending until then, at most 50 ms. */
-    submitSync(job: NewJob): LiveJob {
-      if (!exists(job.endpointId)) throw notFound("endpoint", job.endpointId);
-      const taker = isFirst(job) ? live.queue(job.endpointId).nextTaker(true) : undefined;
-      const started = received(job, taker);
-      transitions.defer(started, job);
-      begin(started, taker, job);
-      return started;
+      return accepted.started ?? accepted.queued;
     },
 
     take,
@@ -136,7 +120,7 @@ export function createJobs({
           const job = runBy(id, workerId);
           if (!job) return false;
           store.setProgress(job.seq, output);
-          if (!job.hasOutput) live.put({ ...job, hasOutput: true });
+          if (!job.hasOutput) put({ ...job, hasOutput: true });
           return true;
         },
         undefined,
@@ -196,7 +180,10 @@ export function createJobs({
     async purge(endpointId: string): Promise<number> {
       const gone = await commit(
         () => {
-          const waiting = live.of(endpointId).filter((job) => allows(job, "purge"));
+          const all = live.of(endpointId);
+          const waiting = all.filter((job) => allows(job, "purge"));
+          // The start of a job may not be in its row yet.
+          for (const job of all) if (job.status === "IN_PROGRESS") store.save(job);
           store.purge(endpointId);
           for (const { id } of waiting) live.drop(id);
           return waiting;

@@ -7,7 +7,7 @@ export type LiveJobs = ReturnType<typeof createLiveJobs>;
 
 /**
  * The jobs that are not over, in memory. They are loaded from the store at the start and changed within the transactions that make
- * a change durable, or at once if the change is pending. A failed transaction undoes its changes here.
+ * a change durable, or before, when a job starts at a worker that ends with the service. A failed transaction undoes its changes here.
  */
 export function createLiveJobs(onRollback: GroupCommit["onRollback"]) {
   const jobs = new ShortLivedMap<string, LiveJob>();

@@ -6,7 +6,7 @@ export interface Taker {
   workerId: string;
   /** Gets a job only if no other worker waits. */
   last?: boolean;
-  /** The worker ends with the service, so it may start a job before the commit. */
+  /** The worker ends with the service, so it may start a job before that is committed: a kill requeues the job either way. */
   endsWithService?: boolean;
   /** Receives the assigned job; called once. */
   give(taken: TakenJob): void;
@@ -61,9 +61,8 @@ export function createReadyQueue() {
     },
     /**
      * Removes and returns the worker that began to wait last, so that the others may become idle and stop; one with `last` comes after
-     * all others. With `endsWithService`, returns only a worker that has it.
+     * all others.
      */
-    nextTaker: (endsWithService?: boolean): Taker | undefined =>
-      endsWithService && !takers.at(-1)?.endsWithService ? undefined : takers.pop(),
+    nextTaker: (): Taker | undefined => takers.pop(),
   };
 }

@@ -1,21 +1,10 @@
 import { z } from "zod";
-import { ShortLivedMap } from "../short-lived-map";
 import type { Database } from "../store/database";
-import type { GroupCommit } from "../store/group-commit";
 import type { FinalJob, Job, LiveJob, NewJob } from "./job";
 import { createJobRows, jobColumn, recordOf, type StoredJob } from "./row";
 
 /** The part of a job that only its worker needs. */
 export type JobPayload = Pick<NewJob, "input" | "s3Config">;
-
-/** A job that has changed in memory only. */
-interface PendingChange {
-  job: LiveJob;
-  /** Present if the job has no row yet. */
-  payload: JobPayload | undefined;
-  /** The number of calls of `flushOlder` before the change. */
-  flushes: number;
-}
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
@@ -31,11 +20,11 @@ const chunkBatch = 64;
 
 /**
  * The tables of jobs and of their outputs and chunks. The statements are few and write little, because with group commit they
- * are the largest part of a job's cost. Methods that write run within the caller's transaction, except `defer`.
+ * are the largest part of a job's cost. Methods that write run within the caller's transaction.
  */
-export function createJobStore(database: Database, onRollback: GroupCommit["onRollback"]) {
+export function createJobStore(database: Database) {
   const insert = database.prepare(`INSERT INTO jobs
-    (seq, id, endpoint_id, status, finished_at, due_at, record, output, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    (seq, id, endpoint_id, status, finished_at, due_at, record, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const changed = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
   const save = database.prepare(`${changed} WHERE seq = ?`);
   const saveOutput = database.prepare(`${changed}, output = ? WHERE seq = ?`);
@@ -90,37 +79,8 @@ export function createJobStore(database: Database, onRollback: GroupCommit["onRo
   let lastPlace =
     database.query("SELECT max(record ->> 5) AS value FROM jobs WHERE finished_at IS NULL", numberRow).get() ?? 0;
 
-  /** Jobs whose rows are older than memory, by number. */
-  const pending = new ShortLivedMap<number, PendingChange>();
-  let flushes = 0;
-
-  function takePending(seq: number): PendingChange | undefined {
-    const change = pending.get(seq);
-    if (!change) return undefined;
-    pending.delete(seq);
-    onRollback(() => pending.set(seq, change));
-    return change;
-  }
-  /** Inserts or updates the row of a job. An `output` of undefined leaves the column unchanged. */
-  function write(job: Job, dueAt: number | null, output: string | null | undefined, content?: JobPayload): void {
-    const { seq } = job;
-    const state = [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
-    const payload = content ?? takePending(seq)?.payload;
-    if (payload)
-      insert.run(seq, job.id, job.endpointId, ...state, output ?? null, payload.input, payload.s3Config ?? null);
-    else if (output === undefined) save.run(...state, seq);
-    else saveOutput.run(...state, output, seq);
-  }
-  /** Writes a job that is not over. Its row has no output, even if it has ended before. */
-  const saveLive = (job: LiveJob, payload?: JobPayload): void => write(job, null, null, payload);
-  /** Writes the pending change of a job before rows that belong to it. */
-  function flushOne(seq: number): void {
-    const change = pending.get(seq);
-    if (change) saveLive(change.job);
-  }
-  function flush(isDue: (change: PendingChange) => boolean = () => true): void {
-    for (const change of pending.values()) if (isDue(change)) saveLive(change.job);
-  }
+  const stateOf = (job: Job, dueAt: number | null) =>
+    [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
 
   return {
     /** The number of the next submission. */
@@ -128,33 +88,19 @@ export function createJobStore(database: Database, onRollback: GroupCommit["onRo
     /** The last place in the queue. */
     nextPlace: (): number => ++lastPlace,
     /** Writes a submission, which waits or runs already. */
-    insert: (job: LiveJob, payload: JobPayload): void => saveLive(job, payload),
+    insert: (job: LiveJob, { input, s3Config }: JobPayload): void =>
+      void insert.run(job.seq, job.id, job.endpointId, ...stateOf(job, null), input, s3Config ?? null),
     /** Writes a change of a job that is not over, and removes its earlier output. */
-    save: (job: LiveJob): void => saveLive(job),
-    /**
-     * Notes a change outside of a transaction, with the payload of a new job. It stays pending until the job's next change, `flush`
-     * or the second `flushOlder`.
-     */
-    defer(job: LiveJob, payload?: JobPayload): void {
-      const before = pending.get(job.seq);
-      pending.set(job.seq, { job, payload: payload ?? before?.payload, flushes: before?.flushes ?? flushes });
-    },
-    /** Writes all pending changes. */
-    flush: (): void => flush(),
-    /** Writes the changes that were pending at its last call; returns whether any are pending now. */
-    flushOlder(): boolean {
-      flush((change) => change.flushes < flushes);
-      flushes++;
-      return pending.size > 0;
-    },
+    save: (job: LiveJob): void => void saveOutput.run(...stateOf(job, null), null, job.seq),
     /** Writes a job that is over and is deleted at `dueAt`; an `output` (JSON text) replaces an earlier one. */
-    saveOver: (job: FinalJob, dueAt: number, output?: string): void => write(job, dueAt, output),
-    /** The job with this id, without its pending change. */
+    saveOver(job: FinalJob, dueAt: number, output?: string): void {
+      if (output === undefined) save.run(...stateOf(job, dueAt), job.seq);
+      else saveOutput.run(...stateOf(job, dueAt), output, job.seq);
+    },
+    /** The job with this id. */
     find: (id: string): StoredJob | undefined => find.get(id),
     /** The payload for the worker, as JSON texts. */
     payload(seq: number): JobPayload | undefined {
-      const known = pending.get(seq)?.payload;
-      if (known) return known;
       const found = payload.get(seq);
       return found && { input: found.input, s3Config: found.s3Config ?? undefined };
     },
@@ -162,13 +108,11 @@ export function createJobStore(database: Database, onRollback: GroupCommit["onRo
     progress: (seq: number): string | undefined => progress.get(seq),
     /** Replaces the progress update; undefined removes it. */
     setProgress(seq: number, text: string | undefined): void {
-      flushOne(seq);
       if (text === undefined) removeProgress.run(seq);
       else setProgress.run(seq, text);
     },
     /** Appends chunks (JSON texts) from `position` on. */
     appendChunks(seq: number, position: number, texts: string[]): void {
-      flushOne(seq);
       for (const [at, text] of texts.entries()) appendChunk.run(seq, position + at, text);
     },
     /** Notes the numbers of stream chunks and of those that were read. */
@@ -190,19 +134,14 @@ export function createJobStore(database: Database, onRollback: GroupCommit["onRo
       for (const command of clear) command.run(seq);
     },
     remove(seq: number): void {
-      takePending(seq);
       for (const command of remove) command.run(seq);
     },
     /** Removes an endpoint's jobs. */
     removeEndpoint(endpointId: string): void {
-      flush();
       for (const command of removeEndpoint) command.run(endpointId);
     },
     /** Removes an endpoint's waiting jobs. */
-    purge(endpointId: string): void {
-      flush();
-      purge.run(endpointId);
-    },
+    purge: (endpointId: string): void => void purge.run(endpointId),
     /** Visits all jobs that are not over. */
     live: (visit: (job: LiveJob) => void): void =>
       live.each((job) => {
@@ -212,7 +151,7 @@ export function createJobStore(database: Database, onRollback: GroupCommit["onRo
     expire: (now: number, limit: number): number => expire.reduce((_count, command) => command.run(now, limit), 0),
     /** The time at which the next final job is removed. */
     nextExpiry: (): number | undefined => nextExpiry.get(),
-    /** The endpoint's jobs, newest first, older than `before`, without pending changes. */
+    /** The endpoint's jobs, newest first, older than `before`. */
     page: (endpointId: string, before: number, limit: number): StoredJob[] => page.all(endpointId, before, limit),
     /** The same without outputs. */
     summaries: (endpointId: string, before: number, limit: number): Job[] => summaries.all(endpointId, before, limit),

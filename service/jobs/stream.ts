@@ -70,6 +70,8 @@ export function createJobStream({
           store.setChunks(job.seq, job.chunks + texts.length, job.chunksRead);
           const after = { ...job, chunks: job.chunks + texts.length };
           live.put(after);
+          // If its start could not be stored, this marks the job as running: after a kill, it is requeued without its chunks.
+          if (job.chunks === 0) store.save(after);
           return after;
         },
         (job) => void (job && events.emit("streamed", job)),

@@ -2,10 +2,9 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobCounters } from "./counters";
 import type { JobDeadlines } from "./deadlines";
 import type { JobEvents } from "./events";
-import type { Flush } from "./flush";
 import { type FinalJob, isOver, type Job, type JobFacts, type LiveJob, queuedAgain, recordText } from "./job";
 import type { LiveJobs } from "./live-jobs";
-import type { JobPayload, JobStore } from "./store";
+import type { JobStore } from "./store";
 import type { WebhookStore } from "./webhook-store";
 
 /** One transition of a job; without `after` the job left the record. */
@@ -18,11 +17,10 @@ export interface Transition {
 
 export type Transitions = ReturnType<typeof createTransitions>;
 
-/** The changes of each transition in memory and in the store. All run within the caller's transaction, except `defer` and `emit`. */
+/** The changes of each transition in memory and in the store. All run within the caller's transaction, except `emit`. */
 export function createTransitions({
   live,
   store,
-  flush,
   counters,
   webhooks,
   events,
@@ -31,7 +29,6 @@ export function createTransitions({
 }: {
   live: LiveJobs;
   store: JobStore;
-  flush: Pick<Flush, "soon">;
   counters: JobCounters;
   webhooks: WebhookStore;
   events: JobEvents;
@@ -46,16 +43,6 @@ export function createTransitions({
 
   return {
     put,
-
-    /**
-     * Changes a job in memory, and in the store later: for changes that are not acknowledged to anybody, so that a short job is written
-     * once, when it is over. Takes the payload of a new job.
-     */
-    defer(job: LiveJob, payload?: JobPayload): void {
-      live.put(job);
-      store.defer(job, payload);
-      flush.soon();
-    },
 
     /** Ends a job. `result` replaces its progress update, even if it has no output; without it the update stays. */
     end(before: LiveJob, after: FinalJob, result?: { output: string | undefined }): Transition {

@@ -1,7 +1,10 @@
 import { ServiceError } from "../errors";
 import type { Database } from "./database";
 
-/** Group commit: the changes of one turn of the event loop share a transaction, and each caller is acknowledged after its commit. */
+/**
+ * Group commit: concurrent changes share a transaction, because a transaction costs several times as much as a row. Each caller is
+ * acknowledged after the commit.
+ */
 export interface GroupCommit {
   /**
    * Runs `work` in the next transaction; resolves with its result after the commit. Works run in order, one at a time, and a work may
@@ -10,6 +13,11 @@ export interface GroupCommit {
   commit<Result>(work: () => Result, after?: (result: Result) => void, bytes?: number): Promise<Result>;
   /** Undoes a change of memory if the current transaction fails; ignored outside of a transaction. */
   onRollback(undo: () => void): void;
+  /**
+   * Runs `write` at the end of the current transaction, before its commit, for a row that later works may change again; immediately
+   * outside of a transaction.
+   */
+  beforeCommit(write: () => void): void;
   /** Commits the pending works immediately and rejects later ones. */
   close(): void;
 }
@@ -25,47 +33,46 @@ interface Entry {
 /** Works and bytes per transaction at most: the process sends no response during a transaction. */
 const batchLimit = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 
-/**
- * `window` is the minimum time between transactions while several callers wait, ms: a transaction costs several times as much as a
- * row, so more callers per transaction means more throughput.
- */
-export function createGroupCommit(database: Database, window: () => number = () => 1): GroupCommit {
+/** Maximum time between the first work of a transaction and its commit, ms. */
+const longestWait = 3;
+
+export function createGroupCommit(database: Database): GroupCommit {
   let pending: Entry[] = [];
-  /** Undefined outside of a transaction. */
-  let undos: (() => void)[] | undefined;
+  /** The current transaction. */
+  let open: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
   let scheduled = false;
   let closed = false;
-  let crowded = false;
-  let lastBegan = 0;
 
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    setImmediate(run);
-  }
-  function run(): void {
-    const now = performance.now();
-    if (crowded && now - lastBegan < window() && pending.length < batchLimit.works) {
-      // The event loop reads requests in the meantime.
-      setImmediate(run);
-      return;
+    const began = performance.now();
+    let known = 0;
+    /** Commits after a turn of the event loop without new works, so that a transaction grows while requests arrive. */
+    function turn(): void {
+      const grows = pending.length > known && pending.length < batchLimit.works;
+      known = pending.length;
+      if (grows && performance.now() - began < longestWait) return void setImmediate(turn);
+      scheduled = false;
+      commitBatch();
+      if (pending.length > 0) schedule();
     }
-    scheduled = false;
-    lastBegan = now;
-    commitBatch();
-    if (pending.length > 0) schedule();
+    setImmediate(turn);
   }
 
   function transact(work: () => void): void {
-    const begun: (() => void)[] = [];
-    undos = begun;
+    const begun: NonNullable<typeof open> = { undos: [], writes: [] };
+    open = begun;
     try {
-      database.transaction(work);
+      database.transaction(() => {
+        work();
+        for (const write of begun.writes) write();
+      });
     } catch (error) {
-      for (const undo of begun.reverse()) undo();
+      for (const undo of begun.undos.reverse()) undo();
       throw error;
     } finally {
-      undos = undefined;
+      open = undefined;
     }
   }
 
@@ -84,7 +91,6 @@ export function createGroupCommit(database: Database, window: () => number = () 
   function commitBatch(): void {
     if (pending.length === 0) return;
     const batch = nextBatch();
-    crowded = batch.length > 1;
     try {
       transact(() => {
         for (const entry of batch) entry.run();
@@ -132,7 +138,8 @@ export function createGroupCommit(database: Database, window: () => number = () 
         schedule();
       });
     },
-    onRollback: (undo) => void undos?.push(undo),
+    onRollback: (undo) => void open?.undos.push(undo),
+    beforeCommit: (write) => void (open ? open.writes.push(write) : write()),
     close() {
       closed = true;
       while (pending.length > 0) commitBatch();

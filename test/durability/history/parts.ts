@@ -36,7 +36,6 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
     timings: { ...defaultTimings, sweep: 1 },
     log,
     endpoint,
-    window: () => 0,
   });
   queue.recover(outlives);
   if (punctual) queue.supervisor.start();

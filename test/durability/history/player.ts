@@ -25,6 +25,9 @@ const fits: Record<Extract<Operation, { at: number }>["kind"], ModelJob["status"
   setTtl: ["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"],
 };
 
+/** Returns true if a worker ends with the service and starts a waiting job before that is committed, as the service's own workers do. */
+const startsEarly = (worker: number): boolean => worker === 1;
+
 /** Lets pending work finish: a commit and its consequences take a few turns. */
 async function quiet(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -40,6 +43,8 @@ export class Player {
   /** Jobs delivered to waiting workers, as "<job> <worker>". */
   #given: string[] = [];
   #ids = 0;
+  /** Operations of the turn that started a job before its transactions. */
+  readonly #startedEarly = new Set<Operation>();
 
   constructor(database: Database, punctual: boolean) {
     this.#database = database;
@@ -67,7 +72,6 @@ export class Player {
       expect(next, "when the supervisor wants to look again").toBe(this.#model.nextDue());
       return;
     }
-    if (step.kind === "flush") return this.#life.flush.now();
     if (step.dies) return this.#killedDuring(step.operations);
     const calls = this.#startAll(step.operations, this.#model);
     await quiet();
@@ -116,10 +120,18 @@ export class Player {
     }
   }
 
-  /** Starts all operations of a turn. A worker waits immediately, even with other operations on their way to the store. */
+  /** Starts all operations of a turn. A worker waits immediately, and may start a job immediately, even with other operations on their way to the store. */
   #startAll(operations: Operation[], model: Model): Call[] {
-    for (const operation of operations)
-      if (operation.kind === "wait") model.wait(operation.endpointId, `worker-${operation.worker}`);
+    this.#startedEarly.clear();
+    for (const operation of operations) {
+      if (operation.kind !== "wait") continue;
+      const { endpointId, worker } = operation;
+      model.wait(endpointId, `worker-${worker}`);
+      const [first] = model.queued(endpointId);
+      if (!startsEarly(worker) || !first || first.expiresAt <= this.now) continue;
+      model.serve(endpointId, this.now);
+      this.#startedEarly.add(operation);
+    }
     return operations.map((operation) => this.#start(operation, model)).filter((call) => call !== undefined);
   }
 
@@ -151,9 +163,9 @@ export class Player {
         const workerId = `worker-${operation.worker}`;
         const { signal, live } = this.#life;
         const give = ({ job }: TakenJob): void => void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
-        const isServed = live.queue(endpointId).size > 0;
-        jobs.await(endpointId, { workerId, give });
-        // With a queued job it is served in its turn, otherwise by the next job.
+        const isServed = live.queue(endpointId).size > 0 && !this.#startedEarly.has(operation);
+        jobs.await(endpointId, { workerId, give, endsWithService: startsEarly(operation.worker) });
+        // With a job in the queue it is served in its turn, otherwise by the next job that comes.
         if (isServed) model.serve(endpointId, now);
         return undefined;
       }

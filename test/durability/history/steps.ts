@@ -27,9 +27,7 @@ export type Step =
   | { kind: "turn"; operations: Operation[]; dies: boolean }
   | { kind: "time"; ms: number }
   /** The supervisor looks, where it does not look by itself. */
-  | { kind: "pass" }
-  /** Pending changes are written. */
-  | { kind: "flush" };
+  | { kind: "pass" };
 
 const kind = <Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds);
 const at = fc.nat(11);
@@ -81,7 +79,6 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: kind("time"), ms: fc.integer({ min: 1, max: 30_000 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: kind("time"), ms: fc.integer({ min: 60_000, max: 2_000_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: kind("pass") }) },
-  { weight: 2, arbitrary: fc.record({ kind: kind("flush") }) },
 );
 
 const submitted = { ttl: 10_000, executionTimeout: undefined, hasWebhook: false, operation: "run" } as const;

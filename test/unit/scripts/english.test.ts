@@ -9,17 +9,23 @@ test.each([
   "// The service says so.",
   "/** Reads a value that nobody set. */",
   "/** A list is no object. */",
-])("reports the comment %j", (text) => {
+  'const text = "the service says so";',
+])("reports the comment or message %j", (text) => {
   expect(rulesIn("api/x.ts", text)).toHaveLength(1);
 });
 
 test.each([
   "/** Command that a worker runs. */",
-  'const text = "the service says so";',
+  'const state = "asks for more";',
   "const url = 'http://127.0.0.1/answers';",
   "/** There is no limit. It is no longer than `says`. */",
 ])("accepts the program %j", (text) => {
   expect(rulesIn("api/x.ts", text)).toEqual([]);
+});
+
+test("reads the descriptions of the schema", () => {
+  const schema = JSON.stringify({ description: "Nobody reads it.", name: "nobody" });
+  expect(rulesIn("schema.json", schema.replaceAll(":", ": "))).toHaveLength(1);
 });
 
 test("reads paragraphs, list items and table cells of a page, but no code and no comments", () => {

@@ -119,7 +119,18 @@ test("only files generated from publisher.json name the publisher", () => {
    * Owners of repositories that this one uses; any other owner would have to be the publisher. The last two belong to the
    * tests and guides.
    */
-  const others = ["actions", "atotto", "blang", "nodejs", "oven-sh", "pulumi", "tgummerer", "acme-gpu", "acme"];
+  const others = [
+    "actions",
+    "atotto",
+    "blang",
+    "hashicorp",
+    "nodejs",
+    "oven-sh",
+    "pulumi",
+    "tgummerer",
+    "acme-gpu",
+    "acme",
+  ];
   const { repository } = readPublisher(root);
   const named = own.flatMap((path) => {
     const text = readFileSync(join(root, path)).toString("latin1");

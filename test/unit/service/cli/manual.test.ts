@@ -6,7 +6,8 @@ import { runLine } from "./command";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const manual = readFileSync(`${root}docs/service.md`, "utf8");
-const commands = ["start", "key", "open", "prune", "status", "logs", "token"];
+const ofJobs = ["run", "jobs", "job", "cancel", "retry"];
+const commands = ["start", "key", "open", "prune", "status", ...ofJobs, "logs", "token"];
 const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, found]) => String(found))),
 ];
@@ -19,7 +20,7 @@ test("docs/service.md names every command and every option with its commands, an
       .filter((name) => name !== "help")
       .sort(),
   ).toEqual([...commands].sort());
-  expect(all(manual, /^\| `([a-z]+)(?: <endpoint>)?` \|/gm)).toEqual(expect.arrayContaining(commands));
+  expect(all(manual, /^\| `([a-z]+)(?: [<[][^`]+)?` \|/gm)).toEqual(expect.arrayContaining(commands));
   const told = [...manual.matchAll(/^\| `(--[a-z-]+)[^`]*` \| ([^|]+) \|/gm)].flatMap(([, option = "", of = ""]) =>
     commands.filter((name) => of === "all" || of.includes(`\`${name}\``)).map((name) => `${name} ${option}`),
   );

@@ -30,93 +30,66 @@ function rigOf() {
   return { ...rig, local, begun, stored, status, failNextTransaction };
 }
 
-test("a waiting worker receives a submission once it is durable, or immediately if its client waits for the end", async () => {
-  const rig = rigOf();
-  rig.jobs.await("endpoint", rig.local);
-  const [job, sync] = [rig.newJob(), rig.newJob({ operation: "runsync" })];
-  const accepted = rig.jobs.submit(job);
-  expect(rig.begun).toEqual([]);
-  await accepted;
-  expect([rig.begun, rig.stored()]).toEqual([[job.id], [`${job.id} IN_PROGRESS`]]);
-  rig.jobs.await("endpoint", rig.local);
-  rig.jobs.submitSync(sync);
-  expect(rig.begun).toEqual([job.id, sync.id]);
-});
+test.each([true, false])(
+  "a waiting worker receives a submission once it is durable (ends with the service: %s)",
+  async (endsWithService) => {
+    const rig = rigOf();
+    const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+    rig.jobs.await("endpoint", { workerId: "w", endsWithService, give });
+    const job = rig.newJob({ operation: "runsync" });
+    const accepted = rig.jobs.submit(job);
+    expect(rig.begun).toEqual([]);
+    await accepted;
+    expect(rig.begun).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
+  },
+);
 
-test("a worker that may outlive the service receives a job once its assignment is durable", async () => {
-  const rig = rigOf();
-  const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
-  rig.jobs.await("endpoint", { workerId: "elsewhere", give });
-  const job = rig.newJob({ operation: "runsync" });
-  rig.jobs.submitSync(job);
-  expect(rig.begun).toEqual([]);
-  await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
-});
-
-test("a job whose client waits for the end is written once, at its end", async () => {
-  const rig = rigOf();
-  rig.jobs.await("endpoint", rig.local);
-  const job = rig.newJob({ operation: "runsync" });
-  rig.jobs.submitSync(job);
-  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
-  expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(true);
-  expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
-  expect(rig.records.find("endpoint", job.id)).toMatchObject({ job: { status: "COMPLETED" }, output: "1" });
-});
-
-test("a longer one is stored shortly after, and before /requests reads it", async () => {
-  const rig = rigOf();
-  rig.jobs.await("endpoint", rig.local);
-  const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
-  rig.jobs.submitSync(first);
-  await rig.flush.now();
-  expect(rig.stored()).toEqual([`${first.id} IN_PROGRESS`]);
-  rig.jobs.submitSync(second);
-  await rig.flush.now();
-  expect(rig.records.page("endpoint", 9, 9).map(({ job }) => job.id)).toEqual([second.id, first.id]);
-});
-
-test("a pending job is flushed after one to two intervals, so that a job that ends earlier is written once", async () => {
-  const rig = rigOf();
-  rig.flush.start();
-  onTestFinished(rig.flush.stop);
-  const [first, second] = [rig.newJob({ operation: "runsync" }), rig.newJob({ operation: "runsync" })];
-  rig.jobs.submitSync(first);
-  await rig.clock.advance(25);
-  rig.jobs.submitSync(second);
-  expect(rig.stored()).toEqual([]);
-  await rig.clock.advance(25);
-  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${first.id} IN_QUEUE`]);
-  await rig.clock.advance(25);
-  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${first.id} IN_QUEUE`, `${second.id} IN_QUEUE`]);
-});
-
-test("a failed flush is logged and retried a second later", async () => {
-  const rig = rigOf();
-  rig.flush.start();
-  onTestFinished(rig.flush.stop);
-  const job = rig.newJob({ operation: "runsync" });
-  rig.jobs.submitSync(job);
-  const unlock = rig.lockStore();
-  await rig.clock.advance(25);
-  await rig.clock.advance(25);
-  await expect.poll(() => rig.logged, { interval: 5 }).toEqual(["pending job changes: cannot be written; retrying"]);
-  unlock();
-  await rig.clock.advance(999);
-  expect(rig.stored()).toEqual([]);
-  await rig.clock.advance(1);
-  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_QUEUE`]);
-});
-
-test("a queued job belongs to the worker that takes it, also if it ends in the same transaction", async () => {
+test("a worker that ends with the service starts a queued job immediately, and the next transaction stores that", async () => {
   const rig = rigOf();
   const job = rig.newJob();
   await rig.jobs.submit(job);
   rig.jobs.await("endpoint", rig.local);
   expect([rig.begun, rig.status(job.id), rig.live.waiting("endpoint")]).toEqual([[job.id], "IN_PROGRESS", 0]);
   expect(rig.stored()).toEqual([`${job.id} IN_QUEUE`]);
+  await expect.poll(() => rig.stored(), { interval: 5 }).toEqual([`${job.id} IN_PROGRESS`]);
+});
+
+test("a worker elsewhere starts a waiting job once the store has that", async () => {
+  const rig = rigOf();
+  const job = rig.newJob();
+  await rig.jobs.submit(job);
+  const give = ({ job }: TakenJob): void => void rig.begun.push(`${job.id} ${rig.stored()}`);
+  rig.jobs.await("endpoint", { workerId: "elsewhere", give });
+  expect(rig.begun).toEqual([]);
+  await expect.poll(() => rig.begun, { interval: 5 }).toEqual([`${job.id} ${job.id} IN_PROGRESS`]);
+});
+
+test("a job that starts and ends in one transaction has its result", async () => {
+  const rig = rigOf();
+  const job = rig.newJob();
+  await rig.jobs.submit(job);
+  rig.jobs.await("endpoint", rig.local);
   expect(await rig.jobs.finish(job.id, "w", { output: "1" })).toBe(true);
   expect(rig.stored()).toEqual([`${job.id} COMPLETED`]);
+});
+
+test("a start that cannot be stored is stored with the first output, so that a kill requeues the job without that output", async () => {
+  const rig = rigOf();
+  const [streams, reports] = [rig.newJob(), rig.newJob()];
+  for (const job of [streams, reports]) {
+    await rig.jobs.submit(job);
+    const unlock = rig.lockStore();
+    rig.jobs.await("endpoint", rig.local);
+    // Its transaction fails before this one, which follows it.
+    await rig.groupCommit.commit(() => undefined);
+    unlock();
+  }
+  expect(rig.stored()).toEqual([`${streams.id} IN_QUEUE`, `${reports.id} IN_QUEUE`]);
+  expect(await rig.stream.append(streams.id, "w", { output: "1" })).toBe(true);
+  expect(await rig.jobs.progress(reports.id, "w", '"half"')).toBe(true);
+  const life = rig.afterKill();
+  expect(life.records.find("endpoint", streams.id)?.job).toMatchObject({ status: "IN_QUEUE", chunks: 0, retries: 1 });
+  expect(life.records.find("endpoint", reports.id)).toMatchObject({ job: { status: "IN_QUEUE" }, output: undefined });
 });
 
 test("a job that is cancelled while a worker takes it is finished, and its worker is notified", async () => {
@@ -156,26 +129,14 @@ test("a submission that cannot be stored is rejected, and no worker receives it"
   expect(rig.begun).toEqual([next.id]);
 });
 
-test("deferred changes that could not be written are written with the next successful transaction", async () => {
-  const rig = rigOf();
-  rig.jobs.await("endpoint", rig.local);
-  const job = rig.newJob({ operation: "runsync" });
-  rig.jobs.submitSync(job);
-  rig.failNextTransaction();
-  await expect(rig.flush.now()).rejects.toThrow("disk full");
-  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
-  await rig.flush.now();
-  expect(rig.stored()).toEqual([`${job.id} IN_PROGRESS`]);
-});
-
 test("a result that cannot be stored leaves its job running, and another result ends it", async () => {
   const rig = rigOf();
   rig.jobs.await("endpoint", rig.local);
   const job = rig.newJob({ operation: "runsync" });
-  rig.jobs.submitSync(job);
+  await rig.jobs.submit(job);
   rig.failNextTransaction();
   await expect(rig.jobs.finish(job.id, "w", { output: "1" })).rejects.toThrow("disk full");
-  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", []]);
+  expect([rig.status(job.id), rig.stored()]).toEqual(["IN_PROGRESS", [`${job.id} IN_PROGRESS`]]);
   expect(await rig.jobs.finish(job.id, "w", { output: "2" })).toBe(true);
   expect(rig.records.find("endpoint", job.id)).toMatchObject({ job: { status: "COMPLETED" }, output: "2" });
 });

@@ -10,37 +10,12 @@ function rigOf() {
   const run = async (fields: Parameters<typeof rig.newJob>[0]) => {
     rig.jobs.await("endpoint", worker);
     const submission = rig.newJob(fields);
-    const job = submission.operation === "run" ? await rig.jobs.submit(submission) : rig.jobs.submitSync(submission);
-    expect(job?.status).toBe("IN_PROGRESS");
-    return job?.id ?? "";
+    const job = await rig.jobs.submit(submission);
+    expect(job.status).toBe("IN_PROGRESS");
+    return job.id;
   };
   return { ...rig, run };
 }
-
-test("the progress of an unwritten job is not attributed to another job after a kill", async () => {
-  const rig = rigOf();
-  const id = await rig.run({ operation: "runsync" });
-  expect(rig.store.find(id)).toBeUndefined();
-  expect(await rig.jobs.progress(id, "w", '"half"')).toBe(true);
-
-  const life = rig.afterKill();
-  expect(life.records.find("endpoint", id)?.job.status).toBe("IN_QUEUE");
-  const other = await life.jobs.submit(rig.newJob({ id: "other" }));
-  expect(life.store.find("other")).toMatchObject({ job: { seq: other?.seq, hasOutput: false }, output: undefined });
-});
-
-test("the stream chunks of an unwritten job are not attributed to another job after a kill", async () => {
-  const rig = rigOf();
-  const id = await rig.run({ operation: "runsync" });
-  const seq = rig.live.get(id)?.seq ?? 0;
-  await rig.groupCommit.commit(() => rig.store.appendChunks(seq, 0, ['"chunk"']));
-
-  const life = rig.afterKill();
-  expect(life.records.find("endpoint", id)?.job.seq).toBe(seq);
-  await life.jobs.submit(rig.newJob({ id: "other" }));
-  expect(life.store.chunks(rig.live.get(id)?.seq ?? 0, 0, 1000)).toEqual(['"chunk"']);
-  expect(life.store.chunks(life.live.get("other")?.seq ?? 0, 0, 1000)).toEqual([]);
-});
 
 test("a job that fails with an output, is retried and cancelled in one transaction has none", async () => {
   const rig = rigOf();

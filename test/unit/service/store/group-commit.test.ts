@@ -57,6 +57,39 @@ test("tasks of one turn are one transaction, in order", async () => {
   expect(told).toEqual(made.map(({ id }) => id));
 });
 
+test("tasks of consecutive turns share a transaction", async () => {
+  const { groupCommit, store, add, newJob } = rigOf();
+  const [first, second] = [newJob(), newJob()];
+  const begun = groupCommit.commit(() => add(first));
+  await new Promise(setImmediate);
+  expect(store.find(first.id)).toBeUndefined();
+  await Promise.all([begun, groupCommit.commit(() => add(second))]);
+  expect([first, second].map(({ id }) => store.find(id)?.job.status)).toEqual(["IN_QUEUE", "IN_QUEUE"]);
+});
+
+test("a write before the commit runs once, after all tasks of the transaction, and fails with them", async () => {
+  const { groupCommit, store, add, newJob } = rigOf();
+  const [first, second] = [newJob(), newJob()];
+  const order: string[] = [];
+  const work = (job: NewJob, fails: boolean) =>
+    groupCommit.commit(() => {
+      add(job);
+      order.push(`work of ${job.id}`);
+      groupCommit.beforeCommit(() => {
+        order.push(`write of ${job.id}`);
+        if (fails) throw new Error("disk full");
+      });
+    });
+  await Promise.all([work(first, false), work(second, false)]);
+  const expected = [first, second].map(({ id }) => `work of ${id}`);
+  expect(order).toEqual([...expected, ...[first, second].map(({ id }) => `write of ${id}`)]);
+  const third = newJob();
+  await expect(work(third, true)).rejects.toThrow("disk full");
+  expect(store.find(third.id)).toBeUndefined();
+  groupCommit.beforeCommit(() => order.push("outside"));
+  expect(order.at(-1)).toBe("outside");
+});
+
 test("memory is updated after a change is durable, and before the caller continues", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
   const job = newJob();

@@ -23,11 +23,11 @@ export function openJobs(database: Database, clock = new ManualClock()) {
 export function openJobsRig() {
   const folder = mkdtempSync(join(tmpdir(), "jobs-"));
   const opened = openDatabase(folder);
-  let isLocked = false;
+  let fault: string | undefined;
   const prepare: Database["prepare"] = (sql) => {
     const command = opened.prepare(sql);
     const run: typeof command.run = (...params) => {
-      if (isLocked) throw new Error("database is locked");
+      if (fault !== undefined) throw Object.assign(new Error("the statement failed"), { code: fault });
       return command.run(...params);
     };
     return { run };
@@ -48,11 +48,11 @@ export function openJobsRig() {
   return {
     ...parts,
     database,
-    /** Makes every change of rows fail, like another program's lock, until the result is called. */
-    lockStore(): () => void {
-      isLocked = true;
+    /** Makes every change of rows fail with a code of SQLite, by default as if another program held the lock; returns the undo. */
+    lockStore(code = "SQLITE_BUSY"): () => void {
+      fault = code;
       return () => {
-        isLocked = false;
+        fault = undefined;
       };
     },
     /** A submission with the interface's defaults. */
