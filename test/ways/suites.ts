@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
+import { dialect } from "../support/dialect";
 import { failuresThrough } from "./failures";
 import { faultSchedulesThrough } from "./fault-schedules";
 import { keyRotationThrough } from "./key-rotation";
@@ -11,6 +12,7 @@ import { recoverThrough } from "./recover";
 import { replacementsThrough } from "./replacements";
 import { rolloutsThrough } from "./rollouts";
 import { secrecyThrough } from "./secrecy";
+import { templateReleaseThrough } from "./template-release";
 import type { Way } from "./way";
 
 type Suites = Record<string, (way: Way) => void>;
@@ -34,6 +36,8 @@ const long: Suites = {
   "rollouts under a steady load": rolloutsThrough,
   "fault schedules": faultSchedulesThrough,
   ...(hasProc ? { recover: recoverThrough, "kill schedules": killSchedulesThrough } : {}),
+  // Endpoints of REST v2 have copies of their template: only endpoints of REST v1 delay its release.
+  ...(dialect === "v1" ? { "template release": templateReleaseThrough } : {}),
 };
 
 const run = (suites: Suites, way: Way): void => {
