@@ -2,9 +2,6 @@ import { readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { readServiceAddress } from "../service-address";
 
-/** How long the service may take to respond, ms; job routes wait up to a minute for a job. */
-const responseLimit = 100_000;
-
 /** The response to one request. */
 export interface ServiceResponse {
   status: number;
@@ -17,8 +14,11 @@ export interface ServiceResponse {
 /** Sends one request to the service of a data folder; `body` is JSON text. */
 export type Send = (method: "GET" | "POST", path: string, body?: string) => Promise<ServiceResponse>;
 
-/** Connects to the service that runs on a data folder. Fails with what to do if none runs or it does not respond. */
-export function connect(data: string): { serviceUrl: string; send: Send } {
+/**
+ * Connects to the service that runs on a data folder. Fails with what to do if none runs, or if it does not respond within `limit`
+ * ms.
+ */
+export function connect(data: string, limit: number): { serviceUrl: string; send: Send } {
   const address = readServiceAddress(data);
   const key = readApiKey(data);
   if (address === undefined || key === undefined)
@@ -33,7 +33,7 @@ export function connect(data: string): { serviceUrl: string; send: Send } {
       },
       ...(body === undefined ? {} : { body }),
       redirect: "manual",
-      signal: AbortSignal.timeout(responseLimit),
+      signal: AbortSignal.timeout(limit),
     }).catch(() => {
       throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);
     });

@@ -26,6 +26,9 @@ export interface JobsFlags {
   limit: number;
 }
 
+/** How long the service may take to respond, ms: longer than its routes wait for a job. */
+const responseLimit = 100_000;
+
 /** How often to look for chunks of a job that has none, ms. */
 const pollInterval = 100;
 
@@ -40,7 +43,7 @@ export async function runJob(
   output: Output,
 ): Promise<void> {
   const { id: endpointId } = findEndpoint(endpoint, data);
-  const { send } = connect(data);
+  const { send } = connect(data, responseLimit);
   const path = `${roots.jobs}/${endpointId}`;
   const submitted = expectSuccess(await send("POST", `${path}/run`, `{"input":${input}}`));
   if (!sync && !stream) return output.out(submitted.text);
@@ -79,7 +82,7 @@ const page = z.object({ requests: z.array(jobRecord), cursor: z.string().nullabl
 /** Prints an endpoint's jobs, newest first, as a table. */
 export async function listJobs(endpoint: string, { data, state, limit }: JobsFlags, output: Output): Promise<void> {
   const { id: endpointId } = findEndpoint(endpoint, data);
-  const { send } = connect(data);
+  const { send } = connect(data, responseLimit);
   const found: JobRecord[] = [];
   let cursor: string | null = "";
   while (cursor !== null && found.length < limit) {
@@ -107,7 +110,7 @@ export async function callJob(
   data: string,
   output: Output,
 ): Promise<void> {
-  const { send } = connect(data);
+  const { send } = connect(data, responseLimit);
   for (const endpoint of lookUpEndpointNames(data) ?? []) {
     const method = operation === "status" ? "GET" : "POST";
     const response = await send(method, `${roots.jobs}/${endpoint.id}/${operation}/${encodeURIComponent(id)}`);

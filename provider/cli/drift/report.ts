@@ -38,13 +38,12 @@ export const plainText = (report: Report): string =>
   ].join("\n");
 
 /** The report as Markdown, for an issue or a chat. */
-export const markdownText = (report: Report): string =>
-  [
-    `### Drift in \`${report.stack}\``,
-    "",
-    summary(report),
-    ...(report.drifted.length > 0 ? ["", ...tableLines(report.drifted, "state → service")] : []),
-  ].join("\n");
+export function markdownText(report: Report): string {
+  const head = [`### Drift in \`${report.stack}\``, "", summary(report)].join("\n");
+  return report.drifted.length === 0
+    ? head
+    : [head, "", ...tableLines(report.drifted, "state → service", head.length)].join("\n");
+}
 
 /** Text in an XML attribute or element; control characters, which XML 1.0 cannot contain, become spaces. */
 const xml = (text: string): string =>

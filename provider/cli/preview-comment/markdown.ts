@@ -79,13 +79,17 @@ export function commentText(preview: Preview, stack: string): string {
   if (isFailed) head.push("````text", ...errors.map((text) => text.slice(0, commentLength / 10)), "````", "");
   if (changes.length > 0 || !isFailed) head.push(summary(preview, changes));
   if (changes.length === 0) return head.join("\n").trimEnd();
-  return [...head, "", ...tableLines(changes, "old → new")].join("\n");
+  head.push("");
+  return [...head, ...tableLines(changes, "old → new", head.join("\n").length)].join("\n");
 }
 
-/** The table of changes; `values` is the heading of the column with both values. */
-export function tableLines(changes: ResourceChange[], values: string): string[] {
+/**
+ * The table of changes; `values` is the heading of the column with both values, `before` the number of characters above the
+ * table. Resources that would make the whole text too long are left out.
+ */
+export function tableLines(changes: ResourceChange[], values: string, before: number): string[] {
   const lines = [`| operation | resource | property | ${values} |`, "| --- | --- | --- | --- |"];
-  let length = 0;
+  let length = before + lines.join("\n").length;
   for (const [index, change] of changes.entries()) {
     const rows = rowsOf(change);
     length += rows.join("\n").length + 1;
