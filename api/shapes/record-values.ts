@@ -42,6 +42,8 @@ function unbounded(shape: z.core.$ZodType): z.ZodType {
   if (shape instanceof z.ZodString || shape instanceof z.ZodEnum) return z.string();
   if (shape instanceof z.ZodNumber) return z.number();
   if (shape instanceof z.ZodBoolean) return z.boolean();
+  if (shape instanceof z.ZodRecord) return z.record(z.string(), unbounded(shape.valueType));
+  if (shape instanceof z.ZodUnion && shape.options[0]) return unbounded(shape.options[0]);
   return shape instanceof z.ZodArray ? z.array(unbounded(shape.element)) : z.unknown();
 }
 
@@ -54,24 +56,45 @@ export function recordShapes(fields: Fields): Fields {
   return Object.fromEntries(shapes);
 }
 
+/** Shapes of a kind's plain properties in the local service's storage, where an absent property is empty, 0 or false. */
+export function storedShapes<Shapes extends Fields>(
+  fields: Shapes,
+): { [Key in keyof Shapes]: z.ZodDefault<z.ZodType<Unbounded<z.output<Shapes[Key]>>>> };
+export function storedShapes(fields: Fields): Fields {
+  const shapes = Object.entries(fields).map(([key, field]) => {
+    const shape = unbounded(field);
+    const empty = ["", 0, false, [], {}].find((value) => shape.safeParse(value).success);
+    return [key, shape.default(empty)];
+  });
+  return Object.fromEntries(shapes);
+}
+
 const renamed = (record: object, names: ReadonlyMap<string, string>): object =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [names.get(key) ?? key, value]));
 
-/** Pairs of a property's name and its name in REST v2, where they differ. */
+/** Pairs of a property's name and its name in REST v2, without properties that only REST v1 supports. */
 const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
   Object.entries(fields).flatMap(([name, field]): [string, string][] => {
-    const { v2 } = traitsOf(field);
-    return v2 === undefined ? [] : [[name, v2]];
+    const { v2 = name, dialect } = traitsOf(field);
+    return dialect === "v1" ? [] : [[name, v2]];
   });
 
-/** Settings of a kind under their names in REST v2, without those that only REST v1 supports. */
-export function inV2(fields: Fields, settings: object): object {
-  const carried = Object.entries(settings).filter(([key]) => !fields[key] || traitsOf(fields[key]).dialect !== "v1");
-  return renamed(Object.fromEntries(carried), new Map(namesInV2(fields)));
+/** Values of a kind's properties under their names in REST v2, without properties that only REST v1 supports. */
+export function inV2<Value>(fields: Fields, values: Readonly<Record<string, Value>>): Record<string, Value> {
+  const given = new Map(Object.entries(values));
+  const entries = namesInV2(fields).flatMap(([name, v2]): [string, Value][] => {
+    const value = given.get(name);
+    return value === undefined ? [] : [[v2, value]];
+  });
+  return Object.fromEntries(entries);
 }
+
+/** Properties of a kind by their own names, from values under their names in REST v2. */
+export const outOfV2 = (fields: Fields, values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(namesInV2(fields).map(([name, v2]) => [name, values[v2]]));
 
 /** A record of REST v2 by a shape under the names of `fields`. */
 export function fromV2<Shape extends z.ZodType>(fields: Fields, shape: Shape) {
-  const names = new Map(namesInV2(fields).map(([name, inV2]) => [inV2, name]));
+  const names = new Map(namesInV2(fields).map(([name, v2]) => [v2, name]));
   return z.preprocess((record) => (typeof record === "object" && record ? renamed(record, names) : record), shape);
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { inV2 } from "./record-values";
 import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
-import { templateFields, templatePort } from "./template";
+import { plainTemplateFields, templateFields, templatePort } from "./template";
 
 /** Request bodies of templates in every API; only the local service uses these. */
 
@@ -63,12 +64,9 @@ const mounts = z.strictObject({
 /** Body of PATCH /templates/{id} of REST v2. */
 export const v2TemplatePatch = z
   .strictObject({
-    ...settings.omit({
-      ...{ imageName: true, containerDiskInGb: true, dockerArgs: true, containerRegistryAuthId: true },
-      ...{ isServerless: true, isPublic: true, volumeInGb: true, volumeMountPath: true, readme: true },
-    }).shape,
+    ...inV2(plainTemplateFields, plainTemplateFields),
     ...v2Container,
-    ...{ mounts, serverless: templateFields.isServerless, public: templateFields.isPublic },
+    mounts,
     allowedCudaVersions: z.array(cudaVersion),
   })
   .partial();

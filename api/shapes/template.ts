@@ -77,6 +77,12 @@ export const templateFields = {
     .register(traits, { dialect: "v2", unordered: true }),
 };
 
+const { imageName, containerDiskInGb, dockerArgs, env, ports: _, containerRegistryAuthId, ...others } = templateFields;
+const { volumeInGb, volumeMountPath, ...plain } = others;
+
+/** Properties of a template that have the same form in every API: all but the container settings and the volume. */
+export const plainTemplateFields = plain;
+
 /** Fields of a template that a GraphQL service may lack; an update reads them, because saveTemplate resets absent fields. */
 export const optionalTemplateFields: readonly string[] = [
   ...["isPublic", "category", "portsConfig", "startJupyter", "startSsh", "startScript", "advancedStart", "config"],

@@ -1,17 +1,25 @@
+import { type Fields, templateFields as templateFieldTable, traitsOf } from "serverless-compute-api/shapes";
+import { z } from "zod";
 import { catalogSchema } from "./graphql-catalog-schema";
+
+/** GraphQL's type of a property. */
+function typeOf(shape: z.core.$ZodType): string {
+  if (shape instanceof z.ZodNumber) return shape.isInt ? "Int" : "Float";
+  if (shape instanceof z.ZodBoolean) return "Boolean";
+  return shape instanceof z.ZodArray ? `[${typeOf(shape.element)}]` : "String";
+}
+
+/** The properties of a kind as fields of a GraphQL type, without properties that only REST v2 supports. */
+const fieldsOf = (fields: Fields): string =>
+  Object.entries(fields)
+    .flatMap(([name, shape]) => (traitsOf(shape).dialect === "v2" ? [] : [`${name}: ${typeOf(shape)}`]))
+    .join("\n    ");
+
+const { name: _n, containerDiskInGb: _c, volumeInGb: _v, env: _e, isServerless: _s, ...plain } = templateFieldTable;
 
 /** Fields of a template and its inputs. */
 const templateFields = /* GraphQL */ `
-    imageName: String
-    volumeMountPath: String
-    dockerArgs: String
-    ports: String
-    readme: String
-    isPublic: Boolean
-    category: String
-    containerRegistryAuthId: String
-    startJupyter: Boolean
-    startSsh: Boolean
+    ${fieldsOf(plain)}
     startScript: String
     advancedStart: Boolean
     config: JSON

@@ -1,4 +1,10 @@
-import type { v2EndpointPatch, v2TemplatePatch } from "serverless-compute-api/shapes";
+import {
+  inV2,
+  outOfV2,
+  plainTemplateFields,
+  type v2EndpointPatch,
+  type v2TemplatePatch,
+} from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { splitList } from "../resources/catalog";
 import { containerOf } from "../resources/releases";
@@ -39,32 +45,21 @@ export const containerRecord = (template: TemplateRow, env: Record<string, strin
 });
 
 /** Template settings in the body of a POST or PATCH. An omitted mount stays: REST v2 cannot clear it. */
-export function templateValues(body: z.output<typeof v2TemplatePatch>, current?: TemplateRow): TemplateChanges {
-  const { mounts, serverless, public: isPublic, category, startSsh, startJupyter, allowedCudaVersions, name } = body;
-  return {
-    name,
-    ...containerChanges(body, current),
-    ...(mounts?.persistent && { volumeInGb: mounts.persistent.size, volumeMountPath: mounts.persistent.path }),
-    isServerless: serverless,
-    isPublic,
-    category,
-    startSsh,
-    startJupyter,
-    allowedCudaVersions,
-  };
-}
+export const templateValues = (body: z.output<typeof v2TemplatePatch>, current?: TemplateRow): TemplateChanges => ({
+  ...outOfV2(plainTemplateFields, body),
+  ...containerChanges(body, current),
+  ...(body.mounts?.persistent && {
+    volumeInGb: body.mounts.persistent.size,
+    volumeMountPath: body.mounts.persistent.path,
+  }),
+});
 
 /** A template as REST v2 shows it. */
 export const templateRecord = (template: TemplateRow) => ({
   id: template.id,
-  name: template.name,
+  ...inV2<unknown>(plainTemplateFields, { ...template }),
   ...containerRecord(template),
   mounts:
     template.volumeInGb === 0 ? {} : { persistent: { size: template.volumeInGb, path: template.volumeMountPath } },
-  serverless: template.isServerless,
-  public: template.isPublic,
   category: template.category === "GPU" ? "NVIDIA" : template.category,
-  startSsh: template.startSsh,
-  startJupyter: template.startJupyter,
-  allowedCudaVersions: template.allowedCudaVersions,
 });

@@ -1,29 +1,23 @@
+import { storedShapes, templateFields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { Database } from "../store/database";
 import { json, openTable } from "./table";
 
-const text = z.string().default("");
+const { name: _, ...stored } = templateFields;
 
-/** Content of a template except its name, in a form common to all APIs: env is a map, ports a comma-separated text. */
+/**
+ * Content of a template except its name, in a form common to all APIs: env is a map, ports a comma-separated text. Start
+ * arguments are one command line, whose words are REST's dockerStartCmd, or in their JSON form.
+ */
 export const templateContent = z.object({
+  ...storedShapes(stored),
   imageName: z.string(),
   containerDiskInGb: z.number(),
   volumeInGb: z.number(),
-  /** Start arguments as one command line, whose words are REST's dockerStartCmd, or in their JSON form. */
-  dockerArgs: text,
   dockerEntrypoint: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  ports: text,
-  readme: text,
-  volumeMountPath: text,
-  isServerless: z.boolean().default(false),
-  isPublic: z.boolean().default(false),
   category: z.enum(["NVIDIA", "AMD", "CPU", "GPU"]).default("NVIDIA"),
   containerRegistryAuthId: z.string().optional(),
-  startJupyter: z.boolean().default(false),
-  startSsh: z.boolean().default(false),
-  allowedCudaVersions: z.array(z.string()).default([]),
-  startScript: text,
+  startScript: z.string().default(""),
   advancedStart: z.boolean().default(false),
   /** GraphQL's portsConfig and config are returned as they came. */
   portsConfig: z.unknown().optional(),

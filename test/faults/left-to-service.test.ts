@@ -1,11 +1,12 @@
 import type { Dialect } from "serverless-compute-api";
-import { traitsOf } from "serverless-compute-api/shapes";
+import { type Fields, templateFields, traitsOf } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { propertyOf } from "../../provider/lifecycle/properties/schema";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
+import { plainProperties } from "../support/sample-values";
 import type { ObjectKind } from "./support/kinds";
 import { clientsShowing, records } from "./support/record-server";
 
@@ -32,8 +33,12 @@ interface Row {
   onCpu?: true;
 }
 
-const rowsOf = (kind: ObjectKind, rows: Record<string, Omit<Row, "kind" | "property">>): Row[] =>
-  Object.entries(rows).map(([property, row]) => ({ kind, property, ...row }));
+/** Rows of a kind: explicit ones, and one for each other plain property of its `fields`. */
+function rowsOf(kind: ObjectKind, rows: Record<string, Omit<Row, "kind" | "property">>, fields: Fields = {}): Row[] {
+  const plain = plainProperties(fields, [...Object.keys(rows), ...Object.keys(required[kind])]);
+  const all = { ...rows, ...Object.fromEntries(plain.map(({ name, values }) => [name, { values }])) };
+  return Object.entries(all).map(([property, row]) => ({ kind, property, ...row }));
+}
 
 const gpu = (more: object) => ({ gpu: { ...records.v2.ServerlessEndpoint.gpu, ...more } });
 const workers = (more: object) => ({ workers: { ...records.v2.ServerlessEndpoint.workers, ...more } });
@@ -48,32 +53,36 @@ const scaling = {
 const flags = { values: [true, false] };
 
 const rows: Row[] = [
-  ...rowsOf("Template", {
-    containerDiskInGb: { values: [50, 1, 20, 500], v2: (disk) => ({ disk }) },
-    volumeInGb: { values: [0, 20, 4000], v2: (size) => mount(size, "/workspace") },
-    dockerArgs: { values: ["", "python main.py"], v2: (args) => ({ args }) },
-    dockerEntrypoint: {
-      values: [[], ["sh", "-c"]],
-      v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: list, cmd: [] }) }),
-      v2: (entrypoint) => ({ entrypoint }),
+  ...rowsOf(
+    "Template",
+    {
+      containerDiskInGb: { values: [50, 1, 20, 500], v2: (disk) => ({ disk }) },
+      volumeInGb: { values: [0, 20, 4000], v2: (size) => mount(size, "/workspace") },
+      dockerArgs: { values: ["", "python main.py"], v2: (args) => ({ args }) },
+      dockerEntrypoint: {
+        values: [[], ["sh", "-c"]],
+        v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: list, cmd: [] }) }),
+        v2: (entrypoint) => ({ entrypoint }),
+      },
+      dockerStartCmd: {
+        values: [[], ["python", "a b.py"]],
+        v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: [], cmd: list }) }),
+        v2: (cmd) => ({ cmd }),
+      },
+      env: { values: [{}, { MODEL: "mistral-7b" }] },
+      ports: { values: ["", "80/http", "80/http,22/tcp"], v2: (ports) => ({ ports: String(ports).split(",") }) },
+      readme: { values: ["", "text"], v2: null },
+      volumeMountPath: { values: ["/workspace", "/data"], v2: (path) => mount(20, path) },
+      isServerless: { ...flags, v2: (serverless) => ({ serverless }) },
+      containerRegistryAuthId: { values: ["", "r1"], v2: (registry) => ({ registry: registry || null }) },
+      startSsh: { ...flags, v1: null },
+      startJupyter: { ...flags, v1: null },
+      isPublic: { ...flags, v1: null, v2: (isPublic) => ({ public: isPublic }) },
+      category: { values: ["CPU", "NVIDIA", "AMD"], v1: null },
+      allowedCudaVersions: { values: [[], ["12.4"], ["12.4", "12.5"]] },
     },
-    dockerStartCmd: {
-      values: [[], ["python", "a b.py"]],
-      v1: (list) => ({ dockerArgs: words(list).length === 0 ? "" : asJson({ entrypoint: [], cmd: list }) }),
-      v2: (cmd) => ({ cmd }),
-    },
-    env: { values: [{}, { MODEL: "mistral-7b" }] },
-    ports: { values: ["", "80/http", "80/http,22/tcp"], v2: (ports) => ({ ports: String(ports).split(",") }) },
-    readme: { values: ["", "text"], v2: null },
-    volumeMountPath: { values: ["/workspace", "/data"], v2: (path) => mount(20, path) },
-    isServerless: { ...flags, v2: (serverless) => ({ serverless }) },
-    containerRegistryAuthId: { values: ["", "r1"], v2: (registry) => ({ registry: registry || null }) },
-    startSsh: { ...flags, v1: null },
-    startJupyter: { ...flags, v1: null },
-    isPublic: { ...flags, v1: null, v2: (isPublic) => ({ public: isPublic }) },
-    category: { values: ["CPU", "NVIDIA", "AMD"], v1: null },
-    allowedCudaVersions: { values: [[], ["12.4"], ["12.4", "12.5"]] },
-  }),
+    templateFields,
+  ),
   ...rowsOf("ServerlessEndpoint", {
     computeType: { values: ["GPU", "CPU"], v2: (type) => (type === "CPU" ? cpu("cpu3c", 2) : {}) },
     gpuTypeIds: {

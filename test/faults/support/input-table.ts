@@ -1,10 +1,12 @@
 import type { Dialect } from "serverless-compute-api";
 import { gpuTypes } from "serverless-compute-api/catalog";
+import { type Fields, templateFields } from "serverless-compute-api/shapes";
 import type { Properties, Value } from "../../../provider/lifecycle/contract";
 import { instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
 import { stringAt } from "../../support/raw-http";
+import { plainProperties } from "../../support/sample-values";
 import type { ObjectKind } from "./kinds";
 
 /** One input of a kind, with two values and its form in raw HTTP responses. */
@@ -61,8 +63,14 @@ async function references(bench: LifecycleBench): Promise<References> {
 
 type Row = [input: string, values: [Value, Value], more?: Partial<InputCase>];
 
-const rowsOf = (kind: ObjectKind, rows: Row[]): InputCase[] =>
-  rows.map(([input, values, more]) => ({ kind, input, values, change: "update", ...more }));
+/** Cases of a kind's inputs: explicit rows, and one for each other plain property of its `fields`. */
+function rowsOf(kind: ObjectKind, rows: Row[], fields: Fields = {}): InputCase[] {
+  const special = rows.map(([input]) => input);
+  const plain = plainProperties(fields, special).map(
+    ({ name, values, empty, keptWhenRemoved: kept }): Row => [name, values, kept ? { kept } : { absent: empty }],
+  );
+  return [...rows, ...plain].map(([input, values, more]) => ({ kind, input, values, change: "update", ...more }));
+}
 
 const nothing = { change: "nothing", told: { as: "id", form: () => undefined } } as const;
 const replaces = { change: "replace" } as const;
@@ -94,29 +102,33 @@ export async function inputTable(
 ): Promise<{ cases: InputCase[]; bases: Record<ObjectKind, Properties> }> {
   const { templates, volumes, auths } = await references(bench);
   const cases = [
-    ...rowsOf("Template", [
-      ["name", ["in-a", "in-b"], { absent: "in-b" }],
-      ["imageName", ["a:1", "b:2"], required],
-      ["containerDiskInGb", [5, 6], { absent: 50 }],
-      ["volumeInGb", [17, 18], { absent: 0, kept: true, along: { isServerless: false } }],
-      ["dockerArgs", ["--a", "--b 2"], { absent: "" }],
-      ["env", [{ A: "1" }, { A: "2", B: "3" }], { absent: {} }],
-      ["ports", ["80/http", "80/http, 22/tcp"], { absent: [], told: { as: "ports", form: list } }],
-      ...only("v1", ["readme", ["one", "two"], { absent: "" }]),
-      ["volumeMountPath", ["/a", "/b"], { absent: "/workspace", along: { isServerless: false, volumeInGb: 20 } }],
-      ["dockerEntrypoint", [["sh", "-c"], ["sh"]], { absent: [] }],
-      ["dockerStartCmd", [["python", "a b.py"], ["python"]], { absent: [] }],
-      ["startSsh", [false, true], { kept: true }],
-      ["startJupyter", [false, true], { kept: true }],
-      ["isPublic", [true, false], { kept: true }],
-      ["category", ["AMD", "CPU"], { kept: true }],
-      ...only("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }]),
-      ["isServerless", [false, true], { ...replaces, absent: true }],
-      ["containerRegistryAuthId", auths],
-      // It has no effect by itself: the template stays unchanged.
-      ["replaceOnChange", [true, false], { absent: "a:1", told: { as: "imageName", form: () => "a:1" } }],
-      ["adoptExisting", [true, false], nothing],
-    ]),
+    ...rowsOf(
+      "Template",
+      [
+        ["name", ["in-a", "in-b"], { absent: "in-b" }],
+        ["imageName", ["a:1", "b:2"], required],
+        ["containerDiskInGb", [5, 6], { absent: 50 }],
+        ["volumeInGb", [17, 18], { absent: 0, kept: true, along: { isServerless: false } }],
+        ["dockerArgs", ["--a", "--b 2"], { absent: "" }],
+        ["env", [{ A: "1" }, { A: "2", B: "3" }], { absent: {} }],
+        ["ports", ["80/http", "80/http, 22/tcp"], { absent: [], told: { as: "ports", form: list } }],
+        ...only("v1", ["readme", ["one", "two"], { absent: "" }]),
+        ["volumeMountPath", ["/a", "/b"], { absent: "/workspace", along: { isServerless: false, volumeInGb: 20 } }],
+        ["dockerEntrypoint", [["sh", "-c"], ["sh"]], { absent: [] }],
+        ["dockerStartCmd", [["python", "a b.py"], ["python"]], { absent: [] }],
+        ["startSsh", [false, true], { kept: true }],
+        ["startJupyter", [false, true], { kept: true }],
+        ["isPublic", [true, false], { kept: true }],
+        ["category", ["AMD", "CPU"], { kept: true }],
+        ...only("v2", ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }]),
+        ["isServerless", [false, true], { ...replaces, absent: true }],
+        ["containerRegistryAuthId", auths],
+        // It has no effect by itself: the template stays unchanged.
+        ["replaceOnChange", [true, false], { absent: "a:1", told: { as: "imageName", form: () => "a:1" } }],
+        ["adoptExisting", [true, false], nothing],
+      ],
+      templateFields,
+    ),
     ...rowsOf("ServerlessEndpoint", [
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       [

@@ -49,5 +49,5 @@ test("an import without state returns all inputs", async () => {
     naming("import-dev"),
   ).inputs;
   const { id } = await Template.create(inputs, bench.context());
-  expect((await Template.read(id, {}, bench.context()))?.inputs).toEqual(inputs);
+  expect((await Template.read(id, {}, bench.context()))?.inputs).toMatchObject(inputs);
 });

@@ -1,0 +1,20 @@
+import { type Fields, traitsOf } from "serverless-compute-api/shapes";
+import { z } from "zod";
+import type { Value } from "../../provider/lifecycle/contract";
+
+/** Two values of a plain property and the value that stands for none, by the type of its shape. */
+function sampleValues(shape: z.core.$ZodType): { values: [Value, Value]; empty: Value } {
+  if (shape instanceof z.ZodBoolean) return { values: [false, true], empty: false };
+  if (shape instanceof z.ZodNumber) return { values: [5, 6], empty: 0 };
+  if (shape instanceof z.ZodEnum) return { values: [shape.options[0] ?? "", shape.options[1] ?? ""], empty: "" };
+  if (shape instanceof z.ZodArray) return { values: [["one"], ["one", "two"]], empty: [] };
+  return { values: ["one", "two"], empty: "" };
+}
+
+/** Properties of a kind that have the same name and form in every API, except the `special` ones. */
+export const plainProperties = (fields: Fields, special: readonly string[]) =>
+  Object.entries(fields).flatMap(([name, shape]) => {
+    const { dialect, v2, keptWhenRemoved } = traitsOf(shape);
+    const isPlain = dialect === undefined && v2 === undefined && !special.includes(name);
+    return isPlain ? [{ name, keptWhenRemoved, ...sampleValues(shape) }] : [];
+  });
