@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "./errors";
+import { sqliteCode } from "./store/faults";
 
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
@@ -17,6 +18,20 @@ export function readApiKey(dataFolder: string): string | undefined {
   if (isApiKey(key)) return key;
   throw new StartError(
     `${file} does not contain an API key of 16 or more printable characters; delete the file to get a new key`,
+  );
+}
+
+/** Reads the key in a file that the user names. */
+export function readGivenKey(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new StartError(`--api-key-file ${file}: cannot be read (${sqliteCode(error)}); name an existing file`);
+  }
+  if (isApiKey(text)) return text;
+  throw new StartError(
+    `--api-key-file ${file}: does not contain an API key; write 16 or more printable characters without spaces into it`,
   );
 }
 

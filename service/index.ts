@@ -11,8 +11,9 @@ import { rootOf } from "./listening";
 import { openLog } from "./log";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
+import type { Seed } from "./seed/seed-file";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
-import { resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
+import { environmentValue, resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { type Database, openDatabase, type StoreFaults } from "./store/database";
 import { diskFault, unreadable } from "./store/faults";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
@@ -35,6 +36,10 @@ export interface Service {
   apiKeyFile: string;
   /** A link that opens the console once, within an hour; undefined without a console. Whoever has it can do what the key can. */
   consoleUrl: string | undefined;
+  /** Image name → command, of the option `images` and of the seed file. */
+  images: Record<string, string>;
+  /** Ids of the seed file's endpoints by name; empty without a seed file. */
+  endpointIds: Record<string, string>;
   /** Images of endpoints at the start that have no command: containers pull them. Empty with the runtime `none`. */
   imagesToPull: string[];
   /** Requests answered since start, workers' own calls not counted. */
@@ -45,12 +50,15 @@ export interface Service {
 
 /** Starts the local service; rejects with a StartError when the port or the data folder is taken. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  const settings = resolveSettings(options);
+  // Loaded only if used: the parser costs a start as much as the store.
+  const seed =
+    options.seed === undefined ? undefined : (await import("./seed/seed-file.js")).readSeedFile(options.seed);
+  const settings = resolveSettings({ ...options, images: { ...seed?.images, ...options.images } });
   // Its members are replaced once there is a log, which is opened after the store.
   const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
   const database = openStore(settings.dataFolder, faults);
   try {
-    return await startService(settings, database, faults);
+    return await startService(settings, database, faults, seed);
   } catch (error) {
     database.close();
     throw unreadable(settings.dataFolder, error);
@@ -65,7 +73,12 @@ function openStore(dataFolder: string, faults: StoreFaults): Database {
   }
 }
 
-async function startService(settings: ServiceSettings, database: Database, faults: StoreFaults): Promise<Service> {
+async function startService(
+  settings: ServiceSettings,
+  database: Database,
+  faults: StoreFaults,
+  seed: Seed | undefined,
+): Promise<Service> {
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
@@ -118,9 +131,19 @@ async function startService(settings: ServiceSettings, database: Database, fault
 
   const { images } = settings;
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
-  const used = new Set(resources.endpoints.list().map(imageOf));
-  const isPulled = (image: string): boolean => image !== "" && commandOf(images, image) === undefined;
-  const imagesToPull = settings.runtime === "none" ? [] : [...used].filter(isPulled);
+  const seedObjects = async (given: Seed): Promise<Record<string, string>> => {
+    const { applySeed } = await import("./seed/seeding.js");
+    const { created, differences, endpointIds } = applySeed(given, resources, environmentValue);
+    log.info({ created, differences }, "seed file: applied");
+    for (const difference of differences)
+      settings.onNotice(`${given.file}: ${difference}; the existing object is not changed`);
+    return endpointIds;
+  };
+  const imagesToPull = (): string[] => {
+    const used = new Set(resources.endpoints.list().map(imageOf));
+    const isPulled = (image: string): boolean => image !== "" && commandOf(images, image) === undefined;
+    return settings.runtime === "none" ? [] : [...used].filter(isPulled);
+  };
   const saved = (changed: string, sources: string[]): void => {
     const why = `${changed} was saved: its workers restart after their jobs`;
     for (const endpoint of resources.endpoints.list()) {
@@ -146,7 +169,9 @@ async function startService(settings: ServiceSettings, database: Database, fault
     }
   };
 
+  let endpointIds: Record<string, string> = {};
   try {
+    if (seed) endpointIds = await seedObjects(seed);
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
     await engine.start();
@@ -167,7 +192,9 @@ async function startService(settings: ServiceSettings, database: Database, fault
     apiKey,
     apiKeyFile: apiKeyFileOf(dataFolder),
     consoleUrl: console?.newLink(),
-    imagesToPull,
+    images,
+    endpointIds,
+    imagesToPull: imagesToPull(),
     requestCount: server.requestCount,
     stop: (deadline = 5000) => {
       stopped ??= stop(deadline);

@@ -22,6 +22,11 @@ export interface ServiceOptions {
   allowHosts?: readonly string[];
   /** The API key. Default: the key in the data folder, which is generated at its first start. */
   apiKey?: string | undefined;
+  /**
+   * Path of a seed file (docs/service.md, Seed file): objects that do not exist are created, differences are reported through
+   * `onNotice`, and its images are added to `images`.
+   */
+  seed?: string | undefined;
   /** Folder of the database, the key file and the logs. Default `.serverless-compute/service`. */
   dataFolder?: string;
   /** Image name → command line, or path of a handler file (.mjs, .js or .ts), that runs the image. */
@@ -62,7 +67,7 @@ export interface ServiceOptions {
   logLevel?: "silent" | "error" | "warn" | "info" | "debug";
 }
 
-export type ServiceSettings = Required<Omit<ServiceOptions, "timings" | "apiKey" | keyof Listening>> & {
+export type ServiceSettings = Required<Omit<ServiceOptions, "timings" | "apiKey" | "seed" | keyof Listening>> & {
   listening: Listening;
   apiKey: string | undefined;
   timings: JobTimings;
@@ -110,6 +115,9 @@ const apiKeyVariable = "SERVERLESS_COMPUTE_LOCAL_API_KEY";
 
 /** Returns the API key from the environment; undefined if none is set. */
 export const apiKeyOfEnvironment = (): string | undefined => process.env[apiKeyVariable] || undefined;
+
+/** Returns the value of an environment variable that a seed file names. */
+export const environmentValue = (name: string): string | undefined => process.env[name];
 
 /** Returns true if `npx` started this process directly. */
 export function isStartedByNpx(): boolean {

@@ -6,6 +6,9 @@ import { JsonTextError, memberTexts } from "./json-text";
 /** Properties whose values no message shows, wherever they stand. */
 const hidden = new Set(["value", "username", "password", "env", "s3Config", "input", "variables"]);
 
+/** Returns true if no message may show the value at a path. */
+export const isHidden = (path: readonly PropertyKey[]): boolean => path.some((step) => hidden.has(String(step)));
+
 /**
  * Reads what a client sent by its shape. What does not fit is a ServiceError of `code` that names each fault:
  * `property: what was sent is not allowed, what is`. Values that may be secret are not shown.
@@ -37,8 +40,7 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, sent: unknown): str
   const value = valueAt(sent, issue.path);
   if (value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code))
     return `${path}: is required, ${allowed}`;
-  const secret = issue.path.some((step) => hidden.has(String(step)));
-  return `${path}: ${secret ? "what was sent" : showValue(value)} is not allowed, ${allowed}`;
+  return `${path}: ${isHidden(issue.path) ? "what was sent" : showValue(value)} is not allowed, ${allowed}`;
 }
 
 function valueAt(root: unknown, path: PropertyKey[]): unknown {

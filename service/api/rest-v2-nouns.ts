@@ -41,7 +41,7 @@ const read = <Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<Sh
   parseInput(shape, body, "unprocessable");
 
 /** Operations by path. */
-export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUrl(): string }): Record<string, Noun> {
+export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUrl(): string }) {
   const { resources, pager, serverlessUrl } = deps;
   const { endpoints, endpointContainers, templates, volumes, registryAuths, secrets } = resources;
   const shown = (endpoint: EndpointRow) =>
@@ -115,5 +115,5 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       create: (sent) => registryAuths.create(read(v2RegistryCreate, sent)),
       remove: registryAuths.remove,
     },
-  };
+  } satisfies Record<string, Noun>;
 }

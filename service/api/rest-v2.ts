@@ -7,7 +7,7 @@ import { reservedWords } from "./responses";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
 import { registerDelegationRoutes } from "./rest-v2-delegations";
 import { loadBalancerRoot } from "./rest-v2-endpoints";
-import { nounsOf } from "./rest-v2-nouns";
+import { type Noun, nounsOf } from "./rest-v2-nouns";
 import { createPager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
 import type { UserRateLimit } from "./user-rate-limit";
@@ -46,7 +46,7 @@ export function registerRestV2Routes(
     rateLimit?.admit(reply);
   });
   type Id = { Params: { id: string } };
-  const nouns = Object.entries(nounsOf({ resources, pager, serverlessUrl }));
+  const nouns: [string, Noun][] = Object.entries(nounsOf({ resources, pager, serverlessUrl }));
   for (const [path, { list, get, create, update, remove, bodyLimit }] of nouns) {
     const options = bodyLimit === undefined ? {} : { bodyLimit };
     app.get(path, async ({ query }) => list(query));

@@ -75,6 +75,8 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       [],
     )
     .option(...dataFlag)
+    .option("--seed <file>", "YAML file with objects to create if they do not exist, and with images")
+    .option("--api-key-file <file>", "file with the API key, which replaces the data folder's key")
     .option("--image <name=command>", "command line or handler file that runs an image; repeatable", addImage, {})
     .option(
       "--runtime <auto|docker|none>",
@@ -116,6 +118,12 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .option("--watch", "restart workers after their jobs when a source file in the handler's folder changes", false)
     .option("--json", "print the addresses, the console's link, the key file and the pid as one line of JSON", false)
     .action(async (flags: StartFlags) => (await import("./start.js")).start(flags, output));
+
+  program
+    .command("init")
+    .description("write a commented seed file beside a handler, and the handler if it does not exist")
+    .argument("[handler]", "handler file", "handler.mjs")
+    .action(async (handler: string) => (await import("./init.js")).init(handler, output));
 
   program
     .command("key")

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readGivenKey } from "../api-key";
 import { StartError } from "../errors";
 import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, isStartedByNpx, type OldApi, type ServiceOptions } from "../settings";
@@ -10,11 +11,22 @@ import { contractRevision } from "./version";
 export interface StartFlags
   extends Pick<
     ServiceOptions,
-    "console" | "gpus" | "host" | "port" | "rateLimits" | "retire" | "runtime" | "stream" | "templateRelease" | "watch"
+    | "console"
+    | "gpus"
+    | "host"
+    | "port"
+    | "rateLimits"
+    | "retire"
+    | "runtime"
+    | "seed"
+    | "stream"
+    | "templateRelease"
+    | "watch"
   > {
   data: string;
   image: Record<string, string>;
   allowHost: string[];
+  apiKeyFile?: string;
   deleteNeedsScaleDown: boolean;
   json: boolean;
 }
@@ -23,37 +35,48 @@ export interface StartFlags
 const stopDeadline = 5000;
 
 /** Starts the service, stops it on a signal, and prints its addresses; resolves when it listens. */
-export async function start({ data, image, allowHost, json, ...flags }: StartFlags, output: Output): Promise<void> {
+export async function start(
+  { data, image, allowHost, apiKeyFile, json, ...flags }: StartFlags,
+  output: Output,
+): Promise<void> {
   for (const name of Object.keys(image)) {
     const file = handlerFileOf(image, name);
     if (file !== undefined && !existsSync(file))
       throw new StartError(`--image ${name}: the handler file ${file} does not exist; name one that does`);
   }
-  const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey: apiKeyOfEnvironment() };
+  const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readGivenKey(apiKeyFile);
+  const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey };
   const onNotice = (text: string): void => complain(output, text);
   const service = await createService({ ...flags, ...given, logLevel: "info", onNotice });
   // Before anything is printed, because the reader of the first line may stop the service immediately.
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
   if (json) {
-    const { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile } = service;
-    output.out(JSON.stringify({ url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, pid: process.pid }));
+    const { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, endpointIds } = service;
+    const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
+    output.out(JSON.stringify({ ...addresses, pid: process.pid, endpointIds }));
   } else {
-    output.out(welcome(service, flags.retire ?? [], imageLines(image, service.imagesToPull, flags.runtime)));
+    output.out(welcome(service, flags.retire ?? [], listedLines(service, flags.runtime)));
   }
 }
 
-/** Lists the images with a command, and those that containers pull. */
-function imageLines(images: Record<string, string>, toPull: string[], runtime: StartFlags["runtime"]): string {
+/** Lists the seed file's endpoints, the images with a command, and those that containers pull. */
+function listedLines({ endpointIds, serverlessUrl, ...service }: Service, runtime: StartFlags["runtime"]): string {
   const other = runtime === "none" ? "no worker starts" : "a container pulls the image; --runtime none prevents it";
-  const rows: [string, string][] = [
-    ...Object.entries(images),
-    ...toPull.map((name): [string, string] => [name, "no --image: a container pulls it"]),
-    ["any other", `no --image: ${other}`],
+  const endpoints = Object.entries(endpointIds).map(([name, id]) => [name, `${serverlessUrl}/v2/${id}`] as const);
+  const images = [
+    ...Object.entries(service.images),
+    ...service.imagesToPull.map((name) => [name, "no --image: a container pulls it"] as const),
+    ["any other", `no --image: ${other}`] as const,
   ];
+  return (endpoints.length > 0 ? listed("Endpoints", endpoints) : "") + listed("Images", images);
+}
+
+/** A heading with lines of two columns. */
+function listed(heading: string, rows: (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length));
-  const lines = rows.map(([name, source]) => `${name.padEnd(width)}   ${source}`);
-  return `  Images    ${lines.join("\n            ")}\n`;
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}   ${value}`);
+  return `  ${heading.padEnd(10)}${lines.join("\n            ")}\n`;
 }
 
 function welcome(service: Service, retired: readonly OldApi[], images: string): string {

@@ -1,0 +1,72 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { StartError } from "../errors";
+import { sqliteCode } from "../store/faults";
+import type { Output } from "./output";
+
+/** Name of the seed file that `init` writes. */
+const seedName = "endpoints.yaml";
+
+const handlerText = `/** Runs one job: \`input\` is the job's input, and the returned value its output. */
+export default async ({ input }) => ({ said: input.text });
+`;
+
+const seedText = (
+  command: string,
+): string => `# Seed file of the local service: npx --no serverless-compute-local start --seed ${seedName}
+# The service creates the objects that do not exist. It compares the others and never changes or deletes them.
+# Each object is the body of its create request in REST v2. Its key is its name.
+
+# Image → handler file or command line. Source files are relative to this file.
+images:
+  acme/echo:1: ${command}
+
+# The value of a secret is read from an environment variable of the service.
+#secrets:
+#  token: { valueFromEnv: HF_TOKEN, description: downloads models }
+
+#volumes:
+#  models: { size: 10, dataCenter: EU-RO-1 }
+
+templates:
+  echo:
+    image: acme/echo:1
+    serverless: true
+    env:
+      MODE: local
+#      TOKEN: "{{ RUNPOD_SECRET_token }}"
+
+endpoints:
+  echo:
+    # Names of a template and of network volumes, of this file or of the service.
+    template: echo
+#    networkVolumes: [models]
+    type: QUEUE
+    gpu: { pools: [AMPERE_24], count: 1 }
+    workers: { min: 0, max: 2, idleTimeout: 5 }
+    scaling: { type: QUEUE_DELAY, queueDelay: 4 }
+`;
+
+/** Writes a commented seed file beside a handler, and the handler if it does not exist. Overwrites no file. */
+export function init(handler: string, output: Output): void {
+  const seed = join(dirname(handler), seedName);
+  if (existsSync(seed)) throw new StartError(`${seed}: already exists; edit it, or choose a handler in another folder`);
+  const isNew = !existsSync(handler);
+  if (isNew && extname(handler) !== ".mjs")
+    throw new StartError(`${handler}: does not exist; name an existing handler, or a new one that ends in .mjs`);
+  const file = `./${basename(handler)}`;
+  write(seed, seedText(extname(handler) === ".py" ? `python3 -u ${file}` : file));
+  if (isNew) write(handler, handlerText);
+  output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
+
+  npx --no serverless-compute-local start --seed ${seed}
+  npx --no serverless-compute-local run echo '{"text":"hello"}' --sync`);
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: "wx" });
+  } catch (error) {
+    throw new StartError(`${file}: cannot be written (${sqliteCode(error)}); choose a writable folder`);
+  }
+}

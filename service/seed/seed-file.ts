@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseDocument } from "yaml";
+import { z } from "zod";
+import { ServiceError, StartError } from "../errors";
+import { commandLineOf } from "../resources/template-table";
+import { sqliteCode } from "../store/faults";
+import { parseInput } from "../validation";
+import { CommandLineError, splitCommandLine } from "../workers/command-line";
+import { isSource } from "../workers/handler-files";
+
+/** Objects by name. The create operations of REST v2 validate their properties. */
+const objects = <Shape extends z.ZodRawShape>(special: Shape) =>
+  z.record(z.string(), z.looseObject(special)).default({});
+
+const seedShape = z.strictObject({
+  images: z.record(z.string(), z.string()).default({}),
+  secrets: objects({ valueFromEnv: z.string() }),
+  volumes: objects({}),
+  templates: objects({}),
+  endpoints: objects({ template: z.string().optional(), networkVolumes: z.array(z.string()).optional() }),
+});
+
+/** A parsed seed file; the commands of its images contain absolute paths. */
+export interface Seed extends z.output<typeof seedShape> {
+  /** Path of the file, for messages. */
+  file: string;
+}
+
+/** Reads a seed file in YAML or JSON. Throws a StartError that names the path in the file, the value and what is allowed. */
+export function readSeedFile(path: string): Seed {
+  const file = resolve(path);
+  return withFile(file, () => {
+    const seed = parseInput(seedShape, parseText(readText(file)));
+    const images = Object.entries(seed.images).map(([name, command]) => [name, commandFrom(file, name, command)]);
+    return { ...seed, images: Object.fromEntries(images), file };
+  });
+}
+
+/** Runs `work`; its ServiceError becomes a StartError that names the file. */
+export function withFile<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new StartError(`${file}: ${error.message}`);
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ServiceError("invalid", `cannot be read (${sqliteCode(error)}); name an existing seed file`);
+  }
+}
+
+/** An empty file is an empty seed. */
+function parseText(text: string): unknown {
+  const document = parseDocument(text);
+  const [error] = document.errors;
+  // The message continues with lines of the file.
+  if (error) throw new ServiceError("invalid", error.message.split("\n", 1).join("").replace(/:$/, ""));
+  return document.toJS() ?? {};
+}
+
+/** Resolves the source files in a command relative to the seed file. */
+function commandFrom(file: string, name: string, command: string): string {
+  const invalid = (text: string) => new ServiceError("invalid", `images.${name}: ${text}`);
+  let words: string[];
+  try {
+    words = splitCommandLine(command);
+  } catch (error) {
+    if (error instanceof CommandLineError) throw invalid(error.message);
+    throw error;
+  }
+  if (words.length === 0) throw invalid("must be a handler file or a command line");
+  const absolute = words.map((word) => (isSource(word) ? resolve(dirname(file), word) : word));
+  const absent = absolute.find((word) => isSource(word) && !existsSync(word));
+  if (absent !== undefined) throw invalid(`the file ${absent} does not exist; name one that does`);
+  return commandLineOf(absolute);
+}

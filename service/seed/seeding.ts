@@ -1,0 +1,188 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { showValue } from "serverless-compute-api/shapes";
+import { type Noun, nounsOf } from "../api/rest-v2-nouns";
+import { createPager } from "../api/rest-v2-pages";
+import { ServiceError } from "../errors";
+import type { Resources } from "../resources";
+import { isHidden } from "../validation";
+import { type Seed, withFile } from "./seed-file";
+
+/** The outcome of seeding. */
+interface Seeded {
+  /** Created objects, as `section.name`. */
+  created: string[];
+  /** A sentence for each property of an existing object that differs from the file. */
+  differences: string[];
+  /** Ids of the file's endpoints by name. */
+  endpointIds: Record<string, string>;
+}
+
+type Fields = Record<string, unknown>;
+type Row = { id: string; name: string };
+
+/** An object of the file. */
+interface Entry {
+  /** Its path in the file. */
+  path: string;
+  name: string;
+  noun: Pick<Noun, "get" | "create">;
+  /** Id of the existing object; undefined if there is none. */
+  id: string | undefined;
+  /** The body of a create, without the name. */
+  body(): Fields;
+}
+
+const invalid = (text: string): ServiceError => new ServiceError("invalid", text);
+
+/** The id of the row with a name; undefined if there is none. */
+function idOf(rows: Row[], path: string, name: string): string | undefined {
+  const found = rows.filter((row) => row.name === name);
+  if (found.length > 1)
+    throw invalid(`${path}: the service has ${found.length} objects with this name; delete or rename all but one`);
+  return found[0]?.id;
+}
+
+/**
+ * Creates the objects of a seed file that do not exist, with the create operations of REST v2, and compares the others. Kind and
+ * name identify an object. An invalid file throws a StartError and creates nothing.
+ */
+export function applySeed(
+  seed: Seed,
+  resources: Resources,
+  /** Returns the value of an environment variable. */
+  environment: (name: string) => string | undefined,
+): Seeded {
+  const { secrets, volumes, templates, endpoints, transaction } = resources;
+  const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
+
+  const reference = (rows: Row[], path: string, noun: string, name: string): string => {
+    const id = idOf(rows, path, name);
+    if (id === undefined)
+      throw invalid(`${path}: ${noun} "${name}" does not exist; name one of the file or of the service`);
+    return id;
+  };
+  const secretBody = ({ valueFromEnv, value: given, ...rest }: Seed["secrets"][string], path: string): Fields => {
+    if (given !== undefined)
+      throw invalid(`${path}.value: unknown property; name an environment variable in valueFromEnv`);
+    const value = environment(valueFromEnv);
+    if (value === undefined)
+      throw invalid(`${path}.valueFromEnv: the environment variable "${valueFromEnv}" is not set; set it`);
+    return { ...rest, value };
+  };
+  const endpointBody = ({ template, networkVolumes, ...rest }: Seed["endpoints"][string], path: string): Fields => ({
+    ...rest,
+    ...(template !== undefined && {
+      templateId: reference(templates.list(), `${path}.template`, "template", template),
+    }),
+    ...(networkVolumes && {
+      networkVolumes: networkVolumes.map((name) =>
+        reference(volumes.list(), `${path}.networkVolumes`, "network volume", name),
+      ),
+    }),
+  });
+
+  /** Visits the file's objects, each after those that it refers to. */
+  function visit(visitor: (entry: Entry) => void): void {
+    const each = <One>(
+      section: string,
+      entries: Record<string, One>,
+      noun: Entry["noun"],
+      rows: () => Row[],
+      body: (one: One, path: string) => Fields,
+    ): void => {
+      for (const [name, one] of Object.entries(entries)) {
+        const path = `${section}.${name}`;
+        visitor({ path, name, noun, id: idOf(rows(), path, name), body: () => body(one, path) });
+      }
+    };
+    each("secrets", seed.secrets, nouns["/account/secrets"], secrets.list, secretBody);
+    each("volumes", seed.volumes, nouns["/network-volumes"], volumes.list, (fields) => fields);
+    each(
+      "templates",
+      seed.templates,
+      nouns["/templates"],
+      () => templates.list(),
+      (fields) => fields,
+    );
+    each("endpoints", seed.endpoints, nouns["/serverless"], endpoints.list, endpointBody);
+  }
+
+  /** Creates the objects that do not exist, and a twin of each of the others, whose records are compared; rolls back. */
+  function compare(): string[] {
+    const differences: string[] = [];
+    rehearse(transaction, () =>
+      visit((entry) => {
+        if (entry.id === undefined) return void create(entry, entry.name);
+        const { value } = entry.body();
+        if (typeof value === "string" && value !== secrets.valueOf(entry.name))
+          differences.push(`${entry.path}.value: differs from the service`);
+        const twin = create(entry, `seed-${randomUUID()}`);
+        differences.push(...differencesOf(entry.path, settingsOf(twin), settingsOf(entry.noun.get(entry.id))));
+      }),
+    );
+    return differences;
+  }
+
+  return withFile(seed.file, () => {
+    // Validates the whole file.
+    compare();
+    const created: string[] = [];
+    transaction(() =>
+      visit((entry) => {
+        if (entry.id !== undefined) return;
+        create(entry, entry.name);
+        created.push(entry.path);
+      }),
+    );
+    const endpointIds = Object.keys(seed.endpoints).map((name) => [name, idOf(endpoints.list(), "endpoints", name)]);
+    return { created, differences: compare(), endpointIds: Object.fromEntries(endpointIds) };
+  });
+}
+
+/** Creates an object; errors name its path. */
+function create({ path, noun, body }: Entry, name: string): unknown {
+  const fields = body();
+  try {
+    return noun.create({ ...fields, name });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const faults = error.faults.length > 0 ? error.faults : [error.message];
+    throw invalid(faults.map((fault) => `${path}${/^[\w.]+: /.test(fault) ? "." : ": "}${fault}`).join("; "));
+  }
+}
+
+/** Runs `work` in a transaction that is rolled back. */
+function rehearse(transaction: Resources["transaction"], work: () => void): void {
+  const done = new Error("rolled back");
+  try {
+    transaction(() => {
+      work();
+      throw done;
+    });
+  } catch (error) {
+    if (error !== done) throw error;
+  }
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A record without the properties that no request sets, and without the name. */
+function settingsOf(record: unknown): unknown {
+  if (!isObject(record)) return record;
+  const { id, name, createdAt, requestUrls, valueLastUpdatedAt, ...settings } = record;
+  return settings;
+}
+
+/** Differences between the record that the file would create and the existing one. */
+function differencesOf(path: string, file: unknown, service: unknown): string[] {
+  if (isObject(file) && isObject(service)) {
+    const keys = new Set([...Object.keys(file), ...Object.keys(service)]);
+    return [...keys].flatMap((key) => differencesOf(`${path}.${key}`, file[key], service[key]));
+  }
+  if (isDeepStrictEqual(file, service)) return [];
+  const shown = (value: unknown): string => (value === undefined ? "nothing" : showValue(value));
+  if (isHidden(path.split("."))) return [`${path}: differs from the service`];
+  return [`${path}: ${shown(file)} in the file, ${shown(service)} in the service`];
+}

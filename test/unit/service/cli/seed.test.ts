@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { at } from "../../../support/raw-http";
+import { command, runLine, startService, useFolder } from "./command";
+
+const folder = await useFolder();
+const emptyFolder = () => mkdtemp(join(folder, "project-"));
+
+test("init in an empty folder, start --seed and run lead to a completed job, with the key of --api-key-file", async () => {
+  const project = await emptyFolder();
+  const { code, out } = await runLine("init", join(project, "handler.mjs"));
+  expect(code).toBe(0);
+  const seed = join(project, "endpoints.yaml");
+  expect(out).toContain(`npx --no serverless-compute-local start --seed ${seed}`);
+
+  const keyFile = join(project, "key");
+  await writeFile(keyFile, "a-fixed-key-of-tests\n");
+  await chmod(keyFile, 0o600);
+  const data = join(project, "data");
+  const service = await startService(data, "--seed", seed, "--api-key-file", keyFile, "--runtime", "none");
+  await rm(keyFile);
+  expect(service.apiKey).toBe("a-fixed-key-of-tests");
+  const line = JSON.parse(await service.firstLine());
+  expect(Object.keys(line.endpointIds)).toEqual(["echo"]);
+  const job = await runLine("run", "echo", '{"text":"hello"}', "--sync", "--data", data);
+  expect(at(JSON.parse(job.out), "output")).toEqual({ said: "hello" });
+  service.child.kill("SIGTERM");
+  const { stderr } = await service.ended;
+  expect(stderr).not.toContain(service.apiKey);
+}, 60_000);
+
+test("the banner of start lists the seed file's endpoints and images", async () => {
+  const project = await emptyFolder();
+  await writeFile(join(project, "handler.py"), "");
+  await runLine("init", join(project, "handler.py"));
+  const { child, firstLine, ended } = command([
+    ...["start", "--port", "0", "--data", join(project, "data"), "--runtime", "none"],
+    ...["--seed", join(project, "endpoints.yaml")],
+  ]);
+  await firstLine();
+  child.kill("SIGINT");
+  const { stdout } = await ended;
+  expect(stdout).toMatch(/ {2}Endpoints echo {3}http:\/\/127\.0\.0\.1:\d+\/v2\/[a-z0-9]{14}\n/);
+  expect(stdout).toContain(`  Images    acme/echo:1   python3 -u ${join(project, "handler.py")}\n`);
+}, 60_000);
+
+test("every commented property of the file that init writes is valid", async () => {
+  const project = await emptyFolder();
+  await runLine("init", join(project, "handler.mjs"));
+  const seed = join(project, "endpoints.yaml");
+  const text = await readFile(seed, "utf8");
+  await writeFile(
+    seed,
+    text.replaceAll(/^#(?! )(.*)$|^#( {2,}.*)$/gm, "$1$2").replace("HF_TOKEN", "TSX_TSCONFIG_PATH"),
+  );
+  expect(readFileSync(seed, "utf8")).not.toMatch(/^# {2,}|^#\w/m);
+  const service = await startService(join(project, "data"), "--seed", seed, "--runtime", "none");
+  service.child.kill("SIGTERM");
+  expect(await service.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Stopping: [^\n]+\n$/) });
+}, 60_000);
+
+test("init overwrites nothing and names the next step", async () => {
+  const project = await emptyFolder();
+  const handler = join(project, "handler.mjs");
+  await writeFile(handler, "export default () => 1;\n");
+  expect((await runLine("init", handler)).out).toMatch(/^Created \S+endpoints\.yaml\. Start the service:/);
+  expect(await readFile(handler, "utf8")).toBe("export default () => 1;\n");
+  const seed = join(project, "endpoints.yaml");
+  await writeFile(seed, "# mine\n");
+  expect(await runLine("init", handler)).toEqual({
+    ...{ code: 1, out: "" },
+    err: `serverless-compute-local: ${seed}: already exists; edit it, or choose a handler in another folder`,
+  });
+  expect(await readFile(seed, "utf8")).toBe("# mine\n");
+  await mkdir(join(project, "other"));
+  expect((await runLine("init", join(project, "other/handler.py"))).err).toMatch(
+    /handler\.py: does not exist; name an existing handler, or a new one that ends in \.mjs$/,
+  );
+});
+
+test("start fails with the next step for an unusable seed file or key file", async () => {
+  const project = await emptyFolder();
+  const start = async (...flags: string[]) => {
+    const { code, err } = await runLine("start", "--port", "0", "--data", join(project, "data"), ...flags);
+    expect(code).toBe(1);
+    return err;
+  };
+  const seed = join(project, "absent.yaml");
+  expect(await start("--seed", seed)).toBe(
+    `serverless-compute-local: ${seed}: cannot be read (ENOENT); name an existing seed file`,
+  );
+  const key = join(project, "short-key");
+  expect(await start("--api-key-file", key)).toMatch(/--api-key-file \S+: cannot be read \(ENOENT\); name an existing/);
+  await writeFile(key, "short");
+  expect(await start("--api-key-file", key)).toMatch(/short-key: does not contain an API key; write 16 or more/);
+});

@@ -1,0 +1,160 @@
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { at, send, stringAt } from "../../../support/raw-http";
+import { discardServiceFolder } from "../../../support/service-artefacts";
+
+const whole = `
+images:
+  acme/echo:1: ./echo.mjs
+secrets:
+  token: { valueFromEnv: SEED_TEST_TOKEN, description: of the tests }
+volumes:
+  models: { size: 10, dataCenter: EU-RO-1 }
+templates:
+  base: { image: "acme/echo:1", serverless: true, env: { MODE: fast } }
+endpoints:
+  echo:
+    template: base
+    type: QUEUE
+    gpu: { pools: [AMPERE_24] }
+    networkVolumes: [models]
+    workers: { min: 0, max: 2 }
+    scaling: { type: QUEUE_DELAY, queueDelay: 4 }
+`;
+
+let folder: string;
+let file: string;
+const started: Service[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "seed-"));
+  file = join(folder, "endpoints.yaml");
+  writeFileSync(join(folder, "echo.mjs"), "export default ({ input }) => ({ ...input, mode: process.env.MODE });");
+  vi.stubEnv("SEED_TEST_TOKEN", "hidden-value");
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((service) => service.stop(0)));
+  vi.unstubAllEnvs();
+  await discardServiceFolder(folder);
+});
+
+async function startWith(text: string, options: ServiceOptions = {}): Promise<{ service: Service; notices: string[] }> {
+  writeFileSync(file, text);
+  const notices: string[] = [];
+  const onNotice = (notice: string) => void notices.push(notice);
+  const dataFolder = join(folder, "data");
+  const service = await createService({ port: 0, dataFolder, runtime: "none", seed: file, onNotice, ...options });
+  started.push(service);
+  return { service, notices };
+}
+const call = (service: Service, method: string, path: string, json?: object) =>
+  send(method, `${service.url}/v2${path}`, { key: service.apiKey, json });
+const listOf = async (service: Service, path: string, key: string): Promise<unknown> =>
+  at((await call(service, "GET", path)).json, key);
+
+describe("a seed file", () => {
+  test("creates its objects, with references by name and handlers beside the file", async () => {
+    const { service, notices } = await startWith(whole);
+    expect(await listOf(service, "/account/secrets", "secrets")).toMatchObject([
+      { name: "token", description: "of the tests" },
+    ]);
+    const [volume] = (await listOf(service, "/network-volumes", "networkVolumes")) as { id: string }[];
+    const endpoint = await call(service, "GET", `/serverless/${service.endpointIds["echo"]}`);
+    expect(endpoint.json).toMatchObject({
+      ...{ name: "echo", image: "acme/echo:1", env: { MODE: "fast" }, networkVolumes: [volume?.id] },
+      workers: { max: 2 },
+    });
+    expect(notices).toEqual([]);
+  });
+
+  test("reports differences of existing objects, without values of variables, and changes none", async () => {
+    const { service: first } = await startWith(whole);
+    const path = `/serverless/${first.endpointIds["echo"]}`;
+    await call(first, "PATCH", path, { workers: { max: 1 } });
+    await first.stop(0);
+    vi.stubEnv("SEED_TEST_TOKEN", "rotated-value");
+    const { service, notices } = await startWith(
+      `${whole.replace("MODE: fast", "MODE: slow").replace("size: 10", "size: 20")}  other:
+    { image: "acme/echo:1", type: QUEUE, gpu: { pools: [AMPERE_24] }, scaling: { type: QUEUE_DELAY, queueDelay: 4 } }
+`,
+    );
+    const differs = (path: string, how: string) => `${file}: ${path}: ${how}; the existing object is not changed`;
+    expect(notices).toEqual([
+      differs("secrets.token.value", "differs from the service"),
+      differs("volumes.models.size", "20 in the file, 10 in the service"),
+      differs("templates.base.env.MODE", "differs from the service"),
+      differs("endpoints.echo.workers.max", "2 in the file, 1 in the service"),
+    ]);
+    expect(notices.join()).not.toMatch(/value"|fast|slow|rotated-/);
+    expect(service.endpointIds["echo"]).toBe(first.endpointIds["echo"]);
+    expect((await call(service, "GET", path)).json).toMatchObject({ workers: { max: 1 }, env: { MODE: "fast" } });
+    expect(Object.keys(service.endpointIds)).toEqual(["echo", "other"]);
+  });
+
+  test.each([
+    ["max: 2", "max: x", 'endpoints.echo.workers.max: "x" is not allowed, must be'],
+    ["size: 10", "size: 5", "volumes.models.size: 5 is not allowed, must be"],
+    ["EU-RO-1", "MOON-1", 'volumes.models.dataCenterId: "MOON-1"'],
+    ["MODE: fast", "MODE: 1", "templates.base.env.MODE: what was sent is not allowed, must be"],
+    ["AMPERE_24", "AMPERE_25", 'endpoints.echo.gpu.pools: "AMPERE_25" does not exist, must be one of'],
+    [
+      "template: base",
+      "template: bare",
+      'endpoints.echo.template: template "bare" does not exist; name one of the file',
+    ],
+    [
+      "[models]",
+      "[model]",
+      'endpoints.echo.networkVolumes: network volume "model" does not exist; name one of the file',
+    ],
+    ["workers:", "worker:", "endpoints.echo.worker: unknown property"],
+    ["type: QUEUE\n", "\n", "endpoints.echo.type: is required, must be"],
+    ["volumes:", "volume:", "volume: unknown property"],
+    [
+      "SEED_TEST_TOKEN",
+      "SEED_TEST_TOKEN, value: abc",
+      "secrets.token.value: unknown property; name an environment variable in",
+    ],
+    [
+      "SEED_TEST_TOKEN",
+      "SEED_TEST_ABSENT",
+      'secrets.token.valueFromEnv: the environment variable "SEED_TEST_ABSENT" is not set; set it',
+    ],
+    ["./echo.mjs", "./absent.mjs", "does not exist; name one that does"],
+    ["templates:", "templates: [", "line "],
+  ])("rejects %s → %s with its path, and creates nothing", async (from, to, message) => {
+    const failed = await startWith(whole.replace(from, to)).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(Error);
+    const text = String(failed);
+    expect(text).toMatch(/^StartError: [^\n]+$/);
+    expect(text).toContain(`${file}: `);
+    expect(text).toContain(message);
+    const { service } = await startWith("{}");
+    const lists = { "/serverless": "endpoints", "/templates": "templates", "/network-volumes": "networkVolumes" };
+    for (const [path, key] of Object.entries({ ...lists, "/account/secrets": "secrets" }))
+      expect(await listOf(service, path, key), path).toEqual([]);
+  });
+
+  test("must exist, and does not create the data folder otherwise", async () => {
+    const dataFolder = join(folder, "unused");
+    const seed = join(folder, "absent.yaml");
+    await expect(createService({ port: 0, dataFolder, seed })).rejects.toThrow(
+      `${seed}: cannot be read (ENOENT); name an existing seed file`,
+    );
+    expect(existsSync(dataFolder)).toBe(false);
+  });
+
+  test("rejects a name that several objects of the service have", async () => {
+    const { service } = await startWith("{}");
+    for (const _ of [1, 2])
+      await call(service, "POST", "/network-volumes", { name: "models", size: 10, dataCenter: "EU-RO-1" });
+    await service.stop(0);
+    await expect(startWith(whole)).rejects.toThrow(
+      `${file}: volumes.models: the service has 2 objects with this name; delete or rename all but one`,
+    );
+    const { service: after } = await startWith("{}");
+    expect(stringAt(await call(after, "GET", "/network-volumes"), "networkVolumes", 0, "name")).toBe("models");
+  });
+});
