@@ -7,6 +7,8 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
+  /** Value of the text, undefined if it is not JSON. */
+  body: unknown;
 }
 
 /** Maximum length of a service's text in an error. */
@@ -18,7 +20,7 @@ export function headerOf(answer: Answer, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** A JSON text's value, undefined when it is none. */
+/** Returns the value of a JSON text, undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -28,19 +30,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The message of a GraphQL response that holds errors, undefined when it holds none. */
-export function graphqlRefusal(text: string): string | undefined {
-  const { data } = graphqlErrors.safeParse(parseJson(text));
+/** Returns the message of a GraphQL response with errors, undefined if there are none. */
+export function graphqlRefusal(body: unknown): string | undefined {
+  const { data } = graphqlErrors.safeParse(body);
   const first = data?.errors?.[0];
   return first && (first.message || "the service gave no reason");
 }
 
 /** Returns the error text of an unsuccessful response, empty if there is none; redact it before shortening it. */
 export function refusalText(answer: Answer): string {
-  const { text } = answer;
-  const body = parseJson(text);
+  const { text, body } = answer;
   if (typeof body === "string") return body;
-  if (body !== undefined) return graphqlRefusal(text) ?? wireError.safeParse(body).data ?? "";
+  if (body !== undefined) return graphqlRefusal(body) ?? wireError.safeParse(body).data ?? "";
   const location = headerOf(answer, "location");
   if (location !== undefined) return `HTTP ${answer.status}: redirects to ${location}`;
   if (/^\s*<(!doctype|html)/i.test(text)) {

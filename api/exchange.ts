@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import type { Answer } from "./answer";
+import { type Answer, parseJson } from "./answer";
 
 /** A request as it goes out. */
 export interface Outgoing {
@@ -57,7 +57,8 @@ export function exchange(
         },
         onResponseEnd() {
           signal.removeEventListener("abort", abort);
-          resolve({ status, headers, text: Buffer.concat(chunks).toString("utf8") });
+          const text = Buffer.concat(chunks).toString("utf8");
+          resolve({ status, headers, text, body: parseJson(text) });
         },
         onResponseError(_controller, error) {
           signal.removeEventListener("abort", abort);

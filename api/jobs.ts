@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { jobApiRoot, pathSegment, requestFacts } from "./address";
-import { parseAnswer, parseJson } from "./answer";
+import { parseAnswer } from "./answer";
 import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
 import type { CallOptions } from "./management";
@@ -71,7 +71,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     };
     const answer = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: answer.status };
-    return parseAnswer(parseJson(answer.text), shape, requestFacts(request), facts);
+    return parseAnswer(answer.body, shape, requestFacts(request), facts);
   }
 
   /** A submission as JSON; one that is over the service's limit is refused here, because the service would hang up on it. */

@@ -48,7 +48,7 @@ export interface TransportRequest extends RetryAllowance {
   /** Reads the object after an ambiguous failure: its record if the change was made, undefined if not. Rejects if inconclusive. */
   confirm?: (options: CallOptions) => Promise<Answer | undefined>;
   /** Reads the error from a successful response, as in GraphQL. */
-  refusal?: (text: string) => string | undefined;
+  refusal?: (body: unknown) => string | undefined;
 }
 
 /** Sends requests and retries them if that is safe. Returns successes only; everything else rejects with an ApiError. */
@@ -103,7 +103,7 @@ export function createTransport(settings: TransportSettings): Transport {
       const date = Date.parse(headerOf(answer, "date") ?? "");
       if (!Number.isNaN(date)) ahead = date - clock.now();
       const succeeded = answer.status >= 200 && answer.status < 300;
-      const text = succeeded ? request.refusal?.(answer.text) : refusalText(answer);
+      const text = succeeded ? request.refusal?.(answer.body) : refusalText(answer);
       // The limit is exhausted: no call is sent before it resets.
       const usedUp = readRateLimit(headerOf(answer, "ratelimit"));
       if (usedUp !== undefined) pauses.pause(scopeOf(request), usedUp);

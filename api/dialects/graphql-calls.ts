@@ -26,12 +26,15 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
   ): Promise<z.output<Shape>> {
     const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
     let status = 200;
+    let body: unknown;
     const client = new GraphQLClient(graphqlUrl, {
       errorPolicy: "all",
+      // The transport has parsed the response.
+      jsonSerializer: { stringify: JSON.stringify, parse: () => body },
       fetch: async (_url, init) => {
         const answer = await transport.send({ ...request, body: init?.body, refusal: graphqlRefusal }, options);
-        status = answer.status;
-        return new Response(answer.text, { status: 200, headers: { "content-type": "application/json" } });
+        ({ status, body } = answer);
+        return new Response(null, { status: 200, headers: { "content-type": "application/json" } });
       },
     });
     const facts = requestFacts(request);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requestFacts } from "../address";
-import { parseAnswer, parseElements, parseJson } from "../answer";
+import { parseAnswer, parseElements } from "../answer";
 import { isApiError, unexpectedAnswer } from "../errors";
 import type { CallOptions } from "../management";
 import { v2Page } from "../shapes";
@@ -21,7 +21,7 @@ export function createRestCalls(transport: Transport) {
   ): Promise<z.output<Shape>> {
     const answer = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: answer.status };
-    return parseAnswer(parseJson(answer.text), shape, requestFacts(request), facts);
+    return parseAnswer(answer.body, shape, requestFacts(request), facts);
   }
 
   return {
@@ -43,8 +43,7 @@ export function createRestCalls(transport: Transport) {
       const found: z.output<Shape>[] = [];
       const cursors = new Set<string>();
       for (let address = url; ; ) {
-        const { text, status } = await transport.send({ ...request, url: address }, options);
-        const answer = parseJson(text);
+        const { body: answer, status } = await transport.send({ ...request, url: address }, options);
         const elements = parseAnswer(answer, elementsUnder(key), facts, { ambiguous: false, status });
         found.push(...parseElements(elements, shape, facts, { at, status, onUnreadable: options?.onUnreadable }));
         if (key === undefined) return found;
@@ -81,7 +80,7 @@ export function createRestCalls(transport: Transport) {
       ...{ method: "PATCH", url, body, idempotent: true, secrets },
       confirm: async (options) => {
         const answer = await transport.send({ method: "GET", url, idempotent: true }, options);
-        const shown = changeShown(body, parseJson(answer.text));
+        const shown = changeShown(body, answer.body);
         if (shown !== "unknown") return shown === "made" ? answer : undefined;
         throw unexpectedAnswer("the response does not show the change", requestFacts({ method: "GET", url }), true);
       },
