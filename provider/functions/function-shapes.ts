@@ -85,3 +85,6 @@ export const functionShapes = {
 
 /** Name of a function. */
 export type FunctionName = keyof typeof functionShapes;
+
+/** Filters of a list of objects and their descriptions; each is optional. */
+export const listInputs = { namePrefix: "Text that the names of the listed objects begin with." };

@@ -6,7 +6,7 @@ import { flag, message, text } from "../protocol/protobuf";
 /** Calls that concern a deployment. The service has more; for those that are missing here the provider has nothing. */
 const deploymentCalls = [
   ...(["CheckConfig", "DiffConfig", "Configure", "Construct", "Invoke", "Cancel"] as const),
-  ...(["Check", "Diff", "Create", "Read", "Update", "Delete"] as const),
+  ...(["Check", "Diff", "Create", "Read", "Update", "Delete", "List"] as const),
 ] as const;
 type DeploymentCall = (typeof deploymentCalls)[number];
 export type DeploymentCalls = Readonly<Record<DeploymentCall, Call>>;

@@ -2,11 +2,12 @@ import type { Lifecycle } from "../lifecycle/contract";
 import { asReason, messageOf, ResourceFailure } from "../lifecycle/failures";
 import type { Host } from "../process/host";
 import { CallFailure, status } from "../protocol/grpc";
-import type { Call } from "../protocol/grpc-server";
+import type { Call, Reply } from "../protocol/grpc-server";
 import * as messages from "../protocol/messages";
 import type { Message } from "../protocol/protobuf";
 import { configCalls } from "./config-calls";
 import { construct } from "./construct";
+import { listCalls } from "./list-calls";
 import { lookUpCalls } from "./look-up-calls";
 import type { DeploymentCalls } from "./main";
 import { resourceCalls } from "./resource-calls";
@@ -31,6 +32,7 @@ export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Li
     Update: call(messages.updateRequest, messages.updateResponse, resource.update),
     Delete: call(messages.deleteRequest, messages.empty, resource.delete),
     Invoke: call(messages.invokeRequest, messages.invokeResponse, lookUpCalls(host).invoke),
+    List: call(messages.listRequest, streamOf(messages.listResponse), listCalls(host).list),
     Cancel: call(messages.empty, messages.empty, cancel),
   };
 }
@@ -38,8 +40,8 @@ export function providerCalls(host: Host, lifecycles: Readonly<Record<string, Li
 /** A function over messages as a call over bytes; whatever it throws becomes a failure with a sentence. */
 function call<Request, Response>(
   request: Message<Request>,
-  response: Message<Response>,
-  handle: (request: Request) => Promise<Partial<Response>> | Partial<Response>,
+  response: { encode(value: Response): Reply },
+  handle: (request: Request) => Promise<Response> | Response,
 ): Call {
   return async (bytes) => {
     try {
@@ -49,6 +51,9 @@ function call<Request, Response>(
     }
   };
 }
+
+/** A stream of messages, which are sent once all are known. */
+const streamOf = <Of>({ encode }: Message<Of>) => ({ encode: (all: readonly Partial<Of>[]) => all.map(encode) });
 
 function failure(thrown: unknown): CallFailure {
   const message = messageOf(thrown);

@@ -3,15 +3,18 @@ import type { Server as Listener } from "node:net";
 import { messageOf } from "../lifecycle/failures";
 import { CallFailure, framed, headerText, isCallFailure, status, unframed } from "./grpc";
 
+/** Bytes of the response; a list for a call that streams its messages. */
+export type Reply = Uint8Array | readonly Uint8Array[];
+
 /** Takes the bytes of a request and returns those of the response. */
-export type Call = (request: Buffer) => Uint8Array | Promise<Uint8Array>;
+export type Call = (request: Buffer) => Reply | Promise<Reply>;
 
 /** Bytes of one message: the engine sends whole states at once. */
 const longestMessage = 400 * 1024 * 1024;
 /** Bytes that a peer may send before we have read them. */
 const window = 16 * 1024 * 1024;
 
-/** Serves unary gRPC calls, by their path, on the connections of a server that listens already. */
+/** Serves gRPC calls with one request message, by their path, on the connections of a server that listens already. */
 export function serveCalls(
   listener: Listener,
   callAt: (path: string) => Call | undefined,
@@ -41,7 +44,7 @@ export function serveCalls(
 }
 
 /** Reads a request to its end and responds with what `answer` returns or throws. */
-function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => Buffer) => Promise<Uint8Array>): void {
+function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => Buffer) => Promise<Reply>): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const body = (): Buffer => {
@@ -60,7 +63,7 @@ function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => 
   stream.on("end", () => {
     if (size > limit) return;
     answer(body).then(
-      (message) => respond(stream, message),
+      (reply) => respond(stream, reply),
       (thrown: unknown) => refuse(stream, thrown),
     );
   });
@@ -68,11 +71,12 @@ function receive(stream: ServerHttp2Stream, limit: number, answer: (body: () => 
 
 const responseHeaders = { ":status": 200, "content-type": "application/grpc" };
 
-function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
+function respond(stream: ServerHttp2Stream, reply: Reply): void {
   if (stream.destroyed || stream.headersSent) return;
   stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": String(status.ok) }));
   stream.respond(responseHeaders, { waitForTrailers: true });
-  stream.end(framed(message));
+  if (reply instanceof Uint8Array) stream.end(framed(reply));
+  else stream.end(Buffer.concat(reply.map(framed)));
 }
 
 function refuse(stream: ServerHttp2Stream, thrown: unknown): void {

@@ -70,6 +70,20 @@ export const deleteRequest = message({ id: text(1), urn: text(2), properties: pr
 export const invokeRequest = message({ token: text(1), args: properties(2) });
 export const invokeResponse = message({ return: properties(1) });
 
+export const listRequest = message({
+  token: text(1),
+  query: properties(2),
+  limit: count(3),
+  pageSize: count(4),
+  continuationToken: text(5),
+});
+/** One message of the stream: that the list is unknown, an object, or the token of the next page. */
+export const listResponse = message({
+  computed: nested(1, message({})),
+  result: nested(2, message({ id: text(1), name: text(2) })),
+  continuation: nested(3, message({ continuationToken: text(1) })),
+});
+
 /** URNs of the resources that a property depends on. */
 const dependencies = message({ urns: repeated(text(1)) });
 

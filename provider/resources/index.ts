@@ -18,3 +18,13 @@ export const kinds = {
 
 /** Name of a resource type. */
 export type Kind = keyof typeof kinds;
+
+const { JobInvoke: _run, ...objects } = kinds;
+/** The kinds whose resources are objects of the account; a JobInvoke is a run. */
+export const objectKinds = objects;
+
+/** Name of such a kind. */
+export type ObjectKind = keyof typeof objectKinds;
+
+/** Returns true if a name is that of a kind of object. */
+export const isObjectKind = (kind: string): kind is ObjectKind => Object.hasOwn(objectKinds, kind);

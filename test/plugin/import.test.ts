@@ -5,7 +5,7 @@ import { z } from "zod";
 import { dialect } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
-import { pluginWay } from "./support/way";
+import { pluginFolder, pluginWay } from "./support/way";
 
 /** Secret values of the imported objects, which must never be shown. */
 const secrets = { value: "sesame-1f0a", password: "whisper-22cb" };
@@ -74,6 +74,14 @@ it("imports each kind by its id with all properties that the service returns, an
       imported.find(({ type }) => type.endsWith(`:${kind}`)),
       kind,
     ).toMatchObject({ id: ids[kind], inputs: expected, outputs: expected });
+});
+
+it("lists the objects of a kind for `pulumi do`", async () => {
+  const plugin = join(pluginFolder(), "pulumi-resource-serverless-compute");
+  const type = "serverless-compute:index:NetworkVolume";
+  const { code, output } = await stack.command(["do", "--package", plugin, type, "list", "--name-prefix", "mod"]);
+  expect(code, output).toBe(0);
+  expect(JSON.parse(output)).toEqual([{ id: ids["NetworkVolume"], name: "models" }]);
 });
 
 if (process.env["FULL"]) {

@@ -3,14 +3,9 @@ import { z } from "zod";
 import type { Findable } from "../../lifecycle/create/creation";
 import type { Listing } from "../../lifecycle/listing";
 import { isSecret } from "../../protocol/values";
-import { type Kind, kinds } from "../../resources";
+import { type ObjectKind, objectKinds } from "../../resources";
 import { type ConfigLookup, keyExposures, resolveSettings } from "../../settings/settings";
 import { type ExportedState, referenceTo } from "../state";
-
-const { JobInvoke: _run, ...objects } = kinds;
-/** Kinds of resources that are objects of the account. */
-export type ObjectKind = keyof typeof objects;
-export const isObjectKind = (kind: Kind): kind is ObjectKind => kind in objects;
 
 /** The objects of one account, listed once per kind. */
 export interface Account {
@@ -61,7 +56,7 @@ export function openAccount(
   return {
     baseUrl: clients.baseUrl,
     list: (kind) => {
-      const listing = listings.get(kind) ?? objects[kind].reads(context).all(context);
+      const listing = listings.get(kind) ?? objectKinds[kind].reads(context).all(context);
       listings.set(kind, listing);
       return listing;
     },

@@ -1,6 +1,7 @@
+import type { ObjectKind } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/lifecycle";
 import { isGeneratedName } from "../../verbs/urn";
-import type { Account, ObjectKind } from "./account";
+import type { Account } from "./account";
 import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
 
 /** An object of the account that nothing in the state refers to. */

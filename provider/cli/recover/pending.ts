@@ -1,10 +1,10 @@
 import { doubtOf } from "../../lifecycle/create/create-once";
 import type { Findable } from "../../lifecycle/create/creation";
-import type { Kind } from "../../resources";
+import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
 import { isGeneratedName, readUrn } from "../../verbs/urn";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
-import { type Account, isObjectKind, type ObjectKind } from "./account";
+import type { Account } from "./account";
 
 /** An object of the account, as reports name it. */
 export interface ObjectSummary {

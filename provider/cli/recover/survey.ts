@@ -1,7 +1,7 @@
-import type { Kind } from "../../resources";
+import { isObjectKind, type Kind } from "../../resources";
 import { kindOf } from "../resource-types";
 import type { ExportedState, PendingOperation } from "../state";
-import { type Account, isObjectKind, openAccount } from "./account";
+import { type Account, openAccount } from "./account";
 import { findLeftovers, type Leftover, type Suspect } from "./leftovers";
 import { type Choices, idsIn, judge, type Outcome, type PendingCreate, pendingCreate } from "./pending";
 

@@ -1,8 +1,8 @@
 import { traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { type FunctionShape, functionShapes } from "../../../provider/functions/function-shapes";
+import { type FunctionShape, functionShapes, listInputs } from "../../../provider/functions/function-shapes";
 import type { ResourceShapes } from "../../../provider/lifecycle/define";
-import { kinds } from "../../../provider/resources";
+import { isObjectKind, kinds } from "../../../provider/resources";
 import {
   verifiedEndpointDescription,
   verifiedEndpointInputs,
@@ -28,6 +28,8 @@ interface ResourceSpec extends ObjectSpec {
   inputProperties: Record<string, PropertySpec>;
   requiredInputs: string[];
   isComponent?: true;
+  /** Filters of a list of its objects; absent if it cannot be listed. */
+  listInputs?: { type: "object"; properties: Record<string, PropertySpec> };
 }
 
 interface FunctionSpec {
@@ -104,8 +106,13 @@ function resourceSpec(kind: string, { description, inputs, outputs }: ResourceSh
     required: [...new Set([...named, ...kept.required, ...computed.required])],
     inputProperties: taken.specs,
     requiredInputs: taken.required,
+    ...(isObjectKind(kind) ? { listInputs: { type: "object", properties: textSpecs(listInputs) } } : {}),
   };
 }
+
+/** Optional texts and their descriptions as properties. */
+const textSpecs = (texts: Record<string, string>): Record<string, PropertySpec> =>
+  Object.fromEntries(Object.entries(texts).map(([name, description]) => [name, { type: "string", description }]));
 
 /** The component. Its inputs hold inputs of its resources, which become nested types. */
 function verifiedEndpointSpec(resources: Record<string, ResourceSpec>, types: TypeSpecs): ResourceSpec {
@@ -142,10 +149,9 @@ function functionSpec(
   types: TypeSpecs,
 ): FunctionSpec {
   const results = properties(outputs(), "output", name.replace(/^get/, ""), types);
-  const texts = Object.entries(args).map(([arg, text]) => [arg, { type: "string", description: text }]);
   return {
     description,
-    inputs: { properties: Object.fromEntries(texts), ...(required.length > 0 ? { required } : {}) },
+    inputs: { properties: textSpecs(args), ...(required.length > 0 ? { required } : {}) },
     outputs: { properties: results.specs, required: results.required },
   };
 }

@@ -20,6 +20,8 @@ const calls: Record<string, Call> = {
     await new Promise((done) => setImmediate(done));
     return request;
   },
+  "/s/Twice": (request) => [request, Buffer.alloc(0), request],
+  "/s/Empty": () => [],
   "/s/Throw": () => {
     throw new Error("50 % of it:\nüber „Straße“ \ud800");
   },
@@ -72,6 +74,16 @@ test("serves calls of grpc-js, concurrent and sequential, of all sizes", async (
   const responses = await Promise.all(requests.map((one, index) => call(index % 2 ? "/s/Echo" : "/s/Later", one)));
   for (const [index, response] of responses.entries())
     expect(response.equals(requests[index] ?? Buffer.alloc(0))).toBe(true);
+});
+
+test("streams a list of messages, also an empty list", async () => {
+  const received = async (path: string): Promise<string[]> => {
+    const texts: string[] = [];
+    for await (const one of client.makeServerStreamRequest(path, asIs, asIs, Buffer.from("on"))) texts.push(`${one}`);
+    return texts;
+  };
+  expect(await received("/s/Twice")).toEqual(["on", "", "on"]);
+  expect(await received("/s/Empty")).toEqual([]);
 });
 
 test("a failure keeps its text, whatever it contains", async () => {

@@ -123,6 +123,26 @@ describe("Pulumi's codec and ours read each other's messages", () => {
   });
 });
 
+test("a list's request, and each message of its stream", () => {
+  const asked = new pb.ListRequest();
+  asked.setToken("serverless-compute:index:Secret");
+  asked.setQuery(theirs({ namePrefix: "a" }));
+  asked.setLimit(7);
+  asked.setPageSize(3);
+  asked.setContinuationToken("3:x");
+  expect(messages.listRequest.decode(Buffer.from(asked.serializeBinary()))).toEqual({
+    ...{ token: "serverless-compute:index:Secret", query: sent({ namePrefix: "a" }) },
+    ...{ limit: 7, pageSize: 3, continuationToken: "3:x" },
+  });
+  const read = (value: Parameters<typeof messages.listResponse.encode>[0]): pb.ListResponse.AsObject =>
+    pb.ListResponse.deserializeBinary(messages.listResponse.encode(value)).toObject();
+  expect(read({ result: { id: "s1", name: "token" } })).toEqual({ result: { id: "s1", name: "token" } });
+  expect(read({ continuation: { continuationToken: "1:s1" } })).toEqual({
+    continuation: { continuationToken: "1:s1" },
+  });
+  expect(read({ computed: {} })).toEqual({ computed: {} });
+});
+
 describe("the options of a component", () => {
   const custom = new pb.ConstructRequest.CustomTimeouts();
   custom.setCreate("90s");

@@ -1,0 +1,80 @@
+import { listInputs } from "../functions/function-shapes";
+import type { Properties } from "../lifecycle/contract";
+import { explained } from "../lifecycle/messages";
+import { hasUnknown } from "../lifecycle/properties/values";
+import type { Host } from "../process/host";
+import type { listRequest, listResponse, Request, Response } from "../protocol/messages";
+import { isObjectKind, type ObjectKind, objectKinds } from "../resources";
+
+type ListRequest = Request<typeof listRequest>;
+type ListResponse = Response<typeof listResponse>;
+
+/** The call that lists the objects of a kind, by id, with ids that Read accepts. */
+export function listCalls(host: Host) {
+  return {
+    list: async (request: ListRequest): Promise<ListResponse[]> => {
+      const kind = kindOf(request.token);
+      const namePrefix = prefixIn(request.query.properties);
+      if (namePrefix === undefined) return [{ computed: {} }];
+      const start = readToken(request.continuationToken);
+      const found = await objectsOf(kind, host);
+      const after = found
+        .filter(({ id, name }) => name.startsWith(namePrefix) && id > start.lastId)
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
+      return pageOf(after, request, start.count);
+    },
+  };
+}
+
+/** One page: its objects, and the token of the next page if there is one. */
+function pageOf(
+  objects: readonly { id: string; name: string }[],
+  { limit, pageSize }: ListRequest,
+  count: number,
+): ListResponse[] {
+  const wanted = limit > 0 ? objects.slice(0, Math.max(0, limit - count)) : objects;
+  const page = pageSize > 0 ? wanted.slice(0, pageSize) : wanted;
+  const results = page.map(({ id, name }) => ({ result: { id, name } }));
+  const last = page.at(-1);
+  if (!last || page.length === wanted.length) return results;
+  return [...results, { continuation: { continuationToken: `${count + page.length}:${last.id}` } }];
+}
+
+/** Number of objects on the pages before, and the last of their ids. */
+function readToken(token: string): { count: number; lastId: string } {
+  if (token === "") return { count: 0, lastId: "" };
+  const [, count, lastId] = /^(\d+):(.+)$/s.exec(token) ?? [];
+  if (count === undefined || lastId === undefined)
+    throw new Error(`continuationToken: ${JSON.stringify(token)} is not a token of a list; start without a token`);
+  return { count: Number(count), lastId };
+}
+
+async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }: Host) {
+  const { clients } = connect();
+  const progress = (text: string): void => void log.warning("", text);
+  try {
+    return await cancellation.run(async (signal) => {
+      const { found } = await objectKinds[kind].reads({ clients }).all({ clients, clock, signal, progress });
+      return found;
+    });
+  } catch (error) {
+    throw explained(error, { label: kind, verb: "look up" });
+  }
+}
+
+function kindOf(token: string): ObjectKind {
+  const name = token.slice(token.lastIndexOf(":") + 1);
+  if (isObjectKind(name)) return name;
+  throw new Error(`${token} cannot be listed; this provider lists ${Object.keys(objectKinds).join(", ")}`);
+}
+
+/** The prefix of a query; undefined if it is unknown until deployment. */
+function prefixIn(query: Properties): string | undefined {
+  const allowed = Object.keys(listInputs);
+  const unknown = Object.keys(query).find((key) => !allowed.includes(key));
+  if (unknown !== undefined) throw new Error(`${unknown}: unknown list input; expected one of ${allowed.join(", ")}`);
+  const { namePrefix = "" } = query;
+  if (hasUnknown(namePrefix)) return undefined;
+  if (typeof namePrefix === "string") return namePrefix;
+  throw new Error(`namePrefix: is ${JSON.stringify(namePrefix)}; must be a string`);
+}
