@@ -14,6 +14,7 @@ import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { environmentValue, resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
+import { createTemporaryFolder } from "./store/data-folder";
 import { type Database, openDatabase, type StoreFaults } from "./store/database";
 import { diskFault, unreadable } from "./store/faults";
 import { commandOf, sourceFileOf } from "./workers/handler-files";
@@ -22,6 +23,7 @@ import { watchSources } from "./workers/source-watch";
 
 export { StartError } from "./errors";
 export type { ServiceOptions } from "./settings";
+export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./store/snapshots";
 
 /** A running local service. */
 export interface Service {
@@ -54,6 +56,19 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   const seed =
     options.seed === undefined ? undefined : (await import("./seed/seed-file.js")).readSeedFile(options.seed);
   const settings = resolveSettings({ ...options, images: { ...seed?.images, ...options.images } });
+  const temporary = options.ephemeral ? createTemporaryFolder() : undefined;
+  if (temporary) settings.dataFolder = temporary.path;
+  try {
+    const service = await openService(settings, seed);
+    const stop = (deadline?: number): Promise<void> => service.stop(deadline).finally(temporary?.remove);
+    return { ...service, stop };
+  } catch (error) {
+    temporary?.remove();
+    throw error;
+  }
+}
+
+async function openService(settings: ServiceSettings, seed: Seed | undefined): Promise<Service> {
   // Its members are replaced once there is a log, which is opened after the store.
   const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
   const database = openStore(settings.dataFolder, faults);

@@ -28,7 +28,9 @@ export interface ServiceOptions {
    */
   seed?: string | undefined;
   /** Folder of the database, the key file and the logs. Default `.serverless-compute/service`. */
-  dataFolder?: string;
+  dataFolder?: string | undefined;
+  /** True if the data folder is a temporary one, which is removed when the service stops. Default false. */
+  ephemeral?: boolean;
   /** Image name → command line, or path of a handler file (.mjs, .js or .ts), that runs the image. */
   images?: Record<string, string>;
   /**
@@ -67,7 +69,10 @@ export interface ServiceOptions {
   logLevel?: "silent" | "error" | "warn" | "info" | "debug";
 }
 
-export type ServiceSettings = Required<Omit<ServiceOptions, "timings" | "apiKey" | "seed" | keyof Listening>> & {
+export type ServiceSettings = Required<
+  Omit<ServiceOptions, "timings" | "apiKey" | "dataFolder" | "ephemeral" | "seed" | keyof Listening>
+> & {
+  dataFolder: string;
   listening: Listening;
   apiKey: string | undefined;
   timings: JobTimings;
@@ -106,6 +111,8 @@ function checkOptions(options: ServiceOptions): void {
   const isOld = Array.isArray(retire) && retire.every((api) => oldApis.includes(api));
   check("retire", retire, isOld, `a list of ${oldApis.join(", ")}`);
   oneOf("logLevel", logLevel, levels);
+  const { ephemeral, dataFolder } = options;
+  check("ephemeral", ephemeral, !ephemeral || dataFolder === undefined, "false if dataFolder is set");
   if (options.apiKey !== undefined && !isApiKey(options.apiKey))
     throw new StartError(`${apiKeyVariable}: must be 16 or more printable characters without spaces`);
 }

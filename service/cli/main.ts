@@ -1,32 +1,13 @@
 import { Command, CommanderError, Option } from "commander";
-import type { JobStatus } from "serverless-compute-api/shapes";
 import { defaultHost } from "../listening";
-import { defaultDataFolder, defaultPort, findLocalEngine } from "../settings";
-import type { JobsFlags, RunFlags } from "./jobs";
-import type { LogsFlags } from "./logs";
-import { addImage, oneOf, readInput, readLines, readOldApis, readPort, readSeconds } from "./option-values";
+import { defaultPort } from "../settings";
+import { addFolderCommands } from "./folder-commands";
+import { addJobCommands } from "./job-commands";
+import { addImage, dataFlag, oneOf, readOldApis, readPort, readSeconds } from "./option-values";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
 import { versionText } from "./version";
-
-/** Lines that `logs` prints by default. */
-const defaultLines = 100;
-
-const jobStates = [
-  "IN_QUEUE",
-  "IN_PROGRESS",
-  "COMPLETED",
-  "FAILED",
-  "CANCELLED",
-  "TIMED_OUT",
-] as const satisfies JobStatus[];
-
-/** Jobs that `jobs` prints by default. */
-const defaultJobs = 20;
-
-/** Seconds that `key --wait` waits by default. */
-const defaultWait = 30;
 
 const terminal: Output = { out: (text) => console.log(text), err: (text) => console.error(text) };
 
@@ -57,12 +38,6 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       outputError: (text) => complain(output, text.replace(/^error: /, "").trimEnd()),
     })
     .exitOverride();
-  const dataFlag = [
-    "--data <dir>",
-    "data folder, which contains all state and the key file",
-    defaultDataFolder(),
-  ] as const;
-
   program
     .command("start")
     .description("start the service; Ctrl-C stops it")
@@ -74,7 +49,12 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       (host: string, hosts: string[]) => [...hosts, host],
       [],
     )
-    .option(...dataFlag)
+    .option(...dataFlag())
+    .addOption(
+      new Option("--ephemeral", "use a temporary data folder, which is removed at the end")
+        .default(false)
+        .conflicts("data"),
+    )
     .option("--seed <file>", "YAML file with objects to create if they do not exist, and with images")
     .option("--api-key-file <file>", "file with the API key, which replaces the data folder's key")
     .option("--image <name=command>", "command line or handler file that runs an image; repeatable", addImage, {})
@@ -126,92 +106,18 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .action(async (handler: string) => (await import("./init.js")).init(handler, output));
 
   program
-    .command("key")
-    .description("print the API key")
-    .option(...dataFlag)
-    .option("--wait [seconds]", `wait for the service, at most this long (default: ${defaultWait})`, readSeconds)
-    .action(async ({ data, wait }: { data: string; wait?: number | true }) => {
-      const { printKey, waitForService } = await import("./data-folder.js");
-      if (wait !== undefined) await waitForService(data, wait === true ? defaultWait * 1000 : wait);
-      printKey(data, output);
-    });
-
-  program
     .command("open")
     .description("print a new single-use link to the running service's console, valid for an hour")
-    .option(...dataFlag)
+    .option(...dataFlag())
     .action(async ({ data }: { data: string }) => (await import("./open.js")).printConsoleLink(data, output));
 
-  program
-    .command("logs")
-    .description("print the output of an endpoint's workers; works without a running service")
-    .argument("<endpoint>", "id or name")
-    .option(...dataFlag)
-    .option("--lines <n>", "number of past lines to print", readLines, defaultLines)
-    .option("--follow", "keep printing new lines until Ctrl-C", false)
-    .action(async (endpoint: string, flags: LogsFlags) =>
-      (await import("./logs.js")).printLogs(endpoint, flags, output, unread),
-    );
-
-  program
-    .command("run")
-    .description("submit a job to an endpoint of the running service and print the response as JSON")
-    .argument("<endpoint>", "id or name")
-    .argument("[input]", "input of the job, a JSON object", readInput, "{}")
-    .option(...dataFlag)
-    .option("--sync", "wait for the result; exit code 1 unless the job completes", false)
-    .addOption(
-      new Option("--stream", "print each chunk of the output as a line of JSON").default(false).conflicts("sync"),
-    )
-    .action(async (endpoint: string, input: string, flags: RunFlags) =>
-      (await import("./jobs.js")).runJob(endpoint, input, flags, output),
-    );
-
-  program
-    .command("jobs")
-    .description("print the jobs of an endpoint, newest first")
-    .argument("<endpoint>", "id or name")
-    .option(...dataFlag)
-    .option("--state <state>", "only jobs in this state, such as FAILED", oneOf(...jobStates))
-    .option("--limit <n>", "number of jobs to print", readLines, defaultJobs)
-    .action(async (endpoint: string, flags: JobsFlags) =>
-      (await import("./jobs.js")).listJobs(endpoint, flags, output),
-    );
-
-  const ofJob = [
-    ["job", "status", "print the record of a job as JSON"],
-    ["cancel", "cancel", "cancel a job"],
-    ["retry", "retry", "queue a failed job again"],
-  ] as const;
-  for (const [name, operation, description] of ofJob)
-    program
-      .command(name)
-      .description(description)
-      .argument("<id>", "id of the job")
-      .option(...dataFlag)
-      .action(async (id: string, { data }: { data: string }) =>
-        (await import("./jobs.js")).callJob(operation, id, data, output),
-      );
-
-  program
-    .command("token")
-    .description("print the token for workers of an endpoint that run on other machines")
-    .argument("<endpoint>", "id or name")
-    .option(...dataFlag)
-    .action(async (endpoint: string, { data }: { data: string }) =>
-      (await import("./data-folder.js")).printToken(endpoint, data, output),
-    );
-
-  program
-    .command("prune")
-    .description("remove containers, network and pulled images that a killed service left in the Docker Engine")
-    .option(...dataFlag)
-    .action(async ({ data }: { data: string }) => (await import("./prune.js")).prune(data, findLocalEngine, output));
+  addJobCommands(program, output);
+  addFolderCommands(program, output, unread);
 
   program
     .command("status")
     .description("print endpoints, workers and queues of the running service")
-    .option(...dataFlag)
+    .option(...dataFlag())
     .option("--port <n>", "port of the service on 127.0.0.1", readPort, defaultPort)
     .action(async (flags: StatusFlags) => (await import("./status.js")).printStatus(flags, output));
 

@@ -1,5 +1,9 @@
 import { InvalidArgumentError } from "commander";
-import { type OldApi, oldApis } from "../settings";
+import { defaultDataFolder, type OldApi, oldApis } from "../settings";
+
+/** Flags, description and default of the option \`--data\`. */
+export const dataFlag = () =>
+  ["--data <dir>", "data folder, which contains all state and the key file", defaultDataFolder()] as const;
 
 /** Reads a port; 0 selects a free one. */
 export function readPort(text: string): number {

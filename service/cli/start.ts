@@ -12,6 +12,7 @@ export interface StartFlags
   extends Pick<
     ServiceOptions,
     | "console"
+    | "ephemeral"
     | "gpus"
     | "host"
     | "port"
@@ -45,7 +46,7 @@ export async function start(
       throw new StartError(`--image ${name}: the handler file ${file} does not exist; name one that does`);
   }
   const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readGivenKey(apiKeyFile);
-  const given = { dataFolder: data, images: image, allowHosts: allowHost, apiKey };
+  const given = { dataFolder: flags.ephemeral ? undefined : data, images: image, allowHosts: allowHost, apiKey };
   const onNotice = (text: string): void => complain(output, text);
   const service = await createService({ ...flags, ...given, logLevel: "info", onNotice });
   // Before anything is printed, because the reader of the first line may stop the service immediately.

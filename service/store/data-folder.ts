@@ -1,4 +1,15 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StartError } from "../errors";
 
@@ -25,6 +36,17 @@ export function prepareDataFolder(dataFolder: string): void {
   }
   // SQLite gives its other files the same mode.
   closeSync(openSync(storeFile(dataFolder), "a", 0o600));
+}
+
+/** Creates a data folder that exists until `remove` is called or the process exits. A killed process leaves it. */
+export function createTemporaryFolder(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "serverless-compute-local-"));
+  const remove = (): void => {
+    process.off("exit", remove);
+    rmSync(path, { recursive: true, force: true });
+  };
+  process.on("exit", remove);
+  return { path, remove };
 }
 
 function checkNames(dataFolder: string): void {

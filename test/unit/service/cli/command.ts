@@ -59,10 +59,11 @@ export async function runLine(...args: string[]): Promise<Line> {
 }
 
 /** Runs the command line from its sources. */
-export const command = (args: string[]): Running => program("service/cli/main.ts", args);
+export const command = (args: string[], variables: Record<string, string> = {}): Running =>
+  program("service/cli/main.ts", args, variables);
 
 /** Runs a TypeScript file of the repository from its sources. */
-export function program(file: string, args: string[]): Running {
+export function program(file: string, args: string[], variables: Record<string, string> = {}): Running {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
   const child = spawn(process.execPath, ["--import", loader, join(root, file), ...args], {
     cwd: tmpdir(),
@@ -70,6 +71,7 @@ export function program(file: string, args: string[]): Running {
       PATH: process.env["PATH"],
       // Packages resolve to their sources, without a build.
       TSX_TSCONFIG_PATH: fileURLToPath(new URL("./source-paths.json", import.meta.url)),
+      ...variables,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -7,7 +7,20 @@ import { runLine } from "./command";
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const manual = readFileSync(`${root}docs/service.md`, "utf8");
 const ofJobs = ["run", "jobs", "job", "cancel", "retry"];
-const commands = ["start", "init", "key", "open", "prune", "status", ...ofJobs, "logs", "token"];
+const commands = [
+  "start",
+  "init",
+  "key",
+  "open",
+  "prune",
+  "status",
+  ...ofJobs,
+  "logs",
+  "token",
+  "reset",
+  "snapshot",
+  "restore",
+];
 const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, found]) => String(found))),
 ];

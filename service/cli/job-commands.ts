@@ -1,0 +1,60 @@
+import { type Command, Option } from "commander";
+import type { JobStatus } from "serverless-compute-api/shapes";
+import type { JobsFlags, RunFlags } from "./jobs";
+import { dataFlag, oneOf, readInput, readLines } from "./option-values";
+import type { Output } from "./output";
+
+const jobStates = [
+  "IN_QUEUE",
+  "IN_PROGRESS",
+  "COMPLETED",
+  "FAILED",
+  "CANCELLED",
+  "TIMED_OUT",
+] as const satisfies JobStatus[];
+
+/** Jobs that `jobs` prints by default. */
+const defaultJobs = 20;
+
+/** Adds the commands that submit and print jobs of a running service. */
+export function addJobCommands(program: Command, output: Output): void {
+  program
+    .command("run")
+    .description("submit a job to an endpoint of the running service and print the response as JSON")
+    .argument("<endpoint>", "id or name")
+    .argument("[input]", "input of the job, a JSON object", readInput, "{}")
+    .option(...dataFlag())
+    .option("--sync", "wait for the result; exit code 1 unless the job completes", false)
+    .addOption(
+      new Option("--stream", "print each chunk of the output as a line of JSON").default(false).conflicts("sync"),
+    )
+    .action(async (endpoint: string, input: string, flags: RunFlags) =>
+      (await import("./jobs.js")).runJob(endpoint, input, flags, output),
+    );
+
+  program
+    .command("jobs")
+    .description("print the jobs of an endpoint, newest first")
+    .argument("<endpoint>", "id or name")
+    .option(...dataFlag())
+    .option("--state <state>", "only jobs in this state, such as FAILED", oneOf(...jobStates))
+    .option("--limit <n>", "number of jobs to print", readLines, defaultJobs)
+    .action(async (endpoint: string, flags: JobsFlags) =>
+      (await import("./jobs.js")).listJobs(endpoint, flags, output),
+    );
+
+  const ofJob = [
+    ["job", "status", "print the record of a job as JSON"],
+    ["cancel", "cancel", "cancel a job"],
+    ["retry", "retry", "queue a failed job again"],
+  ] as const;
+  for (const [name, operation, description] of ofJob)
+    program
+      .command(name)
+      .description(description)
+      .argument("<id>", "id of the job")
+      .option(...dataFlag())
+      .action(async (id: string, { data }: { data: string }) =>
+        (await import("./jobs.js")).callJob(operation, id, data, output),
+      );
+}

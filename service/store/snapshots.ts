@@ -1,0 +1,80 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { StartError } from "../errors";
+import { prepareDataFolder, storeFile } from "./data-folder";
+import { openDatabase } from "./database";
+import { lockFolder } from "./folder-lock";
+
+/** The content of a snapshot. The write-ahead log exists after a crash only. */
+const content = ["service.db", "service.db-wal", "volumes", "workers", "logs"];
+
+/** Names that a reset deletes in addition. It keeps the key, and the records of containers and pulled images for `prune`. */
+const remains = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
+
+/** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
+export function resetDataFolder(dataFolder: string): void {
+  whileLocked(checkUsed(dataFolder), empty);
+}
+
+/** Copies a data folder, without its key, into a new or empty folder. Throws a StartError while a service runs on it. */
+export function snapshotDataFolder(dataFolder: string, target: string): void {
+  whileLocked(checkUsed(dataFolder), (folder) => {
+    if (existsSync(target) && readdirSync(target).length > 0)
+      throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
+    mkdirSync(target, { recursive: true, mode: 0o700 });
+    copy(folder, target);
+  });
+}
+
+/**
+ * Replaces the content of a data folder, which may be new, by that of a snapshot; keeps its key. Throws a StartError while a
+ * service runs on it, or if the snapshot cannot be used; the folder is then unchanged.
+ */
+export function restoreDataFolder(dataFolder: string, source: string): void {
+  if (!existsSync(storeFile(source)))
+    throw new StartError(`${source}: is not a snapshot; name a folder that snapshot wrote`);
+  const folder = resolve(dataFolder);
+  prepareDataFolder(folder);
+  whileLocked(folder, () => {
+    const staging = join(folder, "restoring");
+    rmSync(staging, { recursive: true, force: true });
+    try {
+      mkdirSync(staging, { mode: 0o700 });
+      copy(source, staging);
+      // Throws for a damaged store, and for one of another version.
+      openDatabase(staging).close();
+      empty(folder);
+      for (const name of content.filter((one) => existsSync(join(staging, one))))
+        renameSync(join(staging, name), join(folder, name));
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      throw new StartError(error.message.replaceAll(staging, resolve(source)));
+    } finally {
+      rmSync(staging, { recursive: true, force: true });
+    }
+  });
+}
+
+function checkUsed(dataFolder: string): string {
+  const folder = resolve(dataFolder);
+  if (existsSync(storeFile(folder))) return folder;
+  throw new StartError(`the data folder ${folder}: no service has used it; pass the service's folder`);
+}
+
+function whileLocked(folder: string, work: (folder: string) => void): void {
+  const unlock = lockFolder(folder);
+  try {
+    work(folder);
+  } finally {
+    unlock();
+  }
+}
+
+function empty(folder: string): void {
+  for (const name of [...content, ...remains]) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+function copy(from: string, to: string): void {
+  for (const name of content.filter((one) => existsSync(join(from, one))))
+    cpSync(join(from, name), join(to, name), { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+}
