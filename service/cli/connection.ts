@@ -1,4 +1,5 @@
-import { readApiKey } from "../api-key";
+import { z } from "zod";
+import { apiKeyFileOf, readApiKey } from "../api-key";
 import { StartError } from "../errors";
 import { readServiceAddress } from "../service-address";
 
@@ -15,8 +16,8 @@ export interface ServiceResponse {
 export type Send = (method: "GET" | "POST", path: string, body?: string) => Promise<ServiceResponse>;
 
 /**
- * Connects to the service that runs on a data folder. Fails with what to do if none runs, or if it does not respond within `limit`
- * ms.
+ * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `limit` ms,
+ * or if it rejects the folder's key.
  */
 export function connect(data: string, limit: number): { serviceUrl: string; send: Send } {
   const address = readServiceAddress(data);
@@ -37,10 +38,27 @@ export function connect(data: string, limit: number): { serviceUrl: string; send
     }).catch(() => {
       throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);
     });
+    if (response.status === 401)
+      throw new StartError(
+        `the service on ${serviceUrl} rejects the key in ${apiKeyFileOf(data)}; pass that service's folder with --data`,
+      );
     const text = await response.text();
     return { status: response.status, text, json: parsed(text) };
   };
   return { serviceUrl, send };
+}
+
+const failure = z.looseObject({
+  error: z.looseObject({ message: z.string() }).or(z.string()).optional(),
+  message: z.string().optional(),
+});
+
+/** Returns a successful response; throws a StartError with the message of any other. */
+export function expectSuccess(response: ServiceResponse): ServiceResponse {
+  if (response.status === 200) return response;
+  const { error, message } = failure.safeParse(response.json).data ?? {};
+  const text = typeof error === "object" ? error.message : (error ?? message ?? response.text);
+  throw new StartError(text);
 }
 
 function parsed(text: string): unknown {

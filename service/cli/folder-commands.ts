@@ -30,6 +30,7 @@ export function addFolderCommands(program: Command, output: Output, unread: Abor
     .option(...dataFlag())
     .option("--lines <n>", "number of past lines to print", readLines, defaultLines)
     .option("--follow", "keep printing new lines until Ctrl-C", false)
+    .option("--json", "print each line as a line of JSON", false)
     .action(async (endpoint: string, flags: LogsFlags) =>
       (await import("./logs.js")).printLogs(endpoint, flags, output, unread),
     );

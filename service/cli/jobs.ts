@@ -4,7 +4,7 @@ import { z } from "zod";
 import { roots } from "../api/responses";
 import { StartError } from "../errors";
 import { lookUpEndpointNames } from "../resources/endpoint-table";
-import { connect, type Send, type ServiceResponse } from "./connection";
+import { connect, expectSuccess, type Send, type ServiceResponse } from "./connection";
 import { findEndpoint } from "./data-folder";
 import { type Output, tableText } from "./output";
 
@@ -117,17 +117,4 @@ export async function callJob(
     if (response.status !== 404) return output.out(expectSuccess(response).text);
   }
   throw new StartError(`no endpoint has a job with the id "${id}"; "jobs <endpoint>" lists the jobs of an endpoint`);
-}
-
-const failure = z.looseObject({
-  error: z.looseObject({ message: z.string() }).or(z.string()).optional(),
-  message: z.string().optional(),
-});
-
-/** Returns a response of the job API; fails with the message of an error. */
-function expectSuccess(response: ServiceResponse): ServiceResponse {
-  if (response.status === 200) return response;
-  const { error, message } = failure.safeParse(response.json).data ?? {};
-  const text = typeof error === "object" ? error.message : (error ?? message ?? response.text);
-  throw new StartError(text);
 }

@@ -11,22 +11,30 @@ export interface LogsFlags {
   lines: number;
   /** True if to keep printing new lines. */
   follow: boolean;
+  /** True to print each line as JSON. */
+  json: boolean;
 }
 
 /** How often to look for new lines, ms. */
 const pollInterval = 200;
 
+/** A line of the log, \`<time> <worker id> <line>\`, as JSON. */
+function lineAsJson(text: string): string {
+  const [time, worker, ...words] = text.split(" ");
+  return JSON.stringify({ time, worker, line: words.join(" ") });
+}
+
 /** Prints the output of an endpoint's workers, oldest line first, with `follow` until the signal aborts; needs no running service. */
 export async function printLogs(
   endpoint: string,
-  { data, lines, follow }: LogsFlags,
+  { data, lines, follow, json }: LogsFlags,
   output: Output,
   signal?: AbortSignal,
 ): Promise<void> {
   const { id, name } = findEndpoint(endpoint, data);
   const tail = createLogTail(workerLogPath(workerLogFolder(data), id));
   const print = (some: string[]): void => {
-    if (some.length > 0) output.out(some.join("\n"));
+    if (some.length > 0) output.out((json ? some.map(lineAsJson) : some).join("\n"));
   };
   try {
     const past = await tail.last(lines);

@@ -118,7 +118,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
     .command("status")
     .description("print endpoints, workers and queues of the running service")
     .option(...dataFlag())
-    .option("--port <n>", "port of the service on 127.0.0.1", readPort, defaultPort)
+    .option("--json", "print JSON", false)
     .action(async (flags: StatusFlags) => (await import("./status.js")).printStatus(flags, output));
 
   return program;

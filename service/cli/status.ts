@@ -2,14 +2,14 @@ import { systemClock } from "serverless-compute-api/clock";
 import { endpointHealth } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { roots } from "../api/responses";
-import { apiKeyFileOf, readApiKey } from "../api-key";
-import { StartError } from "../errors";
+import { connect, expectSuccess } from "./connection";
 import { type Output, tableText } from "./output";
 
 /** Flags of `status`. */
 export interface StatusFlags {
   data: string;
-  port: number;
+  /** True to print JSON. */
+  json: boolean;
 }
 
 const endpointList = z.array(
@@ -26,43 +26,62 @@ const endpointList = z.array(
 /** How long the service may take to respond, ms. */
 const responseLimit = 10_000;
 
+/** An endpoint as `--json` prints it. */
+interface EndpointStatus {
+  id: string;
+  name: string;
+  image: string;
+  workersMin: number;
+  workersMax: number;
+  jobs: { inQueue: number; inProgress: number; completed: number; failed: number; retried: number };
+  /** `startedAt` in ISO 8601. */
+  workers: { id: string; status: string; startedAt: Date }[];
+  /** Why no worker comes up; undefined if the workers are in order. */
+  problem: string | undefined;
+}
+
 /** Prints the endpoints of the running service with their queues and workers, as its API reports them. */
-export async function printStatus({ data, port }: StatusFlags, output: Output): Promise<void> {
-  const root = `http://127.0.0.1:${port}`;
-  const key = readApiKey(data);
-  if (key === undefined)
-    throw new StartError(`no service has used ${data} yet; start one, or pass its folder with --data`);
-  const read = createReader(root, key, data);
-  const answer = endpointList.safeParse(await read(`${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`));
-  if (!answer.success)
-    throw new StartError(`what runs on ${root} is not a local service; pass the service's port with --port`);
-  const endpoints = answer.data;
-  const rows: (string | number)[][] = [];
-  const problems: string[][] = [];
-  for (const { id, name, template, workers, workersMin, workersMax } of endpoints) {
-    const health = await read(`${roots.jobs}/${id}/health`);
+export async function printStatus({ data, json }: StatusFlags, output: Output): Promise<void> {
+  const { serviceUrl, send } = connect(data, responseLimit);
+  const list = await send("GET", `${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`);
+  const endpoints: EndpointStatus[] = [];
+  for (const { id, name, template, workers, workersMin, workersMax } of endpointList.parse(expectSuccess(list).json)) {
+    const health = await send("GET", `${roots.jobs}/${id}/health`);
     // It may have been deleted meanwhile.
-    if (health === undefined) continue;
-    const { jobs, message } = endpointHealth.parse(health);
-    if (typeof message === "string") problems.push([name, message.split("\n", 1).join("")]);
-    rows.push([
-      ...[id, name, template?.imageName ?? "", workers.length, `${workersMin}–${workersMax}`],
-      ...[jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried],
-    ]);
+    if (health.status === 404) continue;
+    const { jobs, message } = endpointHealth.parse(expectSuccess(health).json);
+    const { inQueue, inProgress, completed, failed, retried } = jobs;
+    endpoints.push({
+      ...{ id, name, image: template?.imageName ?? "", workersMin, workersMax },
+      jobs: { inQueue, inProgress, completed, failed, retried },
+      workers: workers.map((worker) => ({ id: worker.id, status: worker.status, startedAt: worker.startedAt })),
+      problem: typeof message === "string" ? message : undefined,
+    });
   }
+  output.out(json ? JSON.stringify({ url: serviceUrl, endpoints }) : statusText(serviceUrl, endpoints));
+}
+
+function statusText(serviceUrl: string, endpoints: EndpointStatus[]): string {
+  const rows = endpoints.map(({ id, name, image, workers, workersMin, workersMax, jobs }) => [
+    ...[id, name, image, workers.length, `${workersMin}–${workersMax}`],
+    ...[jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried],
+  ]);
   const running = endpoints.flatMap(({ name, workers }) =>
     workers.map(({ id, status, startedAt }) => [id, name, status, duration(systemClock.now() - startedAt.getTime())]),
   );
+  const problems = endpoints.flatMap(({ name, problem }) =>
+    problem === undefined ? [] : [[name, problem.split("\n", 1).join("")]],
+  );
   const jobHead = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
   const parts = [
-    `The service runs on ${root}.`,
+    `The service runs on ${serviceUrl}.`,
     rows.length > 0
       ? tableText(["ENDPOINT", "NAME", "IMAGE", "WORKERS", "OF", ...jobHead], rows)
       : "There are no endpoints.",
     running.length > 0 ? tableText(["WORKER", "OF ENDPOINT", "STATUS", "UP FOR"], running) : "No workers are running.",
   ];
   if (problems.length > 0) parts.push(tableText(["ENDPOINT", "WHAT IS WRONG WITH ITS WORKERS"], problems));
-  output.out(parts.join("\n\n"));
+  return parts.join("\n\n");
 }
 
 /** A time span with its largest unit. */
@@ -70,34 +89,4 @@ function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
-}
-
-/** Returns a function that reads a path of the service's API as JSON; undefined for an endpoint that does not exist. */
-function createReader(root: string, key: string, data: string) {
-  return async (path: string): Promise<unknown> => {
-    const answer = await fetch(root + path, {
-      headers: { authorization: `Bearer ${key}` },
-      redirect: "manual",
-      signal: AbortSignal.timeout(responseLimit),
-    }).catch((error: unknown) => {
-      const slow = error instanceof Error && error.name === "TimeoutError";
-      throw new StartError(
-        slow
-          ? `the service on ${root} did not respond within ${responseLimit / 1000} s`
-          : `no service is running on ${root}; start one, or pass its port with --port`,
-      );
-    });
-    if (answer.status === 404 && path.startsWith(roots.jobs)) return undefined;
-    if (answer.status === 401) {
-      throw new StartError(
-        `the service on ${root} rejects the key in ${apiKeyFileOf(data)}; pass that service's folder with --data, or another port with --port`,
-      );
-    }
-    if (answer.status === 503) throw new StartError(`the service on ${root} is stopping`);
-    const body: unknown = await answer.json().catch(() => undefined);
-    if (answer.status === 200 && body !== undefined) return body;
-    throw new StartError(
-      `what runs on ${root} is not a local service, ${path} returned ${answer.status}; pass the service's port with --port`,
-    );
-  };
 }

@@ -72,8 +72,7 @@ test("/status, /health, the status command and JobInvoke explain a container tha
   // All five are to fail, so none may end the deployment of the others.
   const up = await stack.up({ args: ["--continue-on-error", "--parallel", "20"] });
   expect(up.code).not.toBe(0);
-  const { port } = new URL(service.service.serverlessUrl);
-  const table = await runLine("status", "--data", service.dataFolder, "--port", port);
+  const table = await runLine("status", "--data", service.dataFolder);
   expect(table.code).toBe(0);
   const { endpoints } = await service.holdings();
   const diagnostics = up.output.slice(up.output.indexOf("Diagnostics:")).split("\n\n");

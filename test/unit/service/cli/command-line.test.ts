@@ -30,7 +30,7 @@ describe("an invalid command line ends with 2 and one line", () => {
     ["logs chat --lines -1", /--lines.*'-1'.*whole number, 0 or more/],
     ["logs chat --lines many", /--lines.*'many'.*whole number, 0 or more/],
     ["token", /missing required argument 'endpoint'/],
-    ["status --port 1e9", /--port.*'1e9'.*whole number from 0 to 65535/],
+    ["start --port 1e9", /--port.*'1e9'.*whole number from 0 to 65535/],
     ["stat", /unknown command 'stat'/],
   ])("%s", async (line, message) => {
     const { code, out, err } = await runLine(...line.split(" "));

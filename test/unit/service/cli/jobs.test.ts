@@ -37,7 +37,7 @@ describe("run", () => {
   });
 
   test("--sync prints the finished job's record, of an endpoint named by its id", async () => {
-    const [, id = ""] = /^(\S+) +echo /m.exec((await line("status", "--port", new URL(service.url).port)).out) ?? [];
+    const [, id = ""] = /^(\S+) +echo /m.exec((await line("status")).out) ?? [];
     const { code, out } = await line("run", id, '{"text":"two"}', "--sync");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ status: "COMPLETED", output: { text: "two" } });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { noteServiceAddress } from "../../../../service/service-address";
 import { askUntil, at, send, stringAt } from "../../../support/raw-http";
 import { command, runLine, startService, useFolder } from "./command";
 
@@ -31,8 +32,7 @@ test(
       (answer) => at(answer.json, "jobs", "inProgress") === 1,
     );
 
-    const { port } = new URL(addresses.serverlessUrl);
-    const told = await command(["status", "--data", data, "--port", port]).ended;
+    const told = await command(["status", "--data", data]).ended;
     expect(told).toMatchObject({ code: 0, stderr: "" });
     const lines = told.stdout.trimEnd().split("\n");
     const cells = (start: string): string[] | undefined => lines.find((line) => line.startsWith(start))?.split(/ {2,}/);
@@ -50,10 +50,27 @@ test(
     expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "0", "0–0", "0", "0", "0", "0", "0"]);
     expect(told.stdout).toMatch(/\nWORKER +OF ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
     expect(told.stdout).not.toContain(key);
+    const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
+    expect(url).toBe(addresses.serverlessUrl);
+    expect(endpoints).toMatchObject([
+      {
+        ...{ id, name: "busy", image: "acme/slow:1", workersMin: 0, workersMax: 1 },
+        jobs: { inQueue: 2, inProgress: 1, completed: 0, failed: 0, retried: 0 },
+        workers: [{ id: expect.stringMatching(/^local-/), status: "running", startedAt: expect.any(String) }],
+      },
+      { id: idleId, name: "idle\u001b[31m", workers: [] },
+    ]);
 
     expect((await runLine("logs", "busy", "--data", data)).out).toMatch(
       /^\S+ local-[0-9a-f]+ worker starts for the image acme\/slow:1/,
     );
+
+    const { out: jsonLog } = await runLine("logs", "busy", "--json", "--lines", "1", "--data", data);
+    expect(JSON.parse(jsonLog)).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      worker: expect.stringMatching(/^local-[0-9a-f]+$/),
+      line: expect.stringMatching(/\w/),
+    });
 
     const token = (await runLine("token", idleId, "--data", data)).out;
     expect(token).not.toBe(key);
@@ -69,58 +86,49 @@ test(
 test("status describes a service without endpoints and workers", async () => {
   const { serverlessUrl, stop } = await createService({ port: 0, dataFolder: join(folder, "empty") });
   onTestFinished(() => stop(0));
-  const told = await runLine("status", "--data", join(folder, "empty"), "--port", new URL(serverlessUrl).port);
+  const told = await runLine("status", "--data", join(folder, "empty"));
   expect(told).toEqual({
     ...{ code: 0, err: "" },
     out: `The service runs on ${serverlessUrl}.\n\nThere are no endpoints.\n\nNo workers are running.`,
   });
 });
 
-/** Starts another server on a free port and returns the port. */
-async function foreignServer(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const address = server.address();
-  return String(address instanceof Object ? address.port : 0);
-}
-
 describe("status ends with 1 and one line with the next step", () => {
   const data = join(folder, "key");
-  const fails = async (port: string, told: string | RegExp, dataFolder = data): Promise<void> => {
-    const { code, out, err } = await runLine("status", "--data", dataFolder, "--port", port);
+  const fails = async (told: string | RegExp): Promise<void> => {
+    const { code, out, err } = await runLine("status", "--data", data);
     expect(err).toMatch(told);
     expect(err).toMatch(/^serverless-compute-local: [^\n]*$/);
     expect({ code, out }).toEqual({ code: 1, out: "" });
   };
+  /** Makes a server on a free port the service of the folder. */
+  const pretend = async (listener: RequestListener): Promise<string> => {
+    const server = createServer(listener).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const serverlessUrl = `http://127.0.0.1:${address instanceof Object ? address.port : 0}`;
+    noteServiceAddress(data, { serverlessUrl, pid: process.pid });
+    return serverlessUrl;
+  };
 
-  test("if no service has used the folder", async () => {
-    await fails("7337", /nowhere yet; start one, or pass its folder with --data/, join(folder, "nowhere"));
+  test("if no service runs on the folder", async () => {
+    await fails(/no service runs with the folder \S+key; start one, or pass its folder with --data/);
+    const { stop } = await createService({ port: 0, dataFolder: data });
+    await stop(0);
+    await fails(/no service runs with the folder \S+key; start one, or pass its folder with --data/);
   });
 
-  test("if no service runs, another service runs, or the server is not a service", async () => {
-    const { stop, apiKey, serverlessUrl } = await createService({ port: 0, dataFolder: data });
-    await stop(0);
-    const { port: free } = new URL(serverlessUrl);
-    await fails(free, `no service is running on http://127.0.0.1:${free}; start one, or pass its port with --port`);
-
+  test("if the service rejects the key, stops or does not respond", async () => {
     const other = await createService({ port: 0, dataFolder: join(folder, "other") });
     onTestFinished(() => other.stop(0));
-    await fails(
-      new URL(other.serverlessUrl).port,
-      /rejects the key in .*api-key; pass that service's folder with --data/,
-    );
+    noteServiceAddress(data, { serverlessUrl: other.url, pid: process.pid });
+    await fails(/rejects the key in .*api-key; pass that service's folder with --data/);
 
-    const told: string[] = [];
-    const page = await foreignServer(({ url }, answer) => {
-      told.push(String(url));
-      answer.end("[{}]");
-    });
-    await fails(page, /is not a local service; pass the service's port with --port/);
-    const absent = await foreignServer((_request, answer) => answer.writeHead(404).end());
-    await fails(absent, /is not a local service, .* returned 404/);
-    const stopping = await foreignServer((_request, answer) => answer.writeHead(503).end());
-    await fails(stopping, /is stopping/);
-    expect(told.join()).not.toContain(apiKey);
+    await pretend((_request, answer) => answer.writeHead(503).end('{"message":"the service is stopping"}'));
+    await fails("the service is stopping");
+
+    const url = await pretend(({ socket }) => socket.destroy());
+    await fails(`the service on ${url} does not respond; stop its process ${process.pid} and start it again`);
   });
 });
