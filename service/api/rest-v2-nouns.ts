@@ -49,7 +49,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
   return {
     "/serverless": {
       list: (query) => {
-        const { rows, pagination } = pager.page("/serverless", endpoints.newest(), query);
+        const { rows, pagination } = pager.page("/serverless", endpoints.newest, query);
         return { endpoints: rows.map(shown), pagination };
       },
       get: (id) => shown(endpoints.get(id)),
@@ -74,7 +74,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
     },
     "/templates": {
       list: (query) => {
-        const { rows, pagination } = pager.page("/templates", templates.newest(), query);
+        const { rows, pagination } = pager.page("/templates", templates.newest, query);
         return { templates: rows.map(templateRecord), pagination };
       },
       get: (id) => templateRecord(templates.get(id)),

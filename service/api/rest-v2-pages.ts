@@ -2,11 +2,11 @@ import { z } from "zod";
 import { ServiceError } from "../errors";
 import { parseInput } from "../validation";
 
-/** An element of a paged list; positions only grow, so that a cursor holds while elements come and go. */
-export interface Placed<Row> {
-  position: number;
-  row: Row;
-}
+/**
+ * Returns the newest `count` elements of a list before a position, newest first. A later element has a higher position, so a
+ * cursor stays valid while elements are created and deleted.
+ */
+export type Newest<Row> = (before: number, count: number) => { position: number; row: Row }[];
 
 /** One page of a list, newest first. */
 export interface Page<Row> {
@@ -42,16 +42,18 @@ export type Pager = ReturnType<typeof createPager>;
 /** Cuts lists into pages. `pageSize` is the number of elements where a query has no `limit`. */
 export function createPager(pageSize: number) {
   return {
-    /** `operation` is the path of the list: a cursor is valid for it only. `list` has the newest element first. */
-    page<Row>(operation: string, list: readonly Placed<Row>[], query: unknown, most = largestPage): Page<Row> {
+    /** `operation` is the path of the list: a cursor is valid for it only. */
+    page<Row>(operation: string, newest: Newest<Row>, query: unknown, most = largestPage): Page<Row> {
       const shape = z.object({ cursor: z.string().min(1).optional(), limit: queryInteger(1, most).optional() });
       const { cursor, limit } = parseInput(shape, query, "unprocessable");
-      const before = cursor === undefined ? Number.POSITIVE_INFINITY : positionIn(cursor, operation, limit);
-      const left = list.filter(({ position }) => position < before);
-      const shown = left.slice(0, limit ?? Math.min(pageSize, most));
+      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : positionIn(cursor, operation, limit);
+      const size = limit ?? Math.min(pageSize, most);
+      // One more than the page has shows whether another page follows.
+      const found = newest(before, size + 1);
+      const shown = found.slice(0, size);
       const last = shown.at(-1);
       const rows = shown.map(({ row }) => row);
-      if (!last || shown.length === left.length) return { rows, pagination: { nextCursor: null, hasNextPage: false } };
+      if (!last || shown.length === found.length) return { rows, pagination: { nextCursor: null, hasNextPage: false } };
       const content = JSON.stringify([operation, limit ?? null, last.position]);
       return { rows, pagination: { nextCursor: Buffer.from(content).toString("base64url"), hasNextPage: true } };
     },

@@ -7,7 +7,7 @@ import type { Resources } from "../resources";
 import { account } from "../resources/account";
 import { parseInput } from "../validation";
 import type { WorkerPhase } from "../workers/registry";
-import { type Pager, type Placed, queryInteger } from "./rest-v2-pages";
+import { type Pager, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
 /** A worker of an endpoint: what it does, what it runs, and since when in ms since the epoch. */
@@ -77,8 +77,13 @@ export function registerWorkerRoutes(
 
   app.get<Id>("/serverless/:id/releases", async ({ params, query }) => {
     const endpoint = endpoints.get(params.id);
-    const placed = resources.releases(endpoint.id).map((row) => ({ position: row.version, row }));
-    const { rows: releases, pagination } = pager.page(`/serverless/${endpoint.id}/releases`, placed, query);
+    const newest = (before: number, count: number) =>
+      resources
+        .releases(endpoint.id)
+        .filter(({ version }) => version < before)
+        .slice(0, count)
+        .map((row) => ({ position: row.version, row }));
+    const { rows: releases, pagination } = pager.page(`/serverless/${endpoint.id}/releases`, newest, query);
     const workers = view.workers(endpoint.id);
     const count = (version: number): number => workers.filter((worker) => worker.version === version).length;
     const workersOnLatest = workers.filter(({ isStale }) => !isStale).length;
@@ -100,11 +105,10 @@ export function registerWorkerRoutes(
     };
   });
 
-  // Images are not built here.
-  const noBuilds: Placed<never>[] = [];
   app.get<Id>("/serverless/:id/builds", async ({ params, query }) => {
     const path = `/serverless/${endpoints.get(params.id).id}/builds`;
-    const { rows: builds, pagination } = pager.page(path, noBuilds, query, 100);
+    // Images are not built here.
+    const { rows: builds, pagination } = pager.page<never>(path, () => [], query, 100);
     return { builds, pagination };
   });
   app.get<{ Params: { id: string; buildId: string } }>("/serverless/:id/builds/:buildId", async ({ params }) => {

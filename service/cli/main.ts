@@ -3,7 +3,7 @@ import { defaultHost } from "../listening";
 import { defaultPort } from "../settings";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
-import { addImage, dataFlag, oneOf, readOldApis, readPort, readSeconds } from "./option-values";
+import { addImage, dataFlag, oneOf, readOldApis, readPageSize, readPort, readSeconds } from "./option-values";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
@@ -93,6 +93,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       readOldApis,
       [],
     )
+    .option("--page-size <n>", "elements in a page of a REST v2 list, for tests of pagination", readPageSize, 1000)
     .option("--delete-needs-scale-down", "reject the delete of an endpoint whose workersMax is above 0", false)
     .option("--no-console", "do not serve the web page at the service's root")
     .option("--watch", "restart workers after their jobs when a source file in the handler's folder changes", false)

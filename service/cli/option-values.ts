@@ -12,6 +12,13 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
 }
 
+/** Reads the number of elements in a page of a list. */
+export function readPageSize(text: string): number {
+  const size = Number(text);
+  if (/^\d+$/.test(text) && size >= 1 && size <= 1000) return size;
+  throw new InvalidArgumentError("It must be a whole number from 1 to 1000.");
+}
+
 /** Reads a number of lines or jobs. */
 export function readLines(text: string): number {
   const lines = Number(text);

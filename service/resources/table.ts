@@ -13,6 +13,7 @@ export function openTable<Row>(
     noun,
     columns,
     row,
+    listed = "TRUE",
     idLength = 14,
   }: {
     name: string;
@@ -20,6 +21,8 @@ export function openTable<Row>(
     noun: string;
     columns: string;
     row: RowShape<Row>;
+    /** Condition in SQL of the rows that `newest` returns. */
+    listed?: string;
     idLength?: number;
   },
 ) {
@@ -28,15 +31,18 @@ export function openTable<Row>(
   const placed = z
     .looseObject({ position: z.number() })
     .transform(({ position, ...fields }) => ({ position, row: row.parse(fields) }));
-  const newest = database.query(`SELECT rowid AS position, ${columns} FROM ${name} ORDER BY rowid DESC`, placed);
+  const newest = database.query(
+    `SELECT rowid AS position, ${columns} FROM ${name} WHERE rowid < ? AND ${listed} ORDER BY rowid DESC LIMIT ?`,
+    placed,
+  );
   const byId = database.query(`${select} WHERE id = ?`, row);
   const removal = database.prepare(`DELETE FROM ${name} WHERE id = ?`);
   return {
     /** A new random id; it looks like `jpnw0v75y3qoql`. */
     newId: (): string => Array.from({ length: idLength }, () => letters.charAt(randomInt(letters.length))).join(""),
     list: (): Row[] => all.all(),
-    /** The newest first, each with a number that is higher than those of all rows made before it. */
-    newest: (): { position: number; row: Row }[] => newest.all(),
+    /** The newest `count` rows created before the one at position `before`, newest first. A later row has a higher position. */
+    newest: (before: number, count: number): { position: number; row: Row }[] => newest.all(before, count),
     find: (id: string): Row | undefined => byId.get(id),
     /** Throws a ServiceError when there is no such row. */
     get: (id: string): Row => {

@@ -91,8 +91,7 @@ export function createTemplates(deps: {
     /** Templates created by users; with `bound`, also templates that belong to one endpoint. */
     list: ({ bound = false } = {}): TemplateRow[] =>
       table.list().filter(({ boundEndpointId }) => bound || boundEndpointId === undefined),
-    /** Templates created by users, newest first. */
-    newest: () => table.newest().filter(({ row }) => row.boundEndpointId === undefined),
+    newest: table.newest,
     get: table.get,
     find: table.find,
     /** The template that another object's request names. */

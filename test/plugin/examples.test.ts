@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dialect } from "../support/dialect";
-import { type EngineService, useEngineService } from "../support/engine-service";
+import { type EngineService, useCrowdedService } from "../support/engine-service";
 import { exampleTexts } from "../support/example-texts";
 import { createStack, type Stack } from "../support/pulumi";
 import { pluginFolder } from "./support/way";
@@ -30,7 +30,7 @@ describe.skipIf(yaml.missing !== undefined)(
     beforeAll(async () => {
       const echo = path("conformance/handlers/echo.mjs");
       const images = { "ghcr.io/acme/chat:1.4.2": echo, "ghcr.io/acme/private:2.0.0": echo };
-      service = await useEngineService({ images });
+      service = await useCrowdedService({ images });
       stack = await createStack(
         { ...service.environment, PATH: yaml.path },
         { plugin: pluginFolder(), runtime: "yaml" },

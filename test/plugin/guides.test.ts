@@ -6,7 +6,7 @@ import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import type { CleanRoom } from "../packages/support/clean-room";
 import { dialect } from "../support/dialect";
-import { type EngineService, useEngineService } from "../support/engine-service";
+import { type EngineService, useCrowdedService, useEngineService } from "../support/engine-service";
 import { followPage } from "../support/page-run";
 import { noteSecret } from "../support/secret-scan";
 import { roomWithPackages } from "./support/guide-room";
@@ -49,6 +49,8 @@ const projectWithSecret = project
 interface Guide {
   /** Followed only with FULL=1: programs in TypeScript, deployed several times. */
   onlyFull?: true;
+  /** The reader's account has no other objects, because the guide imports all of them. */
+  wholeAccount?: true;
   program?: string;
   /** Preparation by the reader, in bash. */
   before?: string;
@@ -94,6 +96,7 @@ const guides: Record<string, Guide> = {
     },
   },
   "docs/guides/adopt-and-import.md": {
+    wholeAccount: true,
     objects: async (service) => {
       const made = async (path: string, body: object): Promise<string> =>
         z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
@@ -126,25 +129,29 @@ const followed = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull |
 
 if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
-    it.each(followed)("%s", async (page, { program = project, before, objects, env: own = {}, after }) => {
-      for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
-      const service = await useEngineService({ images: { "acme/echo": echo } });
-      const room = await roomWithPackages();
-      await room.write("Pulumi.yaml", program);
-      const path = [yaml.path, room.env["PATH"]].join(delimiter);
-      const env = { ...room.env, ...service.environment, ...own, PATH: path };
-      const again = async (commands: string): Promise<string> => {
-        const options = { cwd: room.folder, env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" }, timeout: 120_000 };
-        const { code, stdout, stderr } = await run("bash", ["-ec", commands], options);
-        expect(code, stdout + stderr).toBe(0);
-        return stdout + stderr;
-      };
-      await objects?.(service);
-      if (before) await again(before);
-      const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true });
-      expect(ran.length).toBeGreaterThan(0);
-      await after?.(service, room, again);
-      await again("pulumi destroy");
-      if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
-    });
+    it.each(followed)(
+      "%s",
+      async (page, { program = project, wholeAccount, before, objects, env: own = {}, after }) => {
+        for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
+        const images = { "acme/echo": echo };
+        const service = await (wholeAccount ? useEngineService({ images }) : useCrowdedService({ images }));
+        const room = await roomWithPackages();
+        await room.write("Pulumi.yaml", program);
+        const path = [yaml.path, room.env["PATH"]].join(delimiter);
+        const env = { ...room.env, ...service.environment, ...own, PATH: path };
+        const again = async (commands: string): Promise<string> => {
+          const options = { cwd: room.folder, env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" }, timeout: 120_000 };
+          const { code, stdout, stderr } = await run("bash", ["-ec", commands], options);
+          expect(code, stdout + stderr).toBe(0);
+          return stdout + stderr;
+        };
+        await objects?.(service);
+        if (before) await again(before);
+        const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true });
+        expect(ran.length).toBeGreaterThan(0);
+        await after?.(service, room, again);
+        await again("pulumi destroy");
+        if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
+      },
+    );
   });

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endGroup, run } from "../../scripts/child.mjs";
 import { type Block, parsePage } from "../../scripts/docs/pages.mjs";
+import { fillDataFolder, isCrowded, many } from "./crowded-account";
 import { freePort } from "./loopback";
 import { discardServiceFolder } from "./service-artefacts";
 
@@ -28,7 +29,8 @@ export interface PageOptions {
   patience?: number;
   /**
    * True to run more commands than the page has: after each `pulumi up` a preview and a refresh, which must find no changes, and
-   * before `pulumi destroy` an update.
+   * before `pulumi destroy` an update. With FULL=1, services that the page starts have 1,200 objects, one object per
+   * page and no rate limits.
    */
   wholeLife?: boolean;
 }
@@ -77,6 +79,8 @@ export function missingLine(expected: string, printed: string): string | undefin
 export async function followPage(path: string, { folder, env }: PageRoom, options: PageOptions = {}): Promise<Ran[]> {
   const { skip = () => false, patience = 280_000, wholeLife = false } = options;
   const page = parsePage(path, await readFile(join(root, path), "utf8"));
+  const fills = wholeLife && isCrowded && page.blocks.some(({ text }) => startsService.test(text));
+  if (fills) await fillDataFolder(join(folder, ".serverless-compute", "service"), many);
   const port = await freePort();
   // Outside the folder, because readers have no such files.
   const shell = await mkdtemp(join(tmpdir(), "page-shell-"));
@@ -100,7 +104,7 @@ export async function followPage(path: string, { folder, env }: PageRoom, option
         // The programs of pages use REST v2 only, so they work after the retirement of the other APIs.
         .replaceAll(
           "serverless-compute-local start",
-          `serverless-compute-local start --port ${port} --retire v1,graphql`,
+          `serverless-compute-local start --port ${port} --retire v1,graphql${fills ? " --page-size 1 --rate-limits off" : ""}`,
         )
         .replaceAll(/^pulumi up$/gm, (up) => (wholeLife ? `${up}\n${noChanges}` : up))
         .replaceAll(/^pulumi destroy$/gm, (destroy) => (wholeLife ? `${update}\n${destroy}` : destroy));

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { dialect } from "../../support/dialect";
-import { type EngineService, useEngineService } from "../../support/engine-service";
+import { type EngineService, useCrowdedService } from "../../support/engine-service";
 import { createStack, type Stack, shown } from "../../support/pulumi";
 
 /** A language for plugin programs, with its version of the example. */
@@ -38,7 +38,7 @@ export function lifeIn(language: ProgramLanguage): void {
     await writeFile(join(stack.folder, "program", language.main), text);
   };
   beforeAll(async () => {
-    service = await useEngineService();
+    service = await useCrowdedService();
     stack = await createStack({ ...service.environment, ...language.environment }, { example });
     const program = join(stack.folder, "program");
     const name = join("node_modules", "pulumi-serverless-compute");

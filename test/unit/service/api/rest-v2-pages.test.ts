@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import { createPager } from "../../../../service/api/rest-v2-pages";
+import { createPager, type Newest } from "../../../../service/api/rest-v2-pages";
 
-const list = (...positions: number[]) => positions.map((position) => ({ position, row: `row ${position}` }));
+const list =
+  (...positions: number[]): Newest<string> =>
+  (before, count) =>
+    positions
+      .filter((position) => position < before)
+      .slice(0, count)
+      .map((position) => ({ position, row: `row ${position}` }));
 const pager = createPager(2);
 
 test("pages follow their cursors to the end", () => {
@@ -10,7 +16,7 @@ test("pages follow their cursors to the end", () => {
   const { nextCursor: cursor } = first.pagination;
   const end = { nextCursor: null, hasNextPage: false };
   expect(pager.page("/a", list(5, 4, 2, 1), { cursor })).toEqual({ rows: ["row 2", "row 1"], pagination: end });
-  expect(pager.page("/a", [], {})).toEqual({ rows: [], pagination: end });
+  expect(pager.page("/a", list(), {})).toEqual({ rows: [], pagination: end });
 });
 
 test("a cursor stays valid while elements are created and deleted", () => {

@@ -1,0 +1,64 @@
+import { createService } from "serverless-compute-local";
+import { z } from "zod";
+import { noteSecret } from "./secret-scan";
+
+/** Objects of other programs in an account, by kind. */
+export type Others = Record<"templates" | "endpoints" | "volumes" | "secrets" | "registries", number>;
+
+export const many: Others = { templates: 100, endpoints: 1010, volumes: 30, secrets: 30, registries: 30 };
+
+/** True in runs with FULL=1, which follow pages and examples in an account with many objects and one object per page. */
+export const isCrowded = Boolean(process.env["FULL"]);
+
+/** Names of other programs' objects begin with it. */
+export const otherPrefix = "other-";
+
+const created = z.looseObject({ id: z.string() });
+
+/** Access to a service past the provider: REST v1 and GraphQL. */
+export interface PastProvider {
+  rest(method: string, path: string, body?: object): Promise<unknown>;
+  graphql(query: string): Promise<unknown>;
+}
+
+/** Creates objects as other programs do. Returns the id of the oldest template. */
+export async function fillAccount({ rest, graphql }: PastProvider, others: Others): Promise<string> {
+  const create = async (count: number, path: string, body: object): Promise<string> => {
+    let oldest = "";
+    for (let index = 0; index < count; index++) {
+      const { id } = created.parse(await rest("POST", path, { name: `${otherPrefix}${index}`, ...body }));
+      oldest ||= id;
+    }
+    return oldest;
+  };
+  const templateId = await create(others.templates, "/templates", { imageName: "other:1", isServerless: true });
+  await create(others.endpoints, "/endpoints", { templateId, workersMax: 0 });
+  await create(others.volumes, "/networkvolumes", { size: 10, dataCenterId: "EU-RO-1" });
+  await create(others.registries, "/containerregistryauth", { username: "u", password: "p" });
+  for (let index = 0; index < others.secrets; index++)
+    await graphql(`mutation { secretCreate(input: { name: "${otherPrefix}${index}", value: "v" }) { id } }`);
+  return templateId;
+}
+
+/** Fills the data folder of a service that is not running. */
+export async function fillDataFolder(dataFolder: string, others: Others): Promise<void> {
+  const service = await createService({ port: 0, dataFolder, rateLimits: "off", runtime: "none" });
+  noteSecret(service.apiKey, "the API key");
+  const call = async (method: string, url: string, body?: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
+    const answer = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+    if (!answer.ok) throw new Error(`${method} ${url} returned ${answer.status}: ${await answer.text()}`);
+    return answer.json();
+  };
+  try {
+    await fillAccount(
+      {
+        rest: (method, path, body) => call(method, `${service.baseUrl}${path}`, body),
+        graphql: (query) => call("POST", service.graphqlUrl, { query }),
+      },
+      others,
+    );
+  } finally {
+    await service.stop(0);
+  }
+}
