@@ -10,8 +10,8 @@ const hidden = new Set(["value", "username", "password", "env", "s3Config", "inp
 export const isHidden = (path: readonly PropertyKey[]): boolean => path.some((step) => hidden.has(String(step)));
 
 /**
- * Reads what a client sent by its shape. What does not fit is a ServiceError of `code` that names each fault:
- * `property: what was sent is not allowed, what is`. Values that may be secret are not shown.
+ * Parses a request's content by its shape. Throws a ServiceError of `code` that lists the invalid properties, such as
+ * `gpuCount: 0 is not allowed, must be 1 or more`, without values that may be secret: `password: must not be empty`.
  */
 export function parseInput<Shape extends z.ZodType>(
   shape: Shape,
@@ -40,7 +40,7 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, sent: unknown): str
   const value = valueAt(sent, issue.path);
   if (value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code))
     return `${path}: is required, ${allowed}`;
-  return `${path}: ${isHidden(issue.path) ? "what was sent" : showValue(value)} is not allowed, ${allowed}`;
+  return isHidden(issue.path) ? `${path}: ${allowed}` : `${path}: ${showValue(value)} is not allowed, ${allowed}`;
 }
 
 function valueAt(root: unknown, path: PropertyKey[]): unknown {
