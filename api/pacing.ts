@@ -44,7 +44,7 @@ export function createSlots(count: number): Slots {
 }
 
 /** Holds back all calls that share a limit once the service said "too many". */
-export interface Pauses {
+interface Pauses {
   /** Milliseconds that calls of this scope are still to wait. */
   remaining(scope: string): number;
   /** Pauses the calls of this scope for `ms`. */

@@ -31,7 +31,7 @@ const escapes: Step[] = [
 ];
 
 /** A text as it is meant, and where in the text as it is written each of its characters stands. */
-export interface PlainText {
+interface PlainText {
   text: string;
   /** First place of each character in what was written. */
   starts: number[];

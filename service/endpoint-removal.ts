@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import type { RateLimits } from "./api/rate-limits";
+import type { RateLimits } from "./api/admission";
 import type { Jobs } from "./jobs/jobs";
 import { storePause } from "./jobs/timings";
 import type { EndpointLookup } from "./resources/endpoint-lookup";

@@ -2,11 +2,10 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
-import { createAdmission } from "./api/admission";
+import { createAdmission, createRateLimits, noRateLimits } from "./api/admission";
 import type { Auth } from "./api/auth";
 import { registerJobRoutes } from "./api/jobs";
 import { registerOpenaiRoute } from "./api/openai";
-import { createRateLimits, noRateLimits } from "./api/rate-limits";
 import type { WorkerState } from "./api/rest-v2-workers";
 import { registerChannelRoutes } from "./api/worker-channel";
 import { createEndpointRemoval } from "./endpoint-removal";
@@ -29,8 +28,6 @@ import { createWorkerPresence } from "./workers/presence";
 import { createReaper } from "./workers/reaper";
 import { createWorkerRegistry, isLocalId, phaseOf } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
-
-export type JobEngine = ReturnType<typeof createJobEngine>;
 
 /** The job path: queues, workers, and the routes under /v2. */
 export function createJobEngine({

@@ -56,7 +56,7 @@ const errorKinds = {
 } as const satisfies Record<string, ErrorKind>;
 
 /** The stable name of an error. */
-export type ServiceErrorCode = keyof typeof errorKinds;
+type ServiceErrorCode = keyof typeof errorKinds;
 
 /** The table row of an error. */
 export const errorKindOf = (code: ServiceErrorCode): ErrorKind => errorKinds[code];

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
+import { type OldApi, oldApis } from "./api/responses";
 import { isApiKey } from "./api-key";
 import { StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
@@ -8,9 +9,7 @@ import { checkListening, defaultHost, type Listening } from "./listening";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
 
-/** The APIs that the hosted service retires. */
-export const oldApis = ["v1", "graphql"] as const;
-export type OldApi = (typeof oldApis)[number];
+export { type OldApi, oldApis };
 
 /** Options of `createService` and the command line; all are optional. Times in milliseconds. */
 export interface ServiceOptions {

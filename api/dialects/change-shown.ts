@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 
 /** Result of reading an object after a change whose response was lost. */
-export type ChangeShown = "made" | "not made" | "unknown";
+type ChangeShown = "made" | "not made" | "unknown";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

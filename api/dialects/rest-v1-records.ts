@@ -1,5 +1,4 @@
-import { cpuSettingsOf, type EndpointRecord, type ServerlessEndpointRecord } from "../shapes";
-import { usual } from "./rest-v2-bodies";
+import { cpuSettingsOf, type EndpointRecord, type ServerlessEndpointRecord, usualCpu } from "../shapes";
 
 /** Settings that may have no value, so that a record without them does not tell whether they are set. */
 const clearable = [
@@ -24,7 +23,7 @@ export function endpointFrom({ instanceIds, ...shown }: ServerlessEndpointRecord
     ...record,
     gpuTypeIds: record.gpuTypeIds ?? [],
     cpuFlavorIds: record.cpuFlavorIds ?? [],
-    usualCpuFlavorId: usual.cpuFlavorId,
+    usualCpuFlavorId: usualCpu.flavorId,
     dataCenterIds: record.dataCenterIds ?? [],
     allowedCudaVersions: record.allowedCudaVersions ?? [],
     networkVolumeIds: record.networkVolumeIds ?? [],

@@ -7,9 +7,11 @@ import {
   type EndpointChanges,
   type EndpointCreate,
   type EndpointRecord,
+  limits,
   networkVolumeRecord,
   serverlessEndpointRecord,
   templateRecord,
+  usualCpu,
   workerRecord,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
@@ -17,7 +19,7 @@ import { gpuTypesIn, poolsOf, poolsWith } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls } from "./rest-calls";
 import { endpointFrom } from "./rest-v1-records";
-import { hasIdleTimeout, usual } from "./rest-v2-bodies";
+import { hasIdleTimeout } from "./rest-v2-bodies";
 import { markedCopy, unmarked } from "./template-mark";
 
 /** The body of a creation: what is none is left out, and so is what has no meaning for workers without a GPU. */
@@ -41,8 +43,10 @@ const patchBody = ({
   ...changes
 }: EndpointChanges) => ({
   ...changes,
-  ...(vcpuCount === undefined ? {} : { vcpuCount: vcpuCount ?? usual.vcpuCount }),
-  ...(executionTimeoutMs === undefined ? {} : { executionTimeoutMs: executionTimeoutMs ?? usual.executionTimeoutMs }),
+  ...(vcpuCount === undefined ? {} : { vcpuCount: vcpuCount ?? usualCpu.vcpuCount }),
+  ...(executionTimeoutMs === undefined
+    ? {}
+    : { executionTimeoutMs: executionTimeoutMs ?? limits.executionTimeout.default }),
   ...(networkVolumeId === undefined ? {} : { networkVolumeId: networkVolumeId ?? "" }),
   ...(minCudaVersion === undefined ? {} : { minCudaVersion: minCudaVersion ?? "" }),
 });

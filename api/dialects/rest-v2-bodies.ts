@@ -9,6 +9,7 @@ import {
   limits,
   type TemplateSettings,
   templateFields,
+  usualCpu,
   type V2EndpointCreate,
   type V2EndpointPatch,
   type V2Scaling,
@@ -16,8 +17,6 @@ import {
 import type { PoolChoice } from "./gpu-pools";
 
 /** Explicit defaults of an endpoint, so that they are the same as with REST v1. */
-export const usual = { cpuFlavorId: "cpu3c", vcpuCount: 2, executionTimeoutMs: limits.executionTimeout.default };
-
 const defaults = {
   computeType: "GPU",
   gpuCount: 1,
@@ -71,8 +70,8 @@ const cudaBody = ({ allowedCudaVersions = [], minCudaVersion }: EndpointSettings
 });
 
 const cpuBody = ({ cpuFlavorIds = [], vcpuCount }: EndpointSettings) =>
-  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usual.cpuFlavorId]).map((entry) =>
-    cpuFlavorOf(entry, vcpuCount ?? usual.vcpuCount),
+  (cpuFlavorIds.length > 0 ? cpuFlavorIds : [usualCpu.flavorId]).map((entry) =>
+    cpuFlavorOf(entry, vcpuCount ?? usualCpu.vcpuCount),
   );
 
 const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
@@ -107,7 +106,7 @@ export function endpointBody(
     scaling: scalingBody(whole),
     dataCenterIds: [...(whole.dataCenterIds ?? [])],
     networkVolumes: volumesOf(whole),
-    timeout: whole.executionTimeoutMs ?? usual.executionTimeoutMs,
+    timeout: whole.executionTimeoutMs ?? limits.executionTimeout.default,
     flashboot: flashbootBody(whole),
   };
 }
@@ -159,7 +158,7 @@ export function endpointPatch(
     ...(has(changes, "networkVolumeId", "networkVolumeIds") ? { networkVolumes: volumesOf(whole) } : {}),
     ...(changes.executionTimeoutMs === undefined
       ? {}
-      : { timeout: changes.executionTimeoutMs ?? usual.executionTimeoutMs }),
+      : { timeout: changes.executionTimeoutMs ?? limits.executionTimeout.default }),
     ...(has(changes, "flashboot", "flashbootType") ? { flashboot: flashbootBody(whole) } : {}),
   };
 }

@@ -4,11 +4,12 @@ import {
   cpuSettingsOf,
   type EndpointRecord,
   startTextOf,
+  usualCpu,
   type V2EndpointRecord,
   type V2GpuRecord,
 } from "../shapes";
 import { gpuTypesIn, type Pools } from "./gpu-pools";
-import { hasIdleTimeout, usual } from "./rest-v2-bodies";
+import { hasIdleTimeout } from "./rest-v2-bodies";
 import { unmarked } from "./template-mark";
 
 export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2GpuRecord): GpuTypeRecord => ({
@@ -31,7 +32,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     ...(gpu && pools ? gpuTypesIn(pools, gpu) : { gpuTypeIds: [] }),
     gpuCount: gpu?.count,
     ...cpuSettingsOf(cpu ?? []),
-    usualCpuFlavorId: usual.cpuFlavorId,
+    usualCpuFlavorId: usualCpu.flavorId,
     dataCenterIds: record.dataCenterIds,
     allowedCudaVersions: gpu?.allowedCudaVersions ?? [],
     minCudaVersion: gpu?.minCudaVersion || undefined,

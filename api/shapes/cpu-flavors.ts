@@ -1,5 +1,8 @@
+/** CPU flavour and virtual CPUs of an endpoint that names none. */
+export const usualCpu = { flavorId: "cpu3c", vcpuCount: 2 } as const;
+
 /** A CPU flavour with its virtual CPUs; undefined if the response contains no count. */
-export interface CpuFlavorCount {
+interface CpuFlavorCount {
   id: string;
   vcpuCount: number | undefined;
 }

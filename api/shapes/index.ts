@@ -14,4 +14,3 @@ export * from "./serverless-endpoint-requests";
 export * from "./template";
 export * from "./template-requests";
 export * from "./traits";
-export * from "./wire-error";

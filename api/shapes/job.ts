@@ -7,7 +7,7 @@ export type JobStatus = z.output<typeof jobStatus>;
 
 /** States that a job leaves only by /retry or removal. */
 export const finalStatus = jobStatus.exclude(["IN_QUEUE", "IN_PROGRESS"]);
-export type FinalStatus = z.output<typeof finalStatus>;
+type FinalStatus = z.output<typeof finalStatus>;
 
 /** Returns true if a job in this state is over. */
 export const isFinal = (status: JobStatus): status is FinalStatus => finalStatus.safeParse(status).success;
@@ -28,7 +28,6 @@ export const jobPolicy = z.strictObject({
     .describe("Milliseconds from submission to removal, queue and run included; 86400000 when absent.")
     .optional(),
 });
-export type JobPolicy = z.output<typeof jobPolicy>;
 
 /** Any JSON object: what a handler takes. */
 export const jobInput = z.record(z.string(), z.unknown());

@@ -95,4 +95,3 @@ export const v2DataCenterRecord = z.lazy(() =>
     globalNetwork: orNothing(z.boolean()),
   }),
 );
-export type V2DataCenterRecord = z.output<typeof v2DataCenterRecord>;

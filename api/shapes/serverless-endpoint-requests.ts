@@ -59,7 +59,7 @@ const timeout = z.int().refine(
 );
 
 /** When workers are added: by how long a job waits, in seconds, or by jobs per worker. */
-export const v2Scaling = z.discriminatedUnion("type", [
+const v2Scaling = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("QUEUE_DELAY"), queueDelay: z.number().min(0.5) }),
   z.strictObject({ type: z.literal("REQUEST_COUNT"), requestCount: z.int().min(1) }),
 ]);
@@ -67,7 +67,7 @@ export type V2Scaling = z.output<typeof v2Scaling>;
 
 const workers = { min: z.int().min(0), max: z.int().min(0), idleTimeout: z.int().min(1).max(3600) };
 
-export const v2Flashboot = z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"]);
+const v2Flashboot = z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"]);
 
 const settings = {
   name,

@@ -97,7 +97,7 @@ export type TemplateSettings = Omit<Values<typeof templateFields>, "containerReg
 export type TemplateCreate = TemplateSettings & { name: string; imageName: string; containerDiskInGb: number };
 
 /** An environment in REST (a map) or GraphQL (a list of entries), as a map. */
-export const envMap = z.lazy(() =>
+const envMap = z.lazy(() =>
   z.union([
     z.record(z.string(), z.string()),
     z

@@ -16,7 +16,7 @@ export interface Objects<Inputs, Found> extends Source<Found> {
 }
 
 /** A kind whose resources are named objects of the service, in its own types. */
-export interface ObjectDefinition<Inputs extends Named, Outputs extends object, Found extends Findable>
+interface ObjectDefinition<Inputs extends Named, Outputs extends object, Found extends Findable>
   extends Omit<Definition<Inputs, Outputs>, "create" | "read" | "delete"> {
   objects(management: Management): Objects<Inputs, Found>;
   /** Converts a record; `wanted` are the properties that it is compared with. */

@@ -7,7 +7,7 @@ export interface PropertySet {
 }
 
 /** Something exists and is not finished: the engine keeps it in state, and the next deployment updates it. */
-export interface Unfinished {
+interface Unfinished {
   id: string;
   outputs: PropertySet;
   inputs: PropertySet;

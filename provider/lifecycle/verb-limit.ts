@@ -2,7 +2,7 @@ import { type Context, PartialFailure } from "./contract";
 import { ExplainedError, type Subject } from "./messages";
 
 /** A verb that was not done when its custom time-out was over. */
-export class VerbTimeout extends Error {
+class VerbTimeout extends Error {
   override readonly name = "VerbTimeout";
   constructor(verb: Subject["verb"], limit: number) {
     super(`${verb} timed out after ${limit / 1000} s (customTimeouts.${verb})`);

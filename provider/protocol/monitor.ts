@@ -14,7 +14,7 @@ import type { Message } from "./protobuf";
 export type Registered = Request<typeof registerResourceResponse>;
 
 /** The engine's resource monitor, which deploys the resources of a component. */
-export interface Monitor {
+interface Monitor {
   /** Resolves when the resource is deployed, in a preview when it is planned. */
   register(resource: Response<typeof registerResourceRequest>): Promise<Registered>;
   /** Sets the outputs of a component. */

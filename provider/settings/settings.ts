@@ -39,7 +39,7 @@ function textOf(name: SettingName, config: ConfigLookup, environment: Environmen
 }
 
 /** A setting whose value is not usable, and a sentence that names it, the value and what is allowed. */
-export interface SettingMistake {
+interface SettingMistake {
   name: SettingName;
   reason: string;
 }

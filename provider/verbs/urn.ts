@@ -3,7 +3,7 @@ import type { Naming } from "../lifecycle/contract";
 import { isSuffixed, suffixed } from "../lifecycle/names";
 
 /** The parts of a resource's URN that providers need. */
-export interface UrnParts {
+interface UrnParts {
   stack: string;
   /** Type token of the resource itself, without those of its parents. */
   type: string;

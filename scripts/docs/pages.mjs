@@ -74,7 +74,7 @@ const comment = /^\s*<!--\s*(.*?)\s*-->\s*$/;
  * @param {string} text
  * @returns {{ mark: Mark, wholePage: boolean } | "malformed" | undefined}
  */
-export function parseMark(text) {
+function parseMark(text) {
   const [, page, kind, by, reason] =
     /^(page )?(?:(run|checked) by ((?:test|\.ci)\/\S+)|not run: (\S.{7,}))$/.exec(text) ?? [];
   if ((kind === "run" || kind === "checked") && by) return { mark: { kind, by }, wholePage: Boolean(page) };

@@ -14,7 +14,7 @@ import { checksums } from "./assets.mjs";
  * @param {string} folder Output of scripts/release/assets.mjs.
  * @returns {Promise<string[]>} Paths.
  */
-export async function packagesToPublish(folder) {
+async function packagesToPublish(folder) {
   const lines = (await readFile(join(folder, checksums), "utf8")).trimEnd().split("\n");
   const files = lines.map((line) => line.split("  ")).filter(([, file = ""]) => file.endsWith(".tgz"));
   for (const [sum, file = ""] of files) {

@@ -1,9 +1,91 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { LimitedOperation } from "serverless-compute-api/shapes";
+import type { Clock } from "serverless-compute-api/clock";
+import { type LimitedOperation, rateLimits, rateWindow } from "serverless-compute-api/shapes";
 import { notFound, ServiceError } from "../errors";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { Auth } from "./auth";
-import type { RateLimits } from "./rate-limits";
+
+/** Counts requests per endpoint and operation (interface: Rate limits). */
+export interface RateLimits {
+  /**
+   * Counts a request until its answer is over; throws a ServiceError `tooManyRequests` with Retry-After when there are too
+   * many in the window, or at once.
+   */
+  admit(endpointId: string, operation: LimitedOperation, reply: Pick<FastifyReply, "raw">): void;
+  forget(endpointId: string): void;
+}
+
+/**
+ * The requests-per-worker figure of the dynamic rule, as a part of the base limit; the interface gives none. With more than
+ * ten running workers the limits grow with them, including the limit of concurrent requests.
+ */
+const perWorker = 1 / 10;
+
+/** The effective limit: the higher of the base and the workers' total. */
+const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
+
+/** Counts nothing and refuses nothing, for load tests of one's own handlers. */
+export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
+
+interface Usage {
+  /** Times of the requests in the window, the oldest first. */
+  times: number[];
+  open: number;
+}
+
+/** Removes requests outside the window and returns the number of those in it. */
+function countRecent({ times }: Usage, now: number): number {
+  // A time in the future is from before the clock was set back, so its age is unknown.
+  const isOut = (time: number | undefined): boolean => time !== undefined && (time <= now - rateWindow || time > now);
+  while (isOut(times[0])) times.shift();
+  return times.length;
+}
+
+/** `runningWorkers` counts the workers of an endpoint that are up, idle ones too. */
+export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
+  const usages = new Map<string, Map<LimitedOperation, Usage>>();
+
+  function usageOf(endpointId: string, operation: LimitedOperation): Usage {
+    const operations = usages.get(endpointId) ?? new Map<LimitedOperation, Usage>();
+    usages.set(endpointId, operations);
+    const usage = operations.get(operation) ?? { times: [], open: 0 };
+    operations.set(operation, usage);
+    return usage;
+  }
+
+  function refuse(operation: LimitedOperation, what: string, seconds: number): never {
+    throw new ServiceError(
+      "tooManyRequests",
+      `too many requests: /${operation} of this endpoint takes ${what}; try again in ${seconds} s`,
+      { "retry-after": String(seconds) },
+    );
+  }
+
+  return {
+    admit(endpointId, operation, reply) {
+      const { requests, concurrent } = rateLimits[operation];
+      const usage = usageOf(endpointId, operation);
+      const now = clock.now();
+      const recent = countRecent(usage, now);
+      // The workers are counted only where the base does not suffice.
+      const atBase = recent < requests && usage.open < (concurrent ?? Number.POSITIVE_INFINITY);
+      const workers = atBase ? 0 : runningWorkers(endpointId);
+      const limit = effective(requests, workers);
+      if (recent >= limit) {
+        const wait = (usage.times[0] ?? now) + rateWindow - now;
+        refuse(operation, `${limit} requests per ${rateWindow / 1000} s`, Math.ceil(wait / 1000));
+      }
+      const atOnce = concurrent === undefined ? Number.POSITIVE_INFINITY : effective(concurrent, workers);
+      if (usage.open >= atOnce) refuse(operation, `${atOnce} requests at once`, 1);
+      usage.times.push(now);
+      usage.open++;
+      reply.raw.once("close", () => {
+        usage.open--;
+      });
+    },
+    forget: (endpointId) => void usages.delete(endpointId),
+  };
+}
 
 /** Route options that check a call of the job API before its body is read; `operation` selects the rate limit. */
 export type Admission = (operation?: LimitedOperation) => {
@@ -19,7 +101,7 @@ export const createAdmission =
   (
     { checkJobs }: Pick<Auth, "checkJobs">,
     typeOf: (endpointId: string) => EndpointRow["type"] | undefined,
-    rateLimits: RateLimits,
+    limits: RateLimits,
   ): Admission =>
   (operation) => ({
     onRequest(request, reply, done) {
@@ -32,7 +114,7 @@ export const createAdmission =
           "unsupported",
           `endpoint "${endpointId}" is a load balancer: it has no queue and accepts no jobs`,
         );
-      if (operation) rateLimits.admit(endpointId, operation, reply);
+      if (operation) limits.admit(endpointId, operation, reply);
       done();
     },
   });

@@ -6,6 +6,10 @@ import { errorKindOf, internalError, ServiceError } from "../errors";
 /** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
 
+/** The APIs that the hosted service retires. */
+export const oldApis = ["v1", "graphql"] as const;
+export type OldApi = (typeof oldApis)[number];
+
 /** First words of the paths of REST v2, which share their root with the job API: no endpoint has one of them for its id. */
 export const reservedWords = [
   "account",

@@ -6,7 +6,7 @@ import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { readAway } from "./request-body";
-import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, roots } from "./responses";
+import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, type OldApi, roots } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
 import { registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
 
@@ -40,7 +40,7 @@ export function createServer(deps: {
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
-  retire: readonly ("v1" | "graphql")[];
+  retire: readonly OldApi[];
   log: Logger;
   /** How long a request may take to come in, head and body, ms; then it is answered 408. */
   requestLimit: number;

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type { FinalJob, Job, LiveJob, QueuedJob, RunningJob } from "./job";
 
 /** Events of jobs, emitted after the commit, except the start of a job at a worker that ends with the service. The order of listeners has no meaning. */
-export interface JobEventMap {
+interface JobEventMap {
   /** A job waits for a worker. */
   queued: [job: QueuedJob];
   started: [job: RunningJob];

@@ -20,7 +20,7 @@ import { createWebhookDelivery } from "./webhook-delivery";
 import { createWebhookStore } from "./webhook-store";
 
 /** The part of an endpoint that its jobs depend on. */
-export interface JobEndpoint {
+interface JobEndpoint {
   /** Its execution timeout, ms. */
   executionTimeoutMs?: number | undefined;
 }

@@ -9,7 +9,7 @@ export interface Placed {
  * A queue in the order of places. Appending, taking the first entry and removing take about constant time. A removed entry can only
  * return as another object. The queue must not change during an iteration.
  */
-export interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
+interface OrderedQueue<Entry extends Placed> extends Iterable<Entry> {
   readonly size: number;
   readonly first: Entry | undefined;
   add(entry: Entry): void;

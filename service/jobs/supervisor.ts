@@ -9,8 +9,6 @@ import type { LiveJobs } from "./live-jobs";
 import type { JobStore } from "./store";
 import type { Transition, Transitions } from "./transitions";
 
-export type Supervisor = ReturnType<typeof createSupervisor>;
-
 /** Jobs per transaction at most: the process sends no response during a transaction. */
 const batch = { live: 100, final: 500 } as const;
 

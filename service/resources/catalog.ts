@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { cpuFlavors, gpuTypes } from "serverless-compute-api/catalog";
-import { showValue } from "serverless-compute-api/shapes";
+import { showValue, usualCpu } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 
 /** Rejects the first id that the catalog does not list. */
@@ -40,9 +40,6 @@ export const gpuPools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))]
   gpuTypeIds: gpuTypes.filter(({ pool }) => pool === id).map((type) => type.id),
 }));
 
-/** Flavour of a CPU endpoint that names none, and its virtual CPUs. */
-const usualInstance = { flavor: "cpu3c", vcpuCount: 2 };
-
 /** A CPU instance with the memory of its flavour in GB, such as `cpu3c-8-16`. */
 export function instanceId(flavor: string, vcpuCount: number): string {
   const { ramMultiplier = 2 } = cpuFlavors.find(({ id }) => id === flavor) ?? {};
@@ -53,7 +50,7 @@ export function instanceId(flavor: string, vcpuCount: number): string {
 export function instanceOf(id: string): { flavor: string; vcpuCount: number; memory: number } {
   const [flavor = "", ...numbers] = id.split("-");
   const [vcpuCount, memory] = numbers.map(Number);
-  if (!vcpuCount) return instanceOf(instanceId(flavor, usualInstance.vcpuCount));
+  if (!vcpuCount) return instanceOf(instanceId(flavor, usualCpu.vcpuCount));
   return memory ? { flavor, vcpuCount, memory } : instanceOf(instanceId(flavor, vcpuCount));
 }
 
@@ -68,8 +65,8 @@ export function instanceIdsOf(
   if (!cpuFlavorIds && vcpuCount === undefined && current.length > 0) return [...current];
   const instances = current.map(instanceOf);
   const flavors = cpuFlavorIds ?? instances.map(({ flavor }) => flavor);
-  const count = vcpuCount ?? instances[0]?.vcpuCount ?? usualInstance.vcpuCount;
-  return [...new Set(flavors.length > 0 ? flavors : [usualInstance.flavor])].map((flavor) => instanceId(flavor, count));
+  const count = vcpuCount ?? instances[0]?.vcpuCount ?? usualCpu.vcpuCount;
+  return [...new Set(flavors.length > 0 ? flavors : [usualCpu.flavorId])].map((flavor) => instanceId(flavor, count));
 }
 
 /** Words of a comma-separated text, blanks around them left out. */

@@ -6,7 +6,7 @@ import { lockFolder, versionOf } from "./folder-lock";
 import { createTables } from "./schema";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
-export type SqlValue = string | number | null | Uint8Array;
+type SqlValue = string | number | null | Uint8Array;
 
 /** Parses a row of a result; a zod shape is one. */
 export interface RowShape<Row> {

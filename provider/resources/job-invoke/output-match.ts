@@ -4,7 +4,7 @@ import type { Path, Secrets } from "../../lifecycle/contract";
 import { hiddenValue, holdsSecret } from "../../lifecycle/properties/secret-paths";
 
 /** One place where an output is not what was expected. */
-export interface Mismatch {
+interface Mismatch {
   /** Path such as `output`, `items`, `0`, `text`. */
   path: Path;
   expected: unknown;
@@ -14,7 +14,7 @@ export interface Mismatch {
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const kindOf = (value: unknown, redact?: (text: string) => string): string => {
+const kindOf = (value: unknown, redact: (text: string) => string): string => {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return isObject(value) ? "an object" : showValue(value, redact);

@@ -1,12 +1,9 @@
 import type { Dialect } from "serverless-compute-api";
-import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, usualCpu } from "serverless-compute-api/shapes";
 import type { Failure, Properties, Value } from "../../lifecycle/contract";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { malformedCudaVersions } from "../cuda-versions";
 import { serverlessEndpointInputs } from "./inputs";
-
-/** Virtual CPUs of a CPU worker where the program leaves them out. */
-export const usualVcpuCount = 2;
 
 const isPowerOfTwo = (count: number): boolean => count >= 2 && Number.isInteger(Math.log2(count));
 
@@ -45,7 +42,7 @@ export function dialectRules(inputs: Properties, dialect: Dialect): Failure[] {
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
     failures.push(...malformedCudaVersions(path, inputs[path]));
   const flavors = textsIn(inputs["cpuFlavorIds"]);
-  const shared = typeof vcpuCount === "number" ? vcpuCount : usualVcpuCount;
+  const shared = typeof vcpuCount === "number" ? vcpuCount : usualCpu.vcpuCount;
   const wholeFlavors = flavors.map((entry) => cpuFlavorEntry(cpuFlavorOf(entry, shared)));
   for (const [path, ids, compared = ids] of [
     ["cpuFlavorIds", flavors, wholeFlavors],

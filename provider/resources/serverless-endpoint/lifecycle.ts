@@ -1,6 +1,6 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { jobApiRoot } from "serverless-compute-api/address";
-import { cpuFlavorEntry, cpuFlavorOf, limits } from "serverless-compute-api/shapes";
+import { cpuFlavorEntry, cpuFlavorOf, limits, usualCpu } from "serverless-compute-api/shapes";
 import { callOptions, making } from "../../lifecycle/calls";
 import type { Context, Properties, Value } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
@@ -10,7 +10,7 @@ import { textOf, toProperties } from "../../lifecycle/properties/values";
 import { template } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
 import { deleteEndpoint } from "./deletion";
-import { dialectRules, usualVcpuCount } from "./dialect-rules";
+import { dialectRules } from "./dialect-rules";
 import {
   type Inputs,
   type Outputs,
@@ -32,7 +32,7 @@ export const nameSuffixes = ["-fb", " -fb"];
 export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
 
 /** Defaults of the service. */
-const implied = { vcpuCount: usualVcpuCount, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
+const implied = { vcpuCount: usualCpu.vcpuCount, executionTimeoutMs: limits.executionTimeout.default, type: "QUEUE" };
 
 const listIn = (wanted: Properties, key: string): Value[] => {
   const value = wanted[key];

@@ -5,7 +5,7 @@ export interface Reference {
 }
 
 /** A secret of the stack's config. */
-export interface ConfigSecret {
+interface ConfigSecret {
   configSecret: string;
 }
 

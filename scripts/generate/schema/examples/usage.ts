@@ -9,7 +9,7 @@ import { typescriptText } from "./typescript";
 import { yamlText } from "./yaml";
 
 /** How each language writes an example, by the name that Pulumi's documentation has for it. */
-export const renderers = {
+const renderers = {
   typescript: (program, names) => typescriptText(program, names.nodejs),
   python: (program, names) => pythonText(program, names.python),
   go: (program, names) => goText(program, names.go),
@@ -17,9 +17,6 @@ export const renderers = {
   java: (program, names) => javaText(program, names.java),
   yaml: yamlText,
 } as const satisfies Record<string, (program: TypedProgram, names: SdkNames) => string>;
-
-/** Name of a language that examples are written in. */
-export type ExampleLanguage = keyof typeof renderers;
 
 function section(example: Example, vocabulary: Vocabulary, names: SdkNames): string {
   const program = typedProgram(example, vocabulary);

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { rateLimits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
-import { createRateLimits } from "../../../../service/api/rate-limits";
+import { createRateLimits } from "../../../../service/api/admission";
 import { ServiceError } from "../../../../service/errors";
 import { ManualClock } from "../../../support/manual-clock";
 

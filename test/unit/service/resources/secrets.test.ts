@@ -55,9 +55,7 @@ describe("an error about a secret never contains its value", () => {
 test("messages about values of the wrong type name the field", async () => {
   expect(messageOf(await create({ name: "x", value: { text: loud } }))).toContain('"input.value"');
   expect(messageOf(await create({ value: loud }))).toContain('"name"');
-  expect(messageOf(await create({ name: "x", value: "" }))).toBe(
-    "value: must not be empty",
-  );
+  expect(messageOf(await create({ name: "x", value: "" }))).toBe("value: must not be empty");
 });
 
 test("updates change updatedAt only, and return no value", async () => {
