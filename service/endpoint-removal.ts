@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { RateLimits } from "./api/admission";
+import type { Faults } from "./faults/faults";
 import type { Jobs } from "./jobs/jobs";
 import { storePause } from "./jobs/timings";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
@@ -16,6 +17,7 @@ export function createEndpointRemoval(deps: {
   tokens: Pick<WorkerTokens, "forget">;
   jobs: Pick<Jobs, "forget">;
   rateLimits: Pick<RateLimits, "forget">;
+  faults: Pick<Faults, "forget">;
   pool: Pick<WorkerPool, "drop">;
   logs: Pick<WorkerLogs, "remove">;
   containers: Pick<Containers, "removeVolume" | "tidy">;
@@ -25,7 +27,7 @@ export function createEndpointRemoval(deps: {
   clock: Clock;
   log: Pick<Logger, "warn" | "error">;
 }) {
-  const { tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, clock, log } = deps;
+  const { tokens, jobs, rateLimits, faults, pool, logs, containers, endpoints, homes, clock, log } = deps;
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const soon = (work: Promise<void>): void => {
@@ -38,6 +40,7 @@ export function createEndpointRemoval(deps: {
     tokens.forget(endpointId);
     await jobs.forget(endpointId);
     rateLimits.forget(endpointId);
+    faults.forget(endpointId);
     await pool.drop(endpointId);
     await logs.remove(endpointId);
     await rm(join(homes, endpointId), { recursive: true, force: true });

@@ -4,12 +4,14 @@ import type { Logger } from "pino";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { createAdmission, createRateLimits, noRateLimits } from "./api/admission";
 import type { Auth } from "./api/auth";
+import { createFaultControl } from "./api/faults";
 import { registerJobRoutes } from "./api/jobs";
 import { registerOpenaiRoute } from "./api/openai";
 import type { WorkerState } from "./api/rest-v2-workers";
 import { registerChannelRoutes } from "./api/worker-channel";
 import { createEndpointRemoval } from "./endpoint-removal";
 import { StartError } from "./errors";
+import { createFaults, noRequestFaults } from "./faults/faults";
 import { createJobQueue } from "./jobs";
 import { setAsideOrphans } from "./orphans";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
@@ -26,7 +28,7 @@ import { servePipe } from "./workers/pipe";
 import { createWorkerPool } from "./workers/pool";
 import { createWorkerPresence } from "./workers/presence";
 import { createReaper } from "./workers/reaper";
-import { createWorkerRegistry, isLocalId, phaseOf } from "./workers/registry";
+import { countRunning, createWorkerRegistry, isLocalId, phaseOf, waitForRunningJobs } from "./workers/registry";
 import { createWorkerTokens } from "./workers/tokens";
 
 /** The job path: queues, workers, and the routes under /v2. */
@@ -64,6 +66,7 @@ export function createJobEngine({
 
   const homes = join(settings.dataFolder, "workers");
   const logs = createWorkerLogs(workerLogFolder(settings.dataFolder));
+  const faults = createFaults(clock, note);
   const reaper = createReaper(settings.dataFolder);
   const registry = createWorkerRegistry();
   const operationOf = (endpointId: string, jobId: string) => records.find(endpointId, jobId)?.job.operation;
@@ -72,7 +75,8 @@ export function createJobEngine({
     ...{ registry, clock: steady, timings, log, joined: tokens.joinedElsewhere, changed },
   });
   const dispatcher = createDispatcher({
-    ...{ jobs, queue: live.queue, events, registry, presence, clock: steady, timings, log, changed },
+    ...{ queue: live.queue, events, registry, presence, clock: steady, timings, log, changed },
+    jobs: faults.failing(jobs, live.get),
   });
   const containers = createContainers({
     ...{ dataFolder: settings.dataFolder, gpuMode: settings.gpus, clock, log },
@@ -80,7 +84,7 @@ export function createJobEngine({
     listen: deps.listenForWorkers,
   });
   const starter = createWorkerStarter({
-    ...{ endpoints, containers, homes, serverlessUrl, reaper, clock, timings },
+    ...{ endpoints, containers, homes, serverlessUrl, reaper, faults, clock, timings },
     images: settings.images,
     runtime: settings.runtime,
     token: tokens.of,
@@ -98,19 +102,18 @@ export function createJobEngine({
     serve,
   });
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
+  events.on("started", faults.jobStarted);
 
   function serve({ worker, process }: LocalWorker): void {
     const fail = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "worker: its result cannot be stored; the worker is stopped");
       process.kill();
     };
+    faults.watch(worker.id, process);
     if (process.channel) servePipe(process.channel, worker, { dispatcher, stream: queue.stream, fail });
   }
 
-  /** The number of idle and running workers, without those that start or are unhealthy. */
-  const runningWorkers = (endpointId: string): number =>
-    registry.of(endpointId).filter((worker) => ["idle", "running"].includes(phaseOf(worker, steady.now(), timings)))
-      .length;
+  const runningWorkers = (endpointId: string) => countRunning(registry.of(endpointId), steady.now(), timings);
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(steady, runningWorkers);
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
   const health = (endpointId: string) =>
@@ -121,7 +124,7 @@ export function createJobEngine({
     });
 
   const removal = createEndpointRemoval({
-    ...{ tokens, jobs, rateLimits, pool, logs, containers, endpoints, homes, clock, log },
+    ...{ tokens, jobs, rateLimits, faults, pool, logs, containers, endpoints, homes, clock, log },
   });
   deps.events.on("endpointCreated", (endpointId) => {
     // Created early, so that workers elsewhere can use it before any worker runs here.
@@ -142,11 +145,16 @@ export function createJobEngine({
     registerChannelRoutes(app, { dispatcher, presence, jobs, stream: queue.stream, token, operationOf });
   }
 
+  /** Writes a line into the logs of the service and of an endpoint's workers. */
+  function note(endpointId: string, text: string): void {
+    log.info({ endpoint: endpointId }, text);
+    logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
+  }
   const ofJobs = { queue, health, clock };
   return {
     /** Registers the users' and the workers' routes; `ofUsers` is applied to those of users. */
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void {
-      const admit = createAdmission(deps.auth, typeOf, rateLimits);
+      const admit = createAdmission(deps.auth, typeOf, rateLimits, faults);
       app.register(async (scope) => {
         ofUsers(scope);
         registerJobRoutes(scope, { ...ofJobs, admit, streamForm: settings.stream });
@@ -156,7 +164,7 @@ export function createJobEngine({
     },
     /** Registers the users' routes without keys and rate limits, for callers that are checked already. */
     consoleRoutes(app: FastifyInstance): void {
-      const admit = createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits);
+      const admit = createAdmission({ checkJobs: () => undefined }, typeOf, noRateLimits, noRequestFaults);
       registerJobRoutes(app, { ...ofJobs, admit, streamForm: "envelope" });
       registerOpenaiRoute(app, { ...ofJobs, admit });
     },
@@ -207,18 +215,18 @@ export function createJobEngine({
 
     /** Replaces the endpoint's workers after their jobs; `why` is logged by the service and by the workers. */
     restartWorkers(endpointId: string, why: string): void {
-      log.info({ endpoint: endpointId }, why);
-      logs.of(endpointId).write(`${new Date(clock.now()).toISOString()} ${why}`);
+      note(endpointId, why);
       pool.replaceAll(endpointId);
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
+    faults: createFaultControl({ faults, exists, review: pool.review }),
     /** The data of the console. */
     view: { ...queue.view, health, waiting: live.waiting, events },
 
     /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
     async stop(deadline: number): Promise<void> {
       dispatcher.close();
-      await finished(deadline);
+      await waitForRunningJobs({ registry, events, clock }, deadline);
       queue.waits.close();
       await pool.stop();
       await removal.settled();
@@ -230,17 +238,4 @@ export function createJobEngine({
         .catch((error: unknown) => log.error({ err: error }, "containers: not all could be removed"));
     },
   };
-
-  /** Waits until no job runs, at most `deadline` ms. */
-  async function finished(deadline: number): Promise<void> {
-    const busy = (): boolean =>
-      registry.all().some(({ awaitedUntil, jobs }) => awaitedUntil === undefined && jobs.size > 0);
-    const done = new AbortController();
-    const look = (): void => {
-      if (!busy()) done.abort();
-    };
-    events.on("ended", () => setImmediate(look));
-    events.on("queued", () => setImmediate(look));
-    if (busy()) await clock.sleep(deadline, done.signal).catch(() => undefined);
-  }
 }

@@ -6,12 +6,13 @@ import { createUserRateLimit } from "./api/user-rate-limit";
 import { apiKeyFileOf, ensureApiKey } from "./api-key";
 import { createConsole } from "./console";
 import { createJobEngine } from "./engine";
-import { StartError } from "./errors";
+import { ServiceError, StartError } from "./errors";
 import { rootOf } from "./listening";
 import { openLog } from "./log";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
+import type { Service } from "./service";
 import { forgetServiceAddress, noteServiceAddress } from "./service-address";
 import { environmentValue, resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
 import { createTemporaryFolder } from "./store/data-folder";
@@ -22,33 +23,10 @@ import { workerLogFolder, workerLogPath } from "./workers/logs";
 import { watchSources } from "./workers/source-watch";
 
 export { StartError } from "./errors";
+export type { EndpointFaults } from "./faults/faults";
+export type { Service } from "./service";
 export type { ServiceOptions } from "./settings";
 export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./store/snapshots";
-
-/** A running local service. */
-export interface Service {
-  /** Root of all its APIs: the provider's setting `url`. REST v2 is at `/v2` below it. */
-  url: string;
-  /** Root of REST v1. */
-  baseUrl: string;
-  graphqlUrl: string;
-  serverlessUrl: string;
-  /** The API key, also in `apiKeyFile` (mode 0600). */
-  apiKey: string;
-  apiKeyFile: string;
-  /** A link that opens the console once, within an hour; undefined without a console. Whoever has it can do what the key can. */
-  consoleUrl: string | undefined;
-  /** Image name → command, of the option `images` and of the seed file. */
-  images: Record<string, string>;
-  /** Ids of the seed file's endpoints by name; empty without a seed file. */
-  endpointIds: Record<string, string>;
-  /** Images of endpoints at the start that have no command: containers pull them. Empty with the runtime `none`. */
-  imagesToPull: string[];
-  /** Requests answered since start, workers' own calls not counted. */
-  requestCount(): number;
-  /** Stops taking requests, gives running workers up to `deadline` ms (default 5000) to finish, and closes the store. */
-  stop(deadline?: number): Promise<void>;
-}
 
 /** Starts the local service; rejects with a StartError when the port or the data folder is taken. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
@@ -137,6 +115,7 @@ async function startService(
       serverlessUrl: () => root,
     },
     jobs: engine,
+    faults: engine.faults,
     console,
     listening,
     retire,
@@ -152,6 +131,10 @@ async function startService(
     log.info({ created, differences }, "seed file: applied");
     for (const difference of differences)
       settings.onNotice(`${given.file}: ${difference}; the existing object is not changed`);
+    for (const [name, id] of Object.entries(endpointIds)) {
+      const { faults: wanted } = given.endpoints[name] ?? {};
+      if (wanted) engine.faults.replace(id, wanted);
+    }
     return endpointIds;
   };
   const imagesToPull = (): string[] => {
@@ -210,6 +193,13 @@ async function startService(
     images,
     endpointIds,
     imagesToPull: imagesToPull(),
+    faults: (endpointId, given) => {
+      try {
+        return given === undefined ? engine.faults.read(endpointId) : engine.faults.replace(endpointId, given);
+      } catch (error) {
+        throw error instanceof ServiceError ? new StartError(error.message) : error;
+      }
+    },
     requestCount: server.requestCount,
     stop: (deadline = 5000) => {
       stopped ??= stop(deadline);

@@ -34,7 +34,7 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
     ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
   ],
-  "folders of the service import downwards only: cli, seed, console, api, workers, jobs, resources, store": [
+  "folders of the service import downwards only: cli, seed, console, api, workers, faults, jobs, resources, store": [
     ["service/api/a.ts", 'import { createConsole } from "../console";'],
     ["service/jobs/b.ts", 'import type { ConsoleView } from "../console/overview";'],
     ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { type LimitedOperation, rateLimits, rateWindow } from "serverless-compute-api/shapes";
 import { notFound, ServiceError } from "../errors";
+import type { Faults } from "../faults/faults";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { Auth } from "./auth";
 
@@ -87,13 +88,17 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
   };
 }
 
-/** Route options that check a call of the job API before its body is read; `operation` selects the rate limit. */
+/**
+ * Route options that check a call of the job API before its body is read, and inject its faults; `operation` selects the rate
+ * limit.
+ */
 export type Admission = (operation?: LimitedOperation) => {
   onRequest(
     request: FastifyRequest<{ Params: { endpointId: string } }>,
     reply: FastifyReply,
     done: (error?: Error) => void,
   ): void;
+  onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void): void;
 };
 
 /** Checks key, endpoint and rate limit of each call, in this order. `typeOf` is undefined if the endpoint does not exist. */
@@ -102,6 +107,7 @@ export const createAdmission =
     { checkJobs }: Pick<Auth, "checkJobs">,
     typeOf: (endpointId: string) => EndpointRow["type"] | undefined,
     limits: RateLimits,
+    faults: Pick<Faults, "ofRequest" | "isDropped">,
   ): Admission =>
   (operation) => ({
     onRequest(request, reply, done) {
@@ -115,6 +121,12 @@ export const createAdmission =
           `endpoint "${endpointId}" is a load balancer: it has no queue and accepts no jobs`,
         );
       if (operation) limits.admit(endpointId, operation, reply);
+      const injected = faults.ofRequest(endpointId, reply.raw);
+      if (injected) injected.then(() => done(), done);
+      else done();
+    },
+    onSend(_request, reply, _payload, done) {
+      if (faults.isDropped(reply.raw)) reply.raw.destroy();
       done();
     },
   });

@@ -13,7 +13,7 @@ export interface ServiceResponse {
 }
 
 /** Sends one request to the service of a data folder; `body` is JSON text. */
-export type Send = (method: "GET" | "POST", path: string, body?: string) => Promise<ServiceResponse>;
+export type Send = (method: "GET" | "POST" | "PUT", path: string, body?: string) => Promise<ServiceResponse>;
 
 /**
  * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `limit` ms,

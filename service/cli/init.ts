@@ -41,6 +41,7 @@ endpoints:
     # Names of a template and of network volumes, of this file or of the service.
     template: echo
 #    networkVolumes: [models]
+#    faults: { delay: 500, failJobs: 1 }
     type: QUEUE
     gpu: { pools: [AMPERE_24], count: 1 }
     workers: { min: 0, max: 2, idleTimeout: 5 }

@@ -16,7 +16,7 @@ const jobStates = [
 /** Jobs that `jobs` prints by default. */
 const defaultJobs = 20;
 
-/** Adds the commands that submit and print jobs of a running service. */
+/** Adds the commands that submit and print jobs of a running service, or inject faults. */
 export function addJobCommands(program: Command, output: Output): void {
   program
     .command("run")
@@ -41,6 +41,18 @@ export function addJobCommands(program: Command, output: Output): void {
     .option("--limit <n>", "number of jobs to print", readLines, defaultJobs)
     .action(async (endpoint: string, flags: JobsFlags) =>
       (await import("./jobs.js")).listJobs(endpoint, flags, output),
+    );
+
+  program
+    .command("faults")
+    .description(
+      "print the faults that are injected into an endpoint, or replace them by a JSON object; {} removes all",
+    )
+    .argument("<endpoint>", "id or name")
+    .argument("[faults]", 'such as {"failJobs":2}', readInput)
+    .option(...dataFlag())
+    .action(async (endpoint: string, faults: string | undefined, { data }: { data: string }) =>
+      (await import("./faults.js")).callFaults(endpoint, faults, data, output),
     );
 
   const ofJob = [

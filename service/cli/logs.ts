@@ -1,6 +1,7 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { createLogTail } from "../workers/log-tail";
 import { workerLogFolder, workerLogPath } from "../workers/logs";
+import { isLocalId } from "../workers/registry";
 import { findEndpoint } from "./data-folder";
 import type { Output } from "./output";
 
@@ -18,9 +19,10 @@ export interface LogsFlags {
 /** How often to look for new lines, ms. */
 const pollInterval = 200;
 
-/** A line of the log, \`<time> <worker id> <line>\`, as JSON. */
+/** A line of the log as JSON; lines of the service itself have no worker id. */
 function lineAsJson(text: string): string {
-  const [time, worker, ...words] = text.split(" ");
+  const [time, ...words] = text.split(" ");
+  const worker = isLocalId(words[0] ?? "") ? words.shift() : undefined;
   return JSON.stringify({ time, worker, line: words.join(" ") });
 }
 

@@ -26,7 +26,7 @@ export function readLines(text: string): number {
   throw new InvalidArgumentError("It must be a whole number, 0 or more.");
 }
 
-/** Reads the input of a job; returns its text. */
+/** Reads a JSON object; returns its text. */
 export function readInput(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

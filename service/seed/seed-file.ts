@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import { ServiceError, StartError } from "../errors";
+import { faultShape } from "../faults/faults";
 import { commandLineOf } from "../resources/template-table";
 import { sqliteCode } from "../store/faults";
 import { parseInput } from "../validation";
@@ -18,7 +19,11 @@ const seedShape = z.strictObject({
   secrets: objects({ valueFromEnv: z.string() }),
   volumes: objects({}),
   templates: objects({}),
-  endpoints: objects({ template: z.string().optional(), networkVolumes: z.array(z.string()).optional() }),
+  endpoints: objects({
+    template: z.string().optional(),
+    networkVolumes: z.array(z.string()).optional(),
+    faults: faultShape.optional(),
+  }),
 });
 
 /** A parsed seed file; the commands of its images contain absolute paths. */

@@ -70,7 +70,10 @@ export function applySeed(
       throw invalid(`${path}.valueFromEnv: the environment variable "${valueFromEnv}" is not set; set it`);
     return { ...rest, value };
   };
-  const endpointBody = ({ template, networkVolumes, ...rest }: Seed["endpoints"][string], path: string): Fields => ({
+  const endpointBody = (
+    { template, networkVolumes, faults, ...rest }: Seed["endpoints"][string],
+    path: string,
+  ): Fields => ({
     ...rest,
     ...(template !== undefined && {
       templateId: reference(templates.list(), `${path}.template`, "template", template),

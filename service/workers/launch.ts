@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
+import type { Faults } from "../faults/faults";
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import { splitCommandLine } from "./command-line";
@@ -22,8 +23,11 @@ export interface StartedWorker {
   redact: Redact;
 }
 
-/** A started worker, the reason why none can be started, or a promise that resolves when its runtime is known. */
-type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> };
+/**
+ * A started worker, the reason why none can be started, a promise that resolves when its runtime is known, or an injected lack of
+ * stock.
+ */
+type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> } | { noStock: true };
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
@@ -41,6 +45,7 @@ export function createWorkerStarter({
   token: tokenOf,
   log: logOf,
   reaper,
+  faults,
   clock,
   timings,
 }: {
@@ -56,19 +61,23 @@ export function createWorkerStarter({
   token(endpointId: string): string;
   log(endpointId: string): LogFile;
   reaper: Reaper;
+  faults: Pick<Faults, "lacksStock" | "workerProgram">;
   clock: Clock;
   timings: JobTimings;
 }) {
   function start(endpointId: string): StartOutcome {
+    if (faults.lacksStock(endpointId)) return { noStock: true };
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
     // A command for it on this machine always wins.
-    const usesCommand = runtime === "none" || commandOf(images, image) !== undefined;
+    const injected = faults.workerProgram(endpointId);
+    const usesCommand = injected !== undefined || runtime === "none" || commandOf(images, image) !== undefined;
     const until = usesCommand ? undefined : containers.firstLook();
     if (until) return { until };
     const noContainer = usesCommand ? undefined : containers.problem();
     const inContainer = !usesCommand && noContainer === undefined;
-    const command = inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, noContainer);
+    const command =
+      injected ?? (inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, noContainer));
     if (command && "error" in command) return command;
     const id = newLocalId();
     const token = tokenOf(endpointId);

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { Clock } from "serverless-compute-api/clock";
+import type { JobEvents } from "../jobs/events";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
 
@@ -63,6 +65,10 @@ export function phaseOf(worker: Worker, now: number, timings: JobTimings): Worke
   return isBusy(worker) ? "running" : "idle";
 }
 
+/** Number of idle and running workers, without those that start or are unhealthy. */
+export const countRunning = (workers: Worker[], now: number, timings: JobTimings): number =>
+  workers.filter((worker) => ["idle", "running"].includes(phaseOf(worker, now, timings))).length;
+
 const localPrefix = "local-";
 
 /** A new id for a worker that the service starts. */
@@ -119,4 +125,21 @@ export function createWorkerRegistry() {
       if (workers.size === 0) endpoints.delete(worker.endpointId);
     },
   };
+}
+
+/** Waits until no worker runs a job, at most `deadline` ms. Workers that have not called since the start do not count. */
+export async function waitForRunningJobs(
+  { registry, events, clock }: { registry: Pick<WorkerRegistry, "all">; events: JobEvents; clock: Clock },
+  deadline: number,
+): Promise<void> {
+  const isRunning = (): boolean =>
+    registry.all().some(({ awaitedUntil, jobs }) => awaitedUntil === undefined && jobs.size > 0);
+  const done = new AbortController();
+  const check = (): void => {
+    if (!isRunning()) done.abort();
+  };
+  // A worker's jobs change after the event.
+  events.on("ended", () => setImmediate(check));
+  events.on("queued", () => setImmediate(check));
+  if (isRunning()) await clock.sleep(deadline, done.signal).catch(() => undefined);
 }

@@ -91,6 +91,10 @@ export function createWorkerStarts({
           return notBefore;
         }
         const outcome = starter.start(id);
+        if ("noStock" in outcome) {
+          throttled.set(id, left);
+          break;
+        }
         if ("until" in outcome) awaitRuntime(id, outcome.until);
         else if ("error" in outcome) cannotStart(id, outcome.error);
         else {
@@ -100,7 +104,7 @@ export function createWorkerStarts({
       }
       return Number.POSITIVE_INFINITY;
     },
-    /** Number of workers that wait for the end of a backoff. */
+    /** Number of workers that wait for the end of a backoff, or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
     /** Records that a worker failed; after `startFailureLimit` that did not start, fails the jobs that wait for one. */
     failed(local: LocalWorker, end: ProcessEnd, starting: boolean): void {

@@ -43,7 +43,7 @@ const leads =
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceFloors = ["cli", "seed", "console", "api", "workers", "jobs", "resources", "store"];
+const serviceFloors = ["cli", "seed", "console", "api", "workers", "faults", "jobs", "resources", "store"];
 
 /** Folders that both ways into Pulumi share, below them, the highest first. */
 const providerFloors = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
@@ -96,7 +96,8 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "folders of the service import downwards only: cli, seed, console, api, workers, jobs, resources, store",
+    sentence:
+      "folders of the service import downwards only: cli, seed, console, api, workers, faults, jobs, resources, store",
     breaches: (sources) =>
       serviceFloors.flatMap((folder, floor) =>
         badImports(

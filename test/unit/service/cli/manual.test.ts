@@ -6,7 +6,7 @@ import { runLine } from "./command";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const manual = readFileSync(`${root}docs/service.md`, "utf8");
-const ofJobs = ["run", "jobs", "job", "cancel", "retry"];
+const ofJobs = ["run", "jobs", "job", "cancel", "retry", "faults"];
 const commands = [
   "start",
   "init",

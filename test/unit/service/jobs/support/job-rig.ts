@@ -107,6 +107,7 @@ export async function useJobRig({
       rest,
       restV2: { rateLimit: undefined, pageSize: 1000, serverlessUrl: () => root, clock, view },
       jobs: engine,
+      faults: engine.faults,
       listening: settings.listening,
       retire: settings.retire,
       log,

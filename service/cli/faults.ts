@@ -1,0 +1,23 @@
+import { faultsPath } from "../api/faults";
+import { connect, expectSuccess } from "./connection";
+import { findEndpoint } from "./data-folder";
+import type { Output } from "./output";
+
+/** How long the service may take to respond, ms. */
+const responseLimit = 10_000;
+
+/**
+ * Replaces the faults that the running service injects into an endpoint, given as JSON text, and prints those that are left.
+ * Without `faults` it only prints them.
+ */
+export async function callFaults(
+  endpoint: string,
+  faults: string | undefined,
+  data: string,
+  output: Output,
+): Promise<void> {
+  const { id } = findEndpoint(endpoint, data);
+  const { send } = connect(data, responseLimit);
+  const response = await (faults === undefined ? send("GET", faultsPath(id)) : send("PUT", faultsPath(id), faults));
+  output.out(expectSuccess(response).text);
+}

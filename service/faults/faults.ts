@@ -1,0 +1,143 @@
+import type { ServerResponse } from "node:http";
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import type { LiveJob, RunningJob } from "../jobs/job";
+import type { Jobs } from "../jobs/jobs";
+
+const count = z.int().min(0).max(1_000_000);
+
+/** Faults of one endpoint. Counts are decremented with each injection. */
+export const faultShape = z
+  .strictObject({
+    /** Delay before each request of the job API is processed, ms. */
+    delay: z.int().min(0).max(600_000),
+    /** Number of requests of the job API that get 429. */
+    tooManyRequests: count,
+    /** Number of requests of the job API that get 500, after those with 429. */
+    serverErrors: count,
+    /** Number of requests of the job API that are processed and get no response. */
+    dropResponses: count,
+    /** Number of jobs that fail when their worker returns a result. */
+    failJobs: count,
+    /** Number of jobs whose worker is killed when it begins them. */
+    crashJobs: count,
+    /** Workers that start exit immediately (`crash`), or never request a job (`hang`). */
+    workers: z.enum(["crash", "hang"]),
+    /** True if no worker can be started. */
+    noStock: z.boolean(),
+  })
+  .partial();
+
+/** Faults of one endpoint; absent ones are off. */
+export type EndpointFaults = z.output<typeof faultShape>;
+
+/** Programs in place of a worker. */
+const programs = {
+  crash: 'console.error("injected fault: the worker crashes"); process.exit(1);',
+  hang: 'console.error("injected fault: the worker requests no job"); setInterval(() => {}, 60_000);',
+} as const;
+
+export type Faults = ReturnType<typeof createFaults>;
+
+/** For callers whose requests get no faults. */
+export const noRequestFaults: Pick<Faults, "ofRequest" | "isDropped"> = {
+  ofRequest: () => undefined,
+  isDropped: () => false,
+};
+
+/**
+ * Injected faults by endpoint, for tests of clients. They are in memory only, until the service stops or the endpoint is deleted.
+ * `note` records each injection in the logs.
+ */
+export function createFaults(clock: Clock, note: (endpointId: string, text: string) => void) {
+  const endpoints = new Map<string, EndpointFaults>();
+  /** Endpoints whose lack of stock was noted. */
+  const scarce = new Set<string>();
+  /** The workers that run on this machine. */
+  const kills = new Map<string, () => void>();
+  const dropped = new WeakSet<ServerResponse>();
+
+  /** Takes one of the counted faults; returns false if none is left. */
+  function takes(
+    endpointId: string,
+    fault: "tooManyRequests" | "serverErrors" | "dropResponses" | "failJobs" | "crashJobs",
+    text: string,
+  ): boolean {
+    const faults = endpoints.get(endpointId);
+    const left = faults?.[fault] ?? 0;
+    if (left === 0) return false;
+    endpoints.set(endpointId, { ...faults, [fault]: left - 1 });
+    note(endpointId, `injected fault: ${text}; ${fault} ${left - 1} left`);
+    return true;
+  }
+
+  return {
+    of: (endpointId: string): EndpointFaults => endpoints.get(endpointId) ?? {},
+    /** Replaces the faults of an endpoint. */
+    set(endpointId: string, faults: EndpointFaults): void {
+      scarce.delete(endpointId);
+      endpoints.set(endpointId, faults);
+      note(endpointId, `injected faults: set to ${JSON.stringify(faults)}`);
+    },
+    forget(endpointId: string): void {
+      scarce.delete(endpointId);
+      endpoints.delete(endpointId);
+    },
+
+    /** Delays a request of the job API, or throws an error; undefined if it has no fault. */
+    ofRequest(endpointId: string, response: ServerResponse): Promise<void> | undefined {
+      return endpoints.has(endpointId) ? delayRequest(endpointId, response) : undefined;
+    },
+    /** Returns true if a response must not be sent. */
+    isDropped: (response: ServerResponse): boolean => dropped.has(response),
+
+    /** The same jobs, some of which fail when their worker returns a result. */
+    failing: <Some extends Pick<Jobs, "finish">>(jobs: Some, find: (id: string) => LiveJob | undefined): Some => ({
+      ...jobs,
+      finish(id, workerId, outcome) {
+        const endpointId = find(id)?.endpointId;
+        const fails = endpointId !== undefined && takes(endpointId, "failJobs", `job ${id} fails`);
+        const failure = { error: "injected fault: the job fails", output: undefined };
+        return jobs.finish(id, workerId, fails ? failure : outcome);
+      },
+    }),
+    /** Registers a worker that `crashJobs` can kill. */
+    watch(workerId: string, { ended, kill }: { ended: Promise<unknown>; kill(): void }): void {
+      kills.set(workerId, kill);
+      void ended.finally(() => kills.delete(workerId));
+    },
+    /** Kills the worker that begins a job, as a crash. */
+    jobStarted({ endpointId, id, workerId }: RunningJob): void {
+      const kill = kills.get(workerId);
+      if (kill && takes(endpointId, "crashJobs", `a worker crashes at job ${id}`)) kill();
+    },
+    /** The program in place of a worker that starts; undefined for the endpoint's own. */
+    workerProgram(endpointId: string): { file: string; args: string[]; channel: false } | undefined {
+      const { workers } = endpoints.get(endpointId) ?? {};
+      if (workers === undefined) return undefined;
+      note(endpointId, `injected fault: a worker starts that will ${workers}`);
+      return { file: process.execPath, args: ["--eval", programs[workers]], channel: false };
+    },
+    /** Returns true if no worker of the endpoint can be started. */
+    lacksStock(endpointId: string): boolean {
+      if (!endpoints.get(endpointId)?.noStock) return false;
+      if (!scarce.has(endpointId)) note(endpointId, "injected fault: no stock, so no worker starts");
+      scarce.add(endpointId);
+      return true;
+    },
+  };
+
+  async function delayRequest(endpointId: string, response: ServerResponse): Promise<void> {
+    const { delay = 0 } = endpoints.get(endpointId) ?? {};
+    if (delay > 0) {
+      note(endpointId, `injected fault: a request is delayed by ${delay} ms`);
+      await clock.sleep(delay);
+    }
+    if (takes(endpointId, "tooManyRequests", "a request gets 429"))
+      throw new ServiceError("tooManyRequests", "injected fault: too many requests", { "retry-after": "1" });
+    if (takes(endpointId, "serverErrors", "a request gets 500"))
+      throw new ServiceError("internal", "injected fault: internal server error");
+    if (takes(endpointId, "dropResponses", "a response is dropped")) dropped.add(response);
+  }
+}

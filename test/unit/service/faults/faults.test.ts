@@ -1,0 +1,195 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createService, type EndpointFaults, type Service } from "serverless-compute-local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ManualClock } from "../../../support/manual-clock";
+import { type Answer, askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { discardServiceFolder } from "../../../support/service-artefacts";
+import { runLine } from "../cli/command";
+import { useJobRig } from "../jobs/support/job-rig";
+import { images, shortTimings } from "../workers/support/programs";
+
+let folder: string;
+let service: Service;
+let names = 0;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "faults-"));
+  const options = { port: 0, dataFolder: join(folder, "data"), images, runtime: "none", logLevel: "info" } as const;
+  service = await createService({ ...options, timings: shortTimings });
+});
+afterAll(async () => {
+  await service.stop(0);
+  await discardServiceFolder(folder);
+});
+
+const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
+  send(method, `${service.url}${path}`, { key: service.apiKey, json });
+
+/** A new endpoint with these faults. */
+async function endpointWith(faults: EndpointFaults) {
+  const name = `endpoint-${++names}`;
+  const body = { name, image: "tool", type: "QUEUE", gpu: { pools: ["AMPERE_24"] } };
+  const json = { ...body, workers: { max: 1 }, scaling: { type: "QUEUE_DELAY", queueDelay: 1 } };
+  const id = stringAt(await call("POST", "/v2/serverless", json), "id");
+  service.faults(id, faults);
+  const run = async (input: object = {}) => stringAt(await call("POST", `/v2/${id}/run`, { input }), "id");
+  const final = (job: string) =>
+    askUntil(
+      () => call("GET", `/v2/${id}/status/${job}`),
+      ({ json }) => ["COMPLETED", "FAILED"].includes(String(at(json, "status"))),
+    );
+  return { id, name, run, final };
+}
+
+/** Expects that both logs contain an injected fault of an endpoint. */
+function expectMarked(id: string, text: string): void {
+  expect(readFileSync(join(folder, "data/logs", `${id}.log`), "utf8")).toContain(`Z ${text}`);
+  const lines = readFileSync(join(folder, "data/service.log"), "utf8").trim().split("\n");
+  const own = lines.map((line) => JSON.parse(line)).filter(({ endpoint }) => endpoint === id);
+  expect(own.map(({ msg }) => msg).join("\n")).toContain(text);
+}
+
+describe("an injected fault", () => {
+  test("tooManyRequests and serverErrors reject the next requests of the job API, then end", async () => {
+    const { id } = await endpointWith({ tooManyRequests: 1, serverErrors: 2 });
+    const answers: Answer[] = [];
+    for (let request = 0; request < 4; request++) answers.push(await call("GET", `/v2/${id}/health`));
+    expect(answers.map(({ status }) => status)).toEqual([429, 500, 500, 200]);
+    expect(answers[0]?.headers.get("retry-after")).toBe("1");
+    expect(answers[1]?.json).toEqual({ error: "injected fault: internal server error" });
+    expect(service.faults(id)).toEqual({ tooManyRequests: 0, serverErrors: 0 });
+    expectMarked(id, "injected fault: a request gets 429; tooManyRequests 0 left");
+    expectMarked(id, "injected fault: a request gets 500; serverErrors 1 left");
+    expect((await call("GET", `/v2/serverless/${id}`)).status, "the management API is not affected").toBe(200);
+  });
+
+  test("dropResponses processes a request whose client gets no response", async () => {
+    const { id, final } = await endpointWith({ dropResponses: 1 });
+    await expect(call("POST", `/v2/${id}/run`, { input: {} })).rejects.toThrow();
+    const { json } = await call("GET", `/v2/${id}/requests`);
+    await final(String(at(json, "requests", 0, "id")));
+    expect(at(json, "requests")).toHaveLength(1);
+    expectMarked(id, "injected fault: a response is dropped; dropResponses 0 left");
+  });
+
+  test("failJobs fails the next jobs, and no more", async () => {
+    const { id, run, final } = await endpointWith({ failJobs: 1 });
+    const first = await final(await run());
+    expect(first.json).toMatchObject({ status: "FAILED", error: "injected fault: the job fails" });
+    expect((await final(await run())).json).toMatchObject({ status: "COMPLETED" });
+    expectMarked(id, `injected fault: job ${stringAt(first, "id")} fails; failJobs 0 left`);
+  });
+
+  test("crashJobs kills the worker of a job, which runs again, and fails after the third crash", async () => {
+    const { id, run, final } = await endpointWith({ crashJobs: 1 });
+    expect((await final(await run())).json).toMatchObject({ status: "COMPLETED", retries: 1 });
+    service.faults(id, { crashJobs: 3 });
+    const crashed = await final(await run());
+    expect(crashed.json).toMatchObject({ status: "FAILED", retries: 2 });
+    expect(stringAt(crashed, "error")).toMatch(/worker .*SIGKILL/);
+    expectMarked(id, `injected fault: a worker crashes at job ${stringAt(crashed, "id")}; crashJobs 2 left`);
+  });
+
+  test("workers: crash fails jobs after three starts with a reason", async () => {
+    const { id, run, final } = await endpointWith({ workers: "crash" });
+    const failed = await final(await run());
+    expect(failed.json).toMatchObject({ status: "FAILED" });
+    expect(stringAt(failed, "error")).toContain("injected fault: the worker crashes");
+    expectMarked(id, "injected fault: a worker starts that will crash");
+    expect(readFileSync(join(folder, "data/logs", `${id}.log`), "utf8")).toMatch(
+      /Z local-[0-9a-f]+ injected fault: the worker crashes\n/,
+    );
+  });
+
+  test("workers: hang leaves the job in the queue and the worker initializing", async () => {
+    const { id, run } = await endpointWith({ workers: "hang" });
+    const job = await run();
+    const health = await askUntil(
+      () => call("GET", `/v2/${id}/health`),
+      ({ json }) => at(json, "workers", "initializing") === 1,
+    );
+    expect(at(health.json, "jobs", "inQueue")).toBe(1);
+    expect((await call("GET", `/v2/${id}/status/${job}`)).json).toMatchObject({ status: "IN_QUEUE" });
+    expectMarked(id, "injected fault: a worker starts that will hang");
+  });
+
+  test("noStock starts no worker until it ends", async () => {
+    const { id, run, final } = await endpointWith({ noStock: true });
+    const job = await run();
+    const health = await askUntil(
+      () => call("GET", `/v2/${id}/health`),
+      ({ json }) => at(json, "workers", "throttled") === 1,
+    );
+    expect(at(health.json, "jobs", "inQueue")).toBe(1);
+    expectMarked(id, "injected fault: no stock, so no worker starts");
+    service.faults(id, {});
+    expect((await final(job)).json).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("delay holds a request of the job API for the given time", async () => {
+    const clock = new ManualClock();
+    const rig = await useJobRig({ clock });
+    const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });
+    const path = `${rig.root}/local/endpoints/${id}/faults`;
+    const key = "a-key-for-this-test-only";
+    expect((await send("PUT", path, { key, json: { delay: 60_000 } })).json).toEqual({ delay: 60_000 });
+    let ended = false;
+    const health = callJobs("GET", "/health").finally(() => {
+      ended = true;
+    });
+    await askUntil(
+      () => send("GET", path, { key }),
+      () =>
+        readFileSync(join(rig.dataFolder, "logs", `${id}.log`), "utf8").includes("a request is delayed by 60000 ms"),
+    );
+    expect(ended).toBe(false);
+    await clock.advance(60_000);
+    expect((await health).status).toBe(200);
+  });
+});
+
+describe("faults", () => {
+  test("are set and printed by the command line, and removed with {}", async () => {
+    const { id, name } = await endpointWith({});
+    const faults = (...words: string[]) => runLine("faults", name, ...words, "--data", join(folder, "data"));
+    expect(await faults('{"failJobs":2,"workers":"crash"}')).toEqual({
+      ...{ code: 0, err: "" },
+      out: '{"failJobs":2,"workers":"crash"}',
+    });
+    expect(service.faults(id)).toEqual({ failJobs: 2, workers: "crash" });
+    expect((await faults()).out).toBe('{"failJobs":2,"workers":"crash"}');
+    expect((await faults("{}")).out).toBe("{}");
+    expect((await faults('{"failJobs":-1,"explode":true}')).err).toMatch(
+      /^serverless-compute-local: failJobs: -1 is not allowed, must be [^;]+; explode: unknown property$/,
+    );
+    expect((await faults("[]")).code).toBe(2);
+  });
+
+  test("require the key and an existing endpoint", async () => {
+    const { id } = await endpointWith({});
+    expect((await send("GET", `${service.url}/local/endpoints/${id}/faults`)).status).toBe(401);
+    expect((await call("PUT", "/local/endpoints/absent/faults", {})).json).toEqual({
+      message: 'endpoint "absent" not found',
+    });
+    expect(() => service.faults("absent", {})).toThrow('endpoint "absent" not found');
+    expect(() => service.faults(id, JSON.parse('{"workers":"explode"}'))).toThrow(
+      /^workers: "explode" is not allowed, must be "crash" or "hang"$/,
+    );
+  });
+
+  test("of a seed file are injected from the start", async () => {
+    const seed = join(folder, "endpoints.yaml");
+    const text = (workers: string) =>
+      `endpoints: { down: { image: "tool", type: QUEUE, gpu: { pools: [AMPERE_24] }, scaling: { type: QUEUE_DELAY, queueDelay: 1 }, faults: { noStock: true, workers: ${workers} } } }`;
+    writeFileSync(seed, text("stop"));
+    const options = { port: 0, ephemeral: true, seed };
+    await expect(createService(options)).rejects.toThrow(
+      `${seed}: endpoints.down.faults.workers: "stop" is not allowed, must be "crash" or "hang"`,
+    );
+    writeFileSync(seed, text("hang"));
+    const seeded = await createService(options);
+    expect(seeded.faults(String(seeded.endpointIds["down"]))).toEqual({ noStock: true, workers: "hang" });
+    await seeded.stop(0);
+  });
+});
