@@ -7,6 +7,7 @@ import {
   type EndpointSettings,
   inV2,
   limits,
+  plainEndpointFields,
   type TemplateSettings,
   templateFields,
   usualCpu,
@@ -26,6 +27,7 @@ const defaults = {
   workersMin: 0,
   workersMax: 3,
   flashboot: false,
+  dataCenterIds: [],
 } as const;
 
 const portsOf = (ports: string): string[] =>
@@ -86,6 +88,7 @@ export function endpointBody(
   const whole = { ...defaults, ...given };
   const { allowedCudaVersions, minCudaVersion } = cudaBody(whole);
   return {
+    ...inV2<unknown>(plainEndpointFields, whole),
     name: given.name ?? given.templateId,
     type: whole.type ?? "QUEUE",
     ...containerBody(container),
@@ -104,7 +107,6 @@ export function endpointBody(
       ...(hasIdleTimeout(whole) ? { idleTimeout: whole.idleTimeout } : {}),
     },
     scaling: scalingBody(whole),
-    dataCenterIds: [...(whole.dataCenterIds ?? [])],
     networkVolumes: volumesOf(whole),
     timeout: whole.executionTimeoutMs ?? limits.executionTimeout.default,
     flashboot: flashbootBody(whole),
@@ -132,7 +134,7 @@ export function endpointPatch(
   container: ContainerSettings | undefined,
   pools: PoolChoice | undefined,
 ): V2EndpointPatch {
-  const { name, workersMin, workersMax, dataCenterIds, gpuCount } = changes;
+  const { workersMin, workersMax, gpuCount } = changes;
   // A queue that scaled by REQUEST_COUNT before has no idle timeout yet.
   const idleTimeout =
     changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? defaults.idleTimeout);
@@ -148,13 +150,12 @@ export function endpointPatch(
   };
   const onGpu = whole.computeType !== "CPU";
   return {
-    ...(name === undefined ? {} : { name }),
+    ...inV2<unknown>(plainEndpointFields, changes),
     ...(container && containerBody(container)),
     ...(onGpu && Object.keys(gpu).length > 0 ? { gpu } : {}),
     ...(!onGpu && has(changes, "cpuFlavorIds", "vcpuCount") ? { cpu: cpuBody(whole) } : {}),
     ...(Object.keys(workers).length > 0 ? { workers } : {}),
     ...(has(changes, "scalerType", "scalerValue") ? { scaling: scalingBody(whole) } : {}),
-    ...(dataCenterIds && { dataCenterIds: [...dataCenterIds] }),
     ...(has(changes, "networkVolumeId", "networkVolumeIds") ? { networkVolumes: volumesOf(whole) } : {}),
     ...(changes.executionTimeoutMs === undefined
       ? {}

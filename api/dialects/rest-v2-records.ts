@@ -3,6 +3,8 @@ import {
   containerOf,
   cpuSettingsOf,
   type EndpointRecord,
+  outOfV2,
+  plainEndpointFields,
   startTextOf,
   usualCpu,
   type V2EndpointRecord,
@@ -26,6 +28,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
   const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
   const queue = scaling?.type === "REQUEST_COUNT" ? scaling.requestCount : scaling?.queueDelay;
   return {
+    ...outOfV2<unknown>(plainEndpointFields, record),
     ...{ id: record.id, name: record.name, createdAt: record.createdAt },
     ...unmarked(containerOf({ ...record, dockerArgs: startTextOf(record) })),
     computeType: gpu ? "GPU" : cpu ? "CPU" : undefined,

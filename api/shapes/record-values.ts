@@ -79,19 +79,27 @@ const namesInV2 = (fields: Fields): [name: string, inV2: string][] =>
     return dialect === "v1" ? [] : [[name, v2]];
   });
 
-/** Values of a kind's properties under their names in REST v2, without properties that only REST v1 supports. */
-export function inV2<Value>(fields: Fields, values: Readonly<Record<string, Value>>): Record<string, Value> {
-  const given = new Map(Object.entries(values));
-  const entries = namesInV2(fields).flatMap(([name, v2]): [string, Value][] => {
-    const value = given.get(name);
-    return value === undefined ? [] : [[v2, value]];
-  });
-  return Object.fromEntries(entries);
-}
+type Named<Value> = Readonly<Record<string, Value>>;
 
-/** Properties of a kind by their own names, from values under their names in REST v2. */
-export const outOfV2 = (fields: Fields, values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(namesInV2(fields).map(([name, v2]) => [name, values[v2]]));
+/** The values under the first names of `pairs`, under the second ones; absent values are omitted. */
+const picked = <Value>(pairs: [from: string, to: string][], values: Named<Value>): Record<string, Value> =>
+  Object.fromEntries(
+    pairs.flatMap(([from, to]): [string, Value][] => {
+      const value = values[from];
+      return value === undefined ? [] : [[to, value]];
+    }),
+  );
+
+/** Values of a kind's properties under their names in REST v2, without properties that only REST v1 supports. */
+export const inV2 = <Value>(fields: Fields, values: Named<Value>): Record<string, Value> =>
+  picked(namesInV2(fields), values);
+
+/** Values of a kind's properties, from values under their names in REST v2. */
+export const outOfV2 = <Value>(fields: Fields, values: Named<Value>): Record<string, Value> =>
+  picked(
+    namesInV2(fields).map(([name, v2]) => [v2, name]),
+    values,
+  );
 
 /** A record of REST v2 by a shape under the names of `fields`. */
 export function fromV2<Shape extends z.ZodType>(fields: Fields, shape: Shape) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { fromV2, isoTimestamp, listOf, orNothing } from "./record-values";
-import { workerRecord } from "./serverless-endpoint";
+import { fromV2, isoTimestamp, listOf, orNothing, recordShapes } from "./record-values";
+import { plainEndpointFields, workerRecord } from "./serverless-endpoint";
 import { templateFields, v2ContainerRecord } from "./template";
 
 /** Response shapes of REST v2, in the same units as requests; the service adds fields over time. */
@@ -17,6 +17,7 @@ export const v2EndpointRecord = z.lazy(() =>
   fromV2(
     templateFields,
     z.looseObject({
+      ...recordShapes(plainEndpointFields),
       id: z.string(),
       name: z.string(),
       type: orNothing(z.string()),

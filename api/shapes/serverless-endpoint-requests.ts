@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
+import { plainEndpointFields } from "./serverless-endpoint";
 import { templateFields } from "./template";
 
 /**
@@ -7,7 +8,6 @@ import { templateFields } from "./template";
  * in seconds.
  */
 
-const name = z.string().min(1).max(limits.nameLength);
 const env = templateFields.env;
 const ports = z.array(
   z
@@ -70,11 +70,10 @@ const workers = { min: z.int().min(0), max: z.int().min(0), idleTimeout: z.int()
 const v2Flashboot = z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"]);
 
 const settings = {
-  name,
+  ...plainEndpointFields,
   scaling: v2Scaling,
   templateId: z.string().min(1),
   cpu,
-  dataCenterIds: ids,
   networkVolumes: ids,
   timeout,
   flashboot: v2Flashboot,
@@ -93,7 +92,7 @@ export type V2EndpointPatch = z.input<typeof v2EndpointPatch>;
 
 /** Body of POST /serverless. Exactly one of `gpu` and `cpu`, and `image` or `templateId`: that both rules hold is for the service to say. */
 export const v2EndpointCreate = v2EndpointPatch.extend({
-  name,
+  name: plainEndpointFields.name,
   type: z.enum(["QUEUE", "LOAD_BALANCER"]),
   scaling: v2Scaling,
   gpu: z

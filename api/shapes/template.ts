@@ -77,11 +77,11 @@ export const templateFields = {
     .register(traits, { dialect: "v2", unordered: true }),
 };
 
-const { imageName, containerDiskInGb, dockerArgs, env, ports: _, containerRegistryAuthId, ...others } = templateFields;
-const { volumeInGb, volumeMountPath, ...plain } = others;
-
 /** Properties of a template that have the same form in every API: all but the container settings and the volume. */
-export const plainTemplateFields = plain;
+export const plainTemplateFields = z.object(templateFields).omit({
+  ...{ imageName: true, containerDiskInGb: true, dockerArgs: true, env: true, ports: true },
+  ...{ containerRegistryAuthId: true, volumeInGb: true, volumeMountPath: true },
+}).shape;
 
 /** Fields of a template that a GraphQL service may lack; an update reads them, because saveTemplate resets absent fields. */
 export const optionalTemplateFields: readonly string[] = [

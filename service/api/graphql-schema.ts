@@ -1,4 +1,4 @@
-import { type Fields, templateFields as templateFieldTable, traitsOf } from "serverless-compute-api/shapes";
+import { endpointFields, type Fields, templateFields, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { catalogSchema } from "./graphql-catalog-schema";
 
@@ -9,48 +9,44 @@ function typeOf(shape: z.core.$ZodType): string {
   return shape instanceof z.ZodArray ? `[${typeOf(shape.element)}]` : "String";
 }
 
-/** The properties of a kind as fields of a GraphQL type, without properties that only REST v2 supports. */
-const fieldsOf = (fields: Fields): string =>
+/** The properties of a kind as fields of a GraphQL type, without the `special` ones and those that only REST v2 supports. */
+const fieldsOf = (fields: Fields, special: readonly string[]): string =>
   Object.entries(fields)
-    .flatMap(([name, shape]) => (traitsOf(shape).dialect === "v2" ? [] : [`${name}: ${typeOf(shape)}`]))
+    .filter(([name, shape]) => !special.includes(name) && traitsOf(shape).dialect !== "v2")
+    .map(([name, shape]) => `${name}: ${typeOf(shape)}`)
     .join("\n    ");
 
-const { name: _n, containerDiskInGb: _c, volumeInGb: _v, env: _e, isServerless: _s, ...plain } = templateFieldTable;
-
 /** Fields of a template and its inputs. */
-const templateFields = /* GraphQL */ `
-    ${fieldsOf(plain)}
+const ofTemplate = /* GraphQL */ `
+    ${fieldsOf(templateFields, ["name", "containerDiskInGb", "volumeInGb", "env", "isServerless"])}
     startScript: String
     advancedStart: Boolean
     config: JSON
 `;
 
 /** Fields of both inputs of a template. */
-const templateInputFields = /* GraphQL */ `
-    ${templateFields}
+const ofTemplateInput = /* GraphQL */ `
+    ${ofTemplate}
     env: [EnvironmentVariableInput]
     portsConfig: JSON
 `;
 
+/** Properties of an endpoint that GraphQL has in another form. */
+const specialOfEndpoint = [
+  ...["name", "computeType", "gpuTypeIds", "cpuFlavorIds", "vcpuCount", "dataCenterIds", "allowedCudaVersions"],
+  ...["networkVolumeIds", "flashboot"],
+];
+
 /** Fields of an endpoint and its input. */
-const endpointFields = /* GraphQL */ `
+const ofEndpoint = /* GraphQL */ `
+    ${fieldsOf(endpointFields, specialOfEndpoint)}
     id: String
     userId: String
     type: EndpointType
-    templateId: String
     gpuIds: String
-    gpuCount: Int
-    workersMin: Int
-    workersMax: Int
     workersPFBTarget: Int
-    idleTimeout: Int
-    scalerType: String
-    scalerValue: Int
     locations: String
-    networkVolumeId: String
-    executionTimeoutMs: Int
     allowedCudaVersions: String
-    minCudaVersion: String
     flashBootType: FlashBootType
     flashEnvironmentId: String
     modelReferences: [String]
@@ -80,7 +76,7 @@ export const graphqlSchema = /* GraphQL */ `
     isServerless: Boolean
     isRunpod: Boolean
     boundEndpointId: String
-    ${templateFields}
+    ${ofTemplate}
   }
 
   input SaveTemplateInput {
@@ -89,7 +85,7 @@ export const graphqlSchema = /* GraphQL */ `
     containerDiskInGb: Int!
     volumeInGb: Int!
     isServerless: Boolean
-    ${templateInputFields}
+    ${ofTemplateInput}
   }
 
   "The template of saveEndpoint is a serverless one."
@@ -97,7 +93,7 @@ export const graphqlSchema = /* GraphQL */ `
     name: String!
     containerDiskInGb: Int!
     volumeInGb: Int
-    ${templateInputFields}
+    ${ofTemplateInput}
   }
 
   input PodTemplateFilter { ids: [String] }
@@ -114,7 +110,7 @@ export const graphqlSchema = /* GraphQL */ `
   input NetworkVolumeReferenceInput { networkVolumeId: String! }
 
   type Endpoint {
-    ${endpointFields}
+    ${ofEndpoint}
     name: String
     createdAt: String
     version: Int
@@ -134,7 +130,7 @@ export const graphqlSchema = /* GraphQL */ `
 
   "Saved whole: what is left out is reset to its default."
   input EndpointInput {
-    ${endpointFields}
+    ${ofEndpoint}
     name: String!
     template: EndpointTemplateInput
     instanceIds: [String!]

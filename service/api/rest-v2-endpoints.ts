@@ -1,4 +1,10 @@
-import type { V2Scaling, v2EndpointPatch } from "serverless-compute-api/shapes";
+import {
+  inV2,
+  outOfV2,
+  plainEndpointFields,
+  type V2Scaling,
+  type v2EndpointPatch,
+} from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { ServiceError } from "../errors";
 import { gpuPools, gpuTypesOf, instanceId, instanceOf, shownGpuIds, splitList } from "../resources/catalog";
@@ -78,15 +84,14 @@ const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): En
  * a new endpoint on GPUs copies the CUDA versions of its `template` if the body has no constraint.
  */
 export function endpointValues(body: Body, current: EndpointRow | undefined, template?: TemplateRow): EndpointValues {
-  const { name, scaling, dataCenterIds, networkVolumes, workers, timeout, flashboot } = body;
+  const { scaling, networkVolumes, workers, timeout, flashboot } = body;
   const [volume, ...more] = networkVolumes ?? [];
   const isConstrained = body.gpu?.allowedCudaVersions !== undefined || body.gpu?.minCudaVersion !== undefined;
   return {
-    name,
+    ...outOfV2<unknown>(plainEndpointFields, body),
     ...computeValues(body, current),
     ...(template && body.gpu && !isConstrained && { allowedCudaVersions: template.allowedCudaVersions }),
     ...(scaling && scalerOf(scaling)),
-    dataCenterIds,
     // One volume is the one that REST v1 names.
     ...(networkVolumes && {
       networkVolumeId: more.length === 0 ? (volume ?? null) : null,
@@ -151,7 +156,7 @@ function requestUrls({ id, type }: EndpointRow, root: string): Record<string, st
 /** An endpoint as REST v2 shows it: with its container, without its template. `root` is that of the job API. */
 export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, root: string) => ({
   id: endpoint.id,
-  name: endpoint.name,
+  ...inV2<unknown>(plainEndpointFields, { ...endpoint }),
   type: endpoint.type === "LB" ? "LOAD_BALANCER" : "QUEUE",
   requestUrls: requestUrls(endpoint, root),
   ...containerRecord(template, endpoint.env),
@@ -161,7 +166,6 @@ export const endpointRecord = (endpoint: EndpointRow, template: TemplateRow, roo
     ...(endpoint.type === "QB" && endpoint.scalerType === "REQUEST_COUNT" ? {} : { idleTimeout: endpoint.idleTimeout }),
   },
   scaling: scalingRecord(endpoint),
-  dataCenterIds: endpoint.dataCenterIds,
   networkVolumes: volumesOf(endpoint),
   // 0 stands for the service's default.
   timeout: endpoint.executionTimeoutMs ?? 0,

@@ -1,5 +1,5 @@
 import type { Dialect } from "serverless-compute-api";
-import { type Fields, templateFields, traitsOf } from "serverless-compute-api/shapes";
+import { type Fields, plainEndpointFields, templateFields, traitsOf } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import type { Properties, Value } from "../../provider/lifecycle/contract";
 import { propertyOf } from "../../provider/lifecycle/properties/schema";
@@ -83,53 +83,57 @@ const rows: Row[] = [
     },
     templateFields,
   ),
-  ...rowsOf("ServerlessEndpoint", {
-    computeType: { values: ["GPU", "CPU"], v2: (type) => (type === "CPU" ? cpu("cpu3c", 2) : {}) },
-    gpuTypeIds: {
-      values: [[], ["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], ["NVIDIA A40"]],
-      v2: (types) =>
-        gpu({
-          pools: words(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
-        }),
+  ...rowsOf(
+    "ServerlessEndpoint",
+    {
+      computeType: { values: ["GPU", "CPU"], v2: (type) => (type === "CPU" ? cpu("cpu3c", 2) : {}) },
+      gpuTypeIds: {
+        values: [[], ["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], ["NVIDIA A40"]],
+        v2: (types) =>
+          gpu({
+            pools: words(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
+          }),
+      },
+      excludedGpuTypeIds: {
+        values: [[], ["NVIDIA A40"]],
+        v2: (excludedTypes) => gpu({ pools: ["ADA_24", "AMPERE_48"], excludedTypes }),
+      },
+      gpuCount: { values: [1, 2, 8], v2: (count) => gpu({ count }) },
+      cpuFlavorIds: {
+        values: [["cpu3c"], ["cpu5g"]],
+        v1: (cpuFlavorIds) => ({ computeType: "CPU", cpuFlavorIds }),
+        v2: (ids) => cpu(words(ids)[0] ?? "", 2),
+        onCpu: true,
+      },
+      vcpuCount: {
+        values: [2, 4, 32],
+        v1: (vcpuCount) => ({ computeType: "CPU", vcpuCount }),
+        v2: (count) => cpu("cpu3c", count),
+        onCpu: true,
+      },
+      dataCenterIds: { values: [[], ["EU-RO-1"], ["EU-RO-1", "US-KS-2"]] },
+      allowedCudaVersions: { values: [[], ["12.4"]], v2: (list) => gpu({ allowedCudaVersions: list }) },
+      minCudaVersion: { values: ["", "12.4"], v2: (version) => gpu({ minCudaVersion: version || null }) },
+      networkVolumeId: { values: ["", "v1"], v2: (id) => ({ networkVolumes: id === "" ? [] : [id] }) },
+      networkVolumeIds: { values: [[], ["v1", "v2"]], v2: (ids) => ({ networkVolumes: ids }) },
+      idleTimeout: { values: [1, 5, 60, 3600], v2: (idleTimeout) => workers({ idleTimeout }) },
+      executionTimeoutMs: { values: [600_000, 5000, 300_000], v2: (timeout) => ({ timeout }) },
+      flashboot: { values: [false, true], v2: (on) => ({ flashboot: on === true ? "FLASHBOOT" : "OFF" }) },
+      flashbootType: {
+        values: ["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"],
+        v2: (flashboot) => ({ flashboot }),
+      },
+      scalerType: {
+        values: ["QUEUE_DELAY", "REQUEST_COUNT"],
+        v2: (type) => (type === "REQUEST_COUNT" ? scaling.REQUEST_COUNT : scaling.QUEUE_DELAY),
+      },
+      scalerValue: { values: [4, 1, 60], v2: (queueDelay) => ({ scaling: { type: "QUEUE_DELAY", queueDelay } }) },
+      workersMin: { values: [0, 1, 3], v2: (min) => workers({ min }) },
+      workersMax: { values: [3, 0, 7], v2: (max) => workers({ max }) },
+      type: { values: ["QUEUE", "LOAD_BALANCER"] },
     },
-    excludedGpuTypeIds: {
-      values: [[], ["NVIDIA A40"]],
-      v2: (excludedTypes) => gpu({ pools: ["ADA_24", "AMPERE_48"], excludedTypes }),
-    },
-    gpuCount: { values: [1, 2, 8], v2: (count) => gpu({ count }) },
-    cpuFlavorIds: {
-      values: [["cpu3c"], ["cpu5g"]],
-      v1: (cpuFlavorIds) => ({ computeType: "CPU", cpuFlavorIds }),
-      v2: (ids) => cpu(words(ids)[0] ?? "", 2),
-      onCpu: true,
-    },
-    vcpuCount: {
-      values: [2, 4, 32],
-      v1: (vcpuCount) => ({ computeType: "CPU", vcpuCount }),
-      v2: (count) => cpu("cpu3c", count),
-      onCpu: true,
-    },
-    dataCenterIds: { values: [[], ["EU-RO-1"], ["EU-RO-1", "US-KS-2"]] },
-    allowedCudaVersions: { values: [[], ["12.4"]], v2: (list) => gpu({ allowedCudaVersions: list }) },
-    minCudaVersion: { values: ["", "12.4"], v2: (version) => gpu({ minCudaVersion: version || null }) },
-    networkVolumeId: { values: ["", "v1"], v2: (id) => ({ networkVolumes: id === "" ? [] : [id] }) },
-    networkVolumeIds: { values: [[], ["v1", "v2"]], v2: (ids) => ({ networkVolumes: ids }) },
-    idleTimeout: { values: [1, 5, 60, 3600], v2: (idleTimeout) => workers({ idleTimeout }) },
-    executionTimeoutMs: { values: [600_000, 5000, 300_000], v2: (timeout) => ({ timeout }) },
-    flashboot: { values: [false, true], v2: (on) => ({ flashboot: on === true ? "FLASHBOOT" : "OFF" }) },
-    flashbootType: {
-      values: ["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"],
-      v2: (flashboot) => ({ flashboot }),
-    },
-    scalerType: {
-      values: ["QUEUE_DELAY", "REQUEST_COUNT"],
-      v2: (type) => (type === "REQUEST_COUNT" ? scaling.REQUEST_COUNT : scaling.QUEUE_DELAY),
-    },
-    scalerValue: { values: [4, 1, 60], v2: (queueDelay) => ({ scaling: { type: "QUEUE_DELAY", queueDelay } }) },
-    workersMin: { values: [0, 1, 3], v2: (min) => workers({ min }) },
-    workersMax: { values: [3, 0, 7], v2: (max) => workers({ max }) },
-    type: { values: ["QUEUE", "LOAD_BALANCER"] },
-  }),
+    plainEndpointFields,
+  ),
   ...rowsOf("NetworkVolume", { type: { values: ["STANDARD", "HIGH_PERFORMANCE"] } }),
   ...rowsOf("Secret", { description: { values: ["", "of the model hub"] } }),
 ];

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { gpuTypes } from "serverless-compute-api/catalog";
-import { type Fields, templateFields } from "serverless-compute-api/shapes";
+import { type Fields, plainEndpointFields, templateFields } from "serverless-compute-api/shapes";
 import type { Properties, Value } from "../../../provider/lifecycle/contract";
 import { instanceId } from "../../../service/resources/catalog";
 import { dialect } from "../../support/dialect";
@@ -129,66 +129,70 @@ export async function inputTable(
       ],
       templateFields,
     ),
-    ...rowsOf("ServerlessEndpoint", [
-      ["name", ["in-a", "in-b"], { absent: "in-b" }],
+    ...rowsOf(
+      "ServerlessEndpoint",
       [
-        "templateId",
-        templates,
-        { ...required, ...(dialect === "v2" ? { written: /"SERVERLESS_COMPUTE_TEMPLATE_ID"/ } : {}) },
+        ["name", ["in-a", "in-b"], { absent: "in-b" }],
+        [
+          "templateId",
+          templates,
+          { ...required, ...(dialect === "v2" ? { written: /"SERVERLESS_COMPUTE_TEMPLATE_ID"/ } : {}) },
+        ],
+        ["computeType", ["CPU", "GPU"], { ...replaces, absent: "GPU" }],
+        ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: anyType }],
+        ["gpuCount", [2, 3], { absent: 1 }],
+        [
+          "cpuFlavorIds",
+          [["cpu3g"], ["cpu5c", "cpu3c"]],
+          { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfFlavors } },
+        ],
+        [
+          "vcpuCount",
+          [4, 8],
+          { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfSize } },
+        ],
+        ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absent: [] }],
+        ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }],
+        ["minCudaVersion", ["12.1", "12.4"], { absent: dialect === "v1" ? "" : undefined }],
+        ["networkVolumeId", volumes],
+        // The service shows a single one by its other name, where REST v2 set it.
+        [
+          "networkVolumeIds",
+          [[volumes[0]], [...volumes]],
+          { absent: [], told: { as: "networkVolumeIds", form: several } },
+        ],
+        ["idleTimeout", [10, 20], { absent: 5 }],
+        ["executionTimeoutMs", [60_000, 90_000], { absent: 600_000 }],
+        ["flashboot", [true, false], { absent: false }],
+        ["scalerType", ["REQUEST_COUNT", "QUEUE_DELAY"], { absent: "QUEUE_DELAY" }],
+        ["scalerValue", [2, 9], { absent: 4 }],
+        ["workersMin", [1, 2], { absent: 0 }],
+        ["workersMax", [5, 7], { absent: 3 }],
+        ...only("v2", [
+          "type",
+          ["LOAD_BALANCER", "QUEUE"],
+          {
+            ...{ ...replaces, told: { as: "type", form: queueType }, absent: "QB", same: ["QUEUE"] },
+            along: { scalerType: "REQUEST_COUNT" },
+          },
+        ]),
+        ...only("v2", [
+          "excludedGpuTypeIds",
+          [["NVIDIA L4"], ["NVIDIA L4", "NVIDIA A40"]],
+          { absent: anyType, told: { as: "gpuTypeIds", form: anyBut } },
+        ]),
+        ...only("v2", [
+          "flashbootType",
+          ["PRIORITY_FLASHBOOT", "FLASHBOOT"],
+          {
+            absent: undefined,
+            told: { as: "flashbootPriority", form: (type) => type === "PRIORITY_FLASHBOOT" || undefined },
+          },
+        ]),
+        ["adoptExisting", [true, false], nothing],
       ],
-      ["computeType", ["CPU", "GPU"], { ...replaces, absent: "GPU" }],
-      ["gpuTypeIds", [["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"]], { absent: anyType }],
-      ["gpuCount", [2, 3], { absent: 1 }],
-      [
-        "cpuFlavorIds",
-        [["cpu3g"], ["cpu5c", "cpu3c"]],
-        { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfFlavors } },
-      ],
-      [
-        "vcpuCount",
-        [4, 8],
-        { absent: ["cpu3c-2-4"], along: onCpu, told: { as: "instanceIds", form: instancesOfSize } },
-      ],
-      ["dataCenterIds", [["EU-RO-1"], ["EU-RO-1", "US-KS-2"]], { absent: [] }],
-      ["allowedCudaVersions", [["12.4"], ["12.4", "12.5"]], { absent: [] }],
-      ["minCudaVersion", ["12.1", "12.4"], { absent: dialect === "v1" ? "" : undefined }],
-      ["networkVolumeId", volumes],
-      // The service shows a single one by its other name, where REST v2 set it.
-      [
-        "networkVolumeIds",
-        [[volumes[0]], [...volumes]],
-        { absent: [], told: { as: "networkVolumeIds", form: several } },
-      ],
-      ["idleTimeout", [10, 20], { absent: 5 }],
-      ["executionTimeoutMs", [60_000, 90_000], { absent: 600_000 }],
-      ["flashboot", [true, false], { absent: false }],
-      ["scalerType", ["REQUEST_COUNT", "QUEUE_DELAY"], { absent: "QUEUE_DELAY" }],
-      ["scalerValue", [2, 9], { absent: 4 }],
-      ["workersMin", [1, 2], { absent: 0 }],
-      ["workersMax", [5, 7], { absent: 3 }],
-      ...only("v2", [
-        "type",
-        ["LOAD_BALANCER", "QUEUE"],
-        {
-          ...{ ...replaces, told: { as: "type", form: queueType }, absent: "QB", same: ["QUEUE"] },
-          along: { scalerType: "REQUEST_COUNT" },
-        },
-      ]),
-      ...only("v2", [
-        "excludedGpuTypeIds",
-        [["NVIDIA L4"], ["NVIDIA L4", "NVIDIA A40"]],
-        { absent: anyType, told: { as: "gpuTypeIds", form: anyBut } },
-      ]),
-      ...only("v2", [
-        "flashbootType",
-        ["PRIORITY_FLASHBOOT", "FLASHBOOT"],
-        {
-          absent: undefined,
-          told: { as: "flashbootPriority", form: (type) => type === "PRIORITY_FLASHBOOT" || undefined },
-        },
-      ]),
-      ["adoptExisting", [true, false], nothing],
-    ]),
+      plainEndpointFields,
+    ),
     ...rowsOf("NetworkVolume", [
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["size", [10, 20], required],
