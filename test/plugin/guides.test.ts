@@ -7,12 +7,16 @@ import { run } from "../../scripts/child.mjs";
 import type { CleanRoom } from "../packages/support/clean-room";
 import { dialect } from "../support/dialect";
 import { type EngineService, useCrowdedService, useEngineService } from "../support/engine-service";
-import { followPage } from "../support/page-run";
+import { followPage, type PageOptions } from "../support/page-run";
 import { noteSecret } from "../support/secret-scan";
 import { roomWithPackages } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
+const hasPython = await run("python3", ["-m", "venv", "--help"]).then(
+  ({ code }) => code === 0,
+  () => false,
+);
 const echo = fileURLToPath(new URL("../conformance/handlers/echo.mjs", import.meta.url));
 
 /** A project in YAML whose stack has a template, an endpoint and a smoke test of it. */
@@ -57,6 +61,7 @@ interface Guide {
   /** Creates unmanaged objects that the guide presupposes. */
   objects?(service: EngineService): Promise<void>;
   env?: Record<string, string>;
+  skip?: PageOptions["skip"];
   after?(service: EngineService, room: CleanRoom, again: (commands: string) => Promise<string>): Promise<void>;
 }
 
@@ -122,7 +127,11 @@ const guides: Record<string, Guide> = {
     onlyFull: true,
     after: async (service) => expect((await service.holdings()).endpoints).toHaveLength(2),
   },
-  "docs/guides/integration-tests.md": { onlyFull: true, before: "pulumi stack init dev" },
+  "docs/guides/integration-tests.md": {
+    onlyFull: true,
+    before: "pulumi stack init dev",
+    skip: ({ text }) => !hasPython && text.includes("pytest"),
+  },
 };
 
 const followed = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull || process.env["FULL"]);
@@ -131,7 +140,7 @@ if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
     it.each(followed)(
       "%s",
-      async (page, { program = project, wholeAccount, before, objects, env: own = {}, after }) => {
+      async (page, { program = project, wholeAccount, before, objects, env: own = {}, skip, after }) => {
         for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
         const images = { "acme/echo": echo };
         const service = await (wholeAccount ? useEngineService({ images }) : useCrowdedService({ images }));
@@ -147,7 +156,7 @@ if (yaml.missing === undefined)
         };
         await objects?.(service);
         if (before) await again(before);
-        const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true });
+        const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true, ...(skip && { skip }) });
         expect(ran.length).toBeGreaterThan(0);
         await after?.(service, room, again);
         await again("pulumi destroy");

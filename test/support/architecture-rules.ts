@@ -206,13 +206,17 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "examples import only the package root",
-    breaches: badImports(
-      (source) => within(source, "examples"),
-      (to) =>
-        to !== "pulumi-serverless-compute" &&
-        (ours.test(to) || to.startsWith("../") || (leadsToCode(to) && !leads("examples")(to))),
-    ),
+    sentence: "examples import only the package root, and their tests the local service",
+    breaches: (sources) =>
+      [false, true].flatMap((isTest) =>
+        badImports(
+          (source) => within(source, "examples") && source.path.endsWith(".test.ts") === isTest,
+          (to) =>
+            to !== "pulumi-serverless-compute" &&
+            !(isTest && to === "serverless-compute-local") &&
+            (ours.test(to) || to.startsWith("../") || (leadsToCode(to) && !leads("examples")(to))),
+        )(sources),
+      ),
   },
   {
     sentence: "only service/store names libsql",

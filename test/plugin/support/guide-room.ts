@@ -18,6 +18,7 @@ export async function roomWithPackages(): Promise<CleanRoom> {
   for (const name of ["@pulumi", "typescript", "@types", "vitest"])
     await symlink(join(repository, "node_modules", name), join(modules, name));
   await symlink(join(repository, "service"), join(modules, "serverless-compute-local"));
+  await symlink(join(repository, "node_modules", "vitest", "vitest.mjs"), join(modules, ".bin", "vitest"));
   const command = join(repository, "service", "bin", "serverless-compute-local.js");
   await symlink(command, join(modules, ".bin", "serverless-compute-local"));
   const tool = join(inject("packed"), "node_modules", "pulumi-serverless-compute", "bin", "serverless-compute");

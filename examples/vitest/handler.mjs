@@ -1,0 +1,1 @@
+export default ({ input }) => ({ text: `${process.env.GREETING}, ${input.name}` });
