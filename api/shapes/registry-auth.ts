@@ -14,12 +14,12 @@ export const registryAuthFields = {
     .string()
     .min(1)
     .describe("User name at the registry. It is write-only.")
-    .register(traits, { replaces: "v2" }),
+    .register(traits, { writeOnly: true, replaces: "v2" }),
   password: z
     .string()
     .min(1)
     .describe("Password or access token at the registry. It is write-only.")
-    .register(traits, { secret: true, replaces: "v2" }),
+    .register(traits, { secret: true, writeOnly: true, replaces: "v2" }),
 };
 
 /** Input for new credentials. */

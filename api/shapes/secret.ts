@@ -12,7 +12,11 @@ export const secretFields = {
     .max(limits.nameLength)
     .regex(secretName, "letters, digits, _, . and -, starting with a letter, a digit or _")
     .describe("Name of the secret, unique in the account."),
-  value: z.string().min(1).describe("The sensitive value. It is write-only.").register(traits, { secret: true }),
+  value: z
+    .string()
+    .min(1)
+    .describe("The sensitive value. It is write-only.")
+    .register(traits, { secret: true, writeOnly: true }),
   description: z.string().describe("Purpose of the secret."),
 };
 

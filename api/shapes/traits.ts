@@ -9,6 +9,8 @@ export interface Traits {
   v2?: string;
   /** Holds a sensitive value: ciphertext in state, never printed. */
   secret?: true;
+  /** The service never returns it, so an imported object has no value in state. */
+  writeOnly?: true;
   /** An output made of these inputs: secret as soon as one of them is. */
   secretWith?: readonly string[];
   /** A change cannot be made in place, in any dialect or in the one that is named: the object is replaced. */

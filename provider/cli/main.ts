@@ -3,12 +3,15 @@ import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError, Option } from "commander";
 import type { DriftFlags } from "./drift/drift";
+import type { ImportFlags } from "./import/import";
 import type { RecoverFlags } from "./recover/recover";
 import { exitCodes, type Terminal } from "./terminal";
 
 const name = "serverless-compute";
 
 const driftFormats = ["text", "markdown", "json", "junit"] as const satisfies readonly DriftFlags["format"][];
+
+const languages = ["typescript", "yaml"] as const satisfies readonly ImportFlags["language"][];
 
 const terminal: Terminal = {
   out: (line) => process.stdout.write(`${line}\n`),
@@ -63,6 +66,17 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
       io.out(state.trimEnd());
       io.err(`${moved} resources now belong to the plugin.`);
     });
+
+  program
+    .command("import")
+    .description(
+      "write a program with the objects of an account, and the file for `pulumi import`; only reads the account",
+    )
+    .requiredOption("--out <dir>", "new folder of the project")
+    .addOption(new Option("--language <language>", "language of the program").choices(languages).default("typescript"))
+    .option("--filter <pattern>", "only objects with such names; * and ? match any characters")
+    .option("--json", "print the report as JSON")
+    .action(async (flags: ImportFlags) => finish(await (await import("./import/import.js")).importAccount(flags, io)));
 
   program
     .command("recover")

@@ -1,5 +1,5 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
-import { pagesAddress } from "../generated/pages-address";
+import { pagesAddress } from "../generated/publication";
 import type { Context, LifecycleSettings } from "../lifecycle/contract";
 import { noneFound } from "../lifecycle/messages";
 import {

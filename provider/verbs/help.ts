@@ -1,4 +1,4 @@
-import { pagesAddress } from "../generated/pages-address";
+import { pagesAddress } from "../generated/publication";
 
 /**
  * Titles of docs/guides/troubleshooting.md that are worth a link, each a part of the messages that it helps with. The first

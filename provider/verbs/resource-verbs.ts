@@ -138,9 +138,10 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         inputs: inputsOf(inputs, news),
         failures: failures.map(({ path, reason }): CheckFailure => {
           const value = Object.hasOwn(news.properties, path) ? news.properties[path] : undefined;
-          const isKnown = Object.hasOwn(traits, path) && !isSecretAt([path], secrets.paths);
-          const isPrintable =
-            value === undefined || (isKnown && typeof value !== "object" && clean(`${value}`) === `${value}`);
+          // With `ignoreChanges`, the engine prints the program's value of an input that is absent here.
+          const isHidden = isSecretAt([path], secrets.paths);
+          const isShort = Object.hasOwn(traits, path) && typeof value !== "object" && clean(`${value}`) === `${value}`;
+          const isPrintable = !isHidden && (value === undefined || isShort);
           return { path: clean(path), reason: clean(reason), isPrintable };
         }),
       };

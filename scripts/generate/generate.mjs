@@ -14,7 +14,7 @@ import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { argsText, propertyNamesText } from "./args.mjs";
 import { catalogPage } from "./catalog.mjs";
-import { codeOwnersText, manifestText, pagesAddressText, publishedPackages } from "./metadata.mjs";
+import { codeOwnersText, manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 
 await runScript(async () => {
@@ -49,7 +49,7 @@ function generatedFiles() {
   return {
     "provider/generated/args.ts": () => argsText(kinds, traitsOf),
     "provider/generated/property-names.ts": () => propertyNamesText(kinds),
-    "provider/generated/pages-address.ts": () => pagesAddressText(publisher),
+    "provider/generated/publication.ts": () => publicationText(publisher),
     "schema.json": () => `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": () => reference(schema),
     "docs/catalog.md": () => catalogPage(require("../../api/dist/catalog.js")),

@@ -1,5 +1,5 @@
 // Generates the publisher's addresses from publisher.json.
-import { repositoryLinks } from "../publisher.mjs";
+import { repositoryLinks, sdkNames } from "../publisher.mjs";
 
 /** @typedef {import("../publisher.mjs").Publisher} Publisher */
 
@@ -35,14 +35,22 @@ export function manifestText(text, folder, publisher) {
 }
 
 /**
- * The module with the address of the help pages for error messages.
+ * The module with the address of the help pages for error messages, and the names of the SDKs for generated programs.
  * @param {Publisher} publisher
  */
-export function pagesAddressText(publisher) {
+export function publicationText(publisher) {
+  const { nodejs, python, go } = sdkNames(publisher);
   return `// Written by npm run generate from publisher.json: change that, not this file.
 
 /** Web address of the docs; undefined if they are not published. */
 export const pagesAddress: string | undefined = ${JSON.stringify(repositoryLinks(publisher)?.docs)};
+
+/** Package names of the SDKs. */
+export const sdkPackages = {
+${Object.entries({ nodejs, python, go })
+  .map(([language, name]) => `  ${language}: ${JSON.stringify(name)},`)
+  .join("\n")}
+};
 `;
 }
 

@@ -56,6 +56,8 @@ interface Guide {
   /** The reader's account has no other objects, because the guide imports all of them. */
   wholeAccount?: true;
   program?: string;
+  /** Subfolder with the program that the guide leaves behind. */
+  subfolder?: string;
   /** Preparation by the reader, in bash. */
   before?: string;
   /** Creates unmanaged objects that the guide presupposes. */
@@ -102,6 +104,7 @@ const guides: Record<string, Guide> = {
   },
   "docs/guides/adopt-and-import.md": {
     wholeAccount: true,
+    subfolder: "account",
     objects: async (service) => {
       const made = async (path: string, body: object): Promise<string> =>
         z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
@@ -138,29 +141,32 @@ const followed = Object.entries(guides).filter(([, { onlyFull }]) => !onlyFull |
 
 if (yaml.missing === undefined)
   describe("a reader who follows a guide", () => {
-    it.each(followed)(
-      "%s",
-      async (page, { program = project, wholeAccount, before, objects, env: own = {}, skip, after }) => {
-        for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
-        const images = { "acme/echo": echo };
-        const service = await (wholeAccount ? useEngineService({ images }) : useCrowdedService({ images }));
-        const room = await roomWithPackages();
-        await room.write("Pulumi.yaml", program);
-        const path = [yaml.path, room.env["PATH"]].join(delimiter);
-        const env = { ...room.env, ...service.environment, ...own, PATH: path };
-        const again = async (commands: string): Promise<string> => {
-          const options = { cwd: room.folder, env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" }, timeout: 120_000 };
-          const { code, stdout, stderr } = await run("bash", ["-ec", commands], options);
-          expect(code, stdout + stderr).toBe(0);
-          return stdout + stderr;
+    it.each(followed)("%s", async (page, guide) => {
+      const { program = project, subfolder = ".", wholeAccount, before, objects, env: own = {}, skip, after } = guide;
+      for (const value of Object.values(own)) noteSecret(value, "a value of the guide");
+      const images = { "acme/echo": echo };
+      const service = await (wholeAccount ? useEngineService({ images }) : useCrowdedService({ images }));
+      const room = await roomWithPackages();
+      await room.write("Pulumi.yaml", program);
+      const path = [yaml.path, room.env["PATH"]].join(delimiter);
+      const env = { ...room.env, ...service.environment, ...own, PATH: path };
+      const runIn = async (folder: string, commands: string): Promise<string> => {
+        const options = {
+          cwd: join(room.folder, folder),
+          env: { ...env, PULUMI_SKIP_CONFIRMATIONS: "true" },
+          timeout: 120_000,
         };
-        await objects?.(service);
-        if (before) await again(before);
-        const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true, ...(skip && { skip }) });
-        expect(ran.length).toBeGreaterThan(0);
-        await after?.(service, room, again);
-        await again("pulumi destroy");
-        if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
-      },
-    );
+        const { code, stdout, stderr } = await run("bash", ["-ec", commands], options);
+        expect(code, stdout + stderr).toBe(0);
+        return stdout + stderr;
+      };
+      const again = (commands: string): Promise<string> => runIn(subfolder, commands);
+      await objects?.(service);
+      if (before) await runIn(".", before);
+      const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true, ...(skip && { skip }) });
+      expect(ran.length).toBeGreaterThan(0);
+      await after?.(service, room, again);
+      await again("pulumi destroy");
+      if (dialect === "v2") expect(service.retiredRequests()).toEqual([]);
+    });
   });

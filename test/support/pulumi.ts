@@ -59,8 +59,8 @@ export interface Stack {
   destroy(options?: RunOptions): Promise<Run>;
   /** Any other command of the CLI. */
   command(args: string[], options?: RunOptions): Promise<Run>;
-  /** The command line of our package, in the program's folder. */
-  tool(args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  /** The command line of our package, in the program's folder; `env` is added to the stack's environment. */
+  tool(args: string[], env?: Record<string, string>): Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** Our resources in state, without the default provider and the stack. */
   resources(): Promise<StateResource[]>;
   /** Text of every file below the stack's folder, by path: where a secret must not be. */
@@ -182,9 +182,13 @@ export async function createStack(environment: Record<string, string>, project: 
     refresh: (options) => command(["refresh", "--yes", "--skip-preview"], options, true),
     destroy: (options) => command(["destroy", "--yes", "--skip-preview"], options, true),
     command: (args, options) => command(args, options),
-    tool: async (args) => {
+    tool: async (args, own = {}) => {
       const bin = join(packed, "node_modules", "pulumi-serverless-compute", "bin", "serverless-compute");
-      const { code, stdout, stderr } = await run(bin, args, { cwd: programFolder, env, timeout: 120_000 });
+      const { code, stdout, stderr } = await run(bin, args, {
+        cwd: programFolder,
+        env: { ...env, ...own },
+        timeout: 120_000,
+      });
       printed.push([`the output of serverless-compute ${args[0]}`, `${stdout}${stderr}`]);
       return { code, stdout, stderr };
     },

@@ -1,7 +1,7 @@
 import type { ObjectKind } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/lifecycle";
 import { isGeneratedName } from "../../verbs/urn";
-import type { Account } from "./account";
+import type { Account } from "../account";
 import { hasName, type ObjectSummary, type PendingCreate, summaryOf } from "./pending";
 
 /** An object of the account that nothing in the state refers to. */
@@ -20,7 +20,7 @@ export type Suspect = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind }
  */
 export async function findLeftovers(
   suspects: readonly Suspect[],
-  account: Account,
+  account: Pick<Account, "baseUrl" | "list">,
   known: ReadonlySet<string>,
 ): Promise<Leftover[]> {
   const found = new Map<string, Leftover>();

@@ -3,8 +3,8 @@ import type { Findable } from "../../lifecycle/create/creation";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { nameSuffixes } from "../../resources/serverless-endpoint/lifecycle";
 import { isGeneratedName, readUrn } from "../../verbs/urn";
+import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
-import type { Account } from "./account";
 
 /** An object of the account, as reports name it. */
 export interface ObjectSummary {

@@ -1,9 +1,10 @@
 import { isObjectKind, type Kind } from "../../resources";
+import { type Account, openAccount } from "../account";
 import { kindOf } from "../resource-types";
 import type { ExportedState, PendingOperation } from "../state";
-import { type Account, openAccount } from "./account";
 import { findLeftovers, type Leftover, type Suspect } from "./leftovers";
 import { type Choices, idsIn, judge, type Outcome, type PendingCreate, pendingCreate } from "./pending";
+import { settingsIn } from "./provider-settings";
 
 /** The pending operations of a stack, their outcomes, and the objects that the stack may have left in its accounts. */
 export interface Survey {
@@ -24,7 +25,7 @@ export async function survey(
 ): Promise<Survey> {
   const accounts = new Map<string, Account>();
   const accountOf = (provider = ""): Account => {
-    const account = accounts.get(provider) ?? openAccount(state, provider, notice, environment);
+    const account = accounts.get(provider) ?? openAccount(settingsIn(state, provider), notice, environment);
     accounts.set(provider, account);
     return account;
   };

@@ -30,7 +30,10 @@ export function checkInputs(
   // A name in state never changes by itself.
   const name = olds["name"] ?? defaultName;
   const inputs = filledIn(shape, unnamed && name !== undefined ? { ...news, name } : news);
-  const issues = shape.safeParse(inputs).error?.issues ?? [];
+  const unread = unreadKeys(shape, olds, inputs);
+  const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
+    ({ path: [key] }) => !unread.includes(String(key)),
+  );
   // A typo is reported before the property that it makes missing.
   const inOrder = [...issues.filter(isTypo), ...issues.filter((issue) => !isTypo(issue))];
   const failures = inOrder.flatMap((issue) => failuresOf(issue, shape, inputs, secrets));
@@ -54,6 +57,16 @@ function filledIn(shape: z.ZodObject, given: Properties): Properties {
     else filled[key] = inner instanceof z.ZodObject && isProperties(value) ? filledIn(inner, value) : value;
   }
   return filled;
+}
+
+/**
+ * The write-only properties of an imported object whose program ignores their changes: with `ignoreChanges`, the engine removes
+ * values that the state lacks. Empty if the state or the inputs have one of them.
+ */
+function unreadKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
+  const keys = Object.entries(shape.shape).flatMap(([key, schema]) => (traitsOf(schema).writeOnly ? [key] : []));
+  const isImported = Object.keys(olds).length > 0 && keys.every((key) => olds[key] === undefined);
+  return isImported && keys.every((key) => inputs[key] === undefined) ? keys : [];
 }
 
 const isTypo = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";

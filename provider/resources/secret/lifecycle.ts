@@ -25,7 +25,12 @@ const secretInputs = z.strictObject({
 });
 
 /** The inputs as the verbs get them: checked, the name filled in. */
-const resolvedInputs = z.object({ ...secretInputs.shape, name: z.string() });
+const resolvedInputs = z.object({
+  ...secretInputs.shape,
+  name: z.string(),
+  // The state of an imported secret has no value.
+  value: fields.value.optional(),
+});
 type Inputs = z.output<typeof resolvedInputs>;
 
 /** Outputs of a Secret resource. */
@@ -49,7 +54,7 @@ async function update(
   context: Context,
 ): Promise<Outputs> {
   const { management } = context.clients;
-  if (changed("value")) await management.updateSecretValue({ id, value }, callOptions(context));
+  if (value !== undefined && changed("value")) await management.updateSecretValue({ id, value }, callOptions(context));
   if (changed("description")) await management.updateSecretDescription({ id, description }, callOptions(context));
   return { reference: secretReference(name) };
 }
@@ -100,7 +105,8 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
     list: management.listSecrets,
     listNamed: (name, options) => management.listSecrets({ ...options, name }),
     ...(management.readSecret && { read: management.readSecret }),
-    create: ({ name, value, description }, options) => management.createSecret({ name, value, description }, options),
+    create: ({ name, value, description }, options) =>
+      management.createSecret({ name, value: fields.value.parse(value), description }, options),
   }),
   fromRecord,
   made: ({ name }) => ({ reference: secretReference(name) }),

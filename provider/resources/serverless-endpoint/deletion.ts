@@ -2,8 +2,7 @@ import { isApiError } from "serverless-compute-api";
 import { callOptions, making } from "../../lifecycle/calls";
 import type { Context } from "../../lifecycle/contract";
 import { deleteIfPresent } from "../../lifecycle/deletion";
-import { template } from "../template/lifecycle";
-import { revisionOf } from "../template/revision";
+import { templateWith } from "../template/lifecycle";
 
 /** Tries of a delete after the workers were scaled to zero, and milliseconds between them. */
 const deleteTries = 20;
@@ -40,8 +39,7 @@ async function releaseTemplateOf(id: string, context: Context): Promise<void> {
   const endpoint = await management.readEndpoint(id, callOptions(context));
   const { container } = endpoint ?? {};
   if (!container || endpoint?.templateId !== undefined) return;
-  const { found } = await template.reads(context).all(context);
-  const bound = found.find((one) => revisionOf(one) === revisionOf(container));
+  const bound = await templateWith(container, context);
   if (!bound) return;
   context.progress(`giving it a copy of template "${bound.name}", which REST v2 would delete with it`);
   await ifPresent(making(context, (options) => management.updateEndpoint(id, { templateId: bound.id }, options)));

@@ -7,7 +7,7 @@ import { changesIn, type Update } from "../../lifecycle/create/creation";
 import { type Actual, isReplacement } from "../../lifecycle/define";
 import { defineObject } from "../../lifecycle/define-object";
 import { textOf, toProperties } from "../../lifecycle/properties/values";
-import { template } from "../template/lifecycle";
+import { template, templateWith } from "../template/lifecycle";
 import { revisionOf } from "../template/revision";
 import { deleteEndpoint } from "./deletion";
 import { dialectRules } from "./dialect-rules";
@@ -133,9 +133,8 @@ const urlOf = (
 /** Version of a new endpoint. */
 const firstVersion = 1;
 
-/** Adds facts that a record may lack: the template that its workers run, and the version. */
-async function complete(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
-  const record = await withTemplate(listed, wanted, context);
+/** Adds the version, which a record may lack. */
+async function withVersion(record: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
   const known = wanted["version"];
   if (record.version !== undefined || (typeof known === "number" && known >= firstVersion)) return record;
   const version = await context.clients.management.readEndpointVersion(record.id, callOptions(context));
@@ -144,7 +143,8 @@ async function complete(listed: EndpointRecord, wanted: Properties, context: Con
 
 /**
  * An endpoint with the template that its workers really run. One that has a copy of a template's settings has that
- * template as long as they are equal; otherwise they were changed elsewhere, and it has none.
+ * template as long as they are equal; otherwise they were changed elsewhere, and it has none. If neither the endpoint nor the
+ * state names a template, it is one with the same settings.
  */
 async function withTemplate(listed: EndpointRecord, wanted: Properties, context: Context): Promise<EndpointRecord> {
   const wantedId = textOf(wanted, "templateId");
@@ -153,7 +153,8 @@ async function withTemplate(listed: EndpointRecord, wanted: Properties, context:
   const isOther = !listed.container && wantedId !== undefined && listed.templateId !== wantedId;
   const record = isOther ? ((await management.readEndpoint(listed.id, callOptions(context))) ?? listed) : listed;
   const { container, templateId = wantedId } = record;
-  if (!container || templateId === undefined) return record;
+  if (!container) return record;
+  if (templateId === undefined) return { ...record, templateId: (await templateWith(container, context))?.id };
   const its = await template.reads(context).one(templateId, context);
   if (!its || revisionOf(its) === revisionOf(container)) return { ...record, templateId };
   context.warn(
@@ -216,7 +217,8 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
     create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
   }),
   fromRecord,
-  complete,
+  completeInputs: withTemplate,
+  completeOutputs: withVersion,
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // The suffix that the service may add is taken off, unless it is the user's own.
   named: (one, { name }) => (nameSuffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),

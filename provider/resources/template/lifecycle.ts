@@ -1,4 +1,5 @@
 import { type Dialect, isApiError, type TemplateRecord } from "serverless-compute-api";
+import type { ContainerSettings } from "serverless-compute-api/shapes";
 import { callOptions } from "../../lifecycle/calls";
 import type { Change, Context, Failure, Properties } from "../../lifecycle/contract";
 import { changesIn, type Update } from "../../lifecycle/create/creation";
@@ -156,3 +157,13 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   update,
   delete: releaseTemplate,
 });
+
+/** The first template whose settings equal those of an endpoint's workers; undefined if there is none. */
+export async function templateWith(
+  container: ContainerSettings,
+  context: Context,
+): Promise<TemplateRecord | undefined> {
+  const revision = revisionOf(container);
+  const { found } = await template.reads(context).all(context);
+  return found.find((one) => revisionOf(one) === revision);
+}

@@ -20,7 +20,7 @@ function repository(): string {
   for (const path of ["scripts", "publisher.json", ...manifests]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
-  for (const path of ["functions", "lifecycle", "resources", "settings"])
+  for (const path of ["cli", "functions", "lifecycle", "resources", "settings"])
     cpSync(join(root, "provider", path), join(folder, "provider", path), { recursive: true });
   for (const path of ["node_modules", "api/dist", "provider/dist", "service/dist"])
     symlinkSync(join(root, path), join(folder, path));
@@ -43,7 +43,7 @@ describe("generate --check", () => {
     expect(paths).toEqual([
       "provider/generated/args.ts",
       "provider/generated/property-names.ts",
-      "provider/generated/pages-address.ts",
+      "provider/generated/publication.ts",
       "schema.json",
       "docs/resources.md",
       "docs/catalog.md",

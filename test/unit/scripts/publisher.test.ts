@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import {
   codeOwnersText,
   manifestText,
-  pagesAddressText,
+  publicationText,
   publishedPackages,
 } from "../../../scripts/generate/metadata.mjs";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
@@ -81,7 +81,7 @@ describe("values derived from the publisher", () => {
   });
 
   test("messages link to its pages", () => {
-    expect(pagesAddressText(acme)).toContain('= "https://github.com/acme-gpu/compute/blob/main/docs";');
+    expect(publicationText(acme)).toContain('= "https://github.com/acme-gpu/compute/blob/main/docs";');
   });
 
   test("its owner reviews every change", () => {
@@ -96,7 +96,7 @@ describe("values derived from the publisher", () => {
     expect(schema.language).toMatchObject({
       go: { importBasePath: expect.stringMatching(/^serverless-compute\.example\//) },
     });
-    expect(pagesAddressText(nobody)).not.toContain("http");
+    expect(publicationText(nobody)).not.toContain("http");
     expect(codeOwnersText(nobody)).not.toMatch(/^\*/m);
   });
 });
@@ -105,7 +105,7 @@ test("only files generated from publisher.json name the publisher", () => {
   const generated = [
     "schema.json",
     "docs/resources.md",
-    "provider/generated/pages-address.ts",
+    "provider/generated/publication.ts",
     ".github/CODEOWNERS",
     ...publishedPackages.map((one) => `${one}/package.json`),
   ];

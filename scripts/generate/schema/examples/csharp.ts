@@ -1,4 +1,4 @@
-import { block, indented, pascalCase, quoted } from "./text-layout";
+import { block, indented, pascalCase, quoted } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "    ";

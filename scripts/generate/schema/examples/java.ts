@@ -1,4 +1,4 @@
-import { indented, pascalCase, quoted } from "./text-layout";
+import { indented, pascalCase, quoted } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "    ";

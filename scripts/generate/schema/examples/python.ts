@@ -1,4 +1,4 @@
-import { bracketed, quoted, snakeCase } from "./text-layout";
+import { bracketed, quoted, snakeCase } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "    ";

@@ -1,4 +1,4 @@
-import { block, bracketed, quoted } from "./text-layout";
+import { block, bracketed, quoted } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const step = "  ";

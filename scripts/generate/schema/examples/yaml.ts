@@ -1,4 +1,4 @@
-import { indented, quoted } from "./text-layout";
+import { indented, quoted } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 /** Texts that YAML reads as such without quotes. */

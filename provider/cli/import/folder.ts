@@ -1,0 +1,28 @@
+import { mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** Throws if a folder has content, or is a file. */
+export async function requireEmpty(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw new Error(`${folder}: is not a folder; pass another one`, { cause: error });
+  });
+  if (names.length > 0) throw new Error(`${folder}: is not empty; pass a new or an empty folder`);
+}
+
+/** Writes the files of a new folder, all or none: they are written beside it and renamed. */
+export async function writeFolder(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  const target = resolve(folder);
+  await mkdir(dirname(target), { recursive: true });
+  const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
+  try {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(temporary, name), text);
+    await requireEmpty(target);
+    // A rename does not replace an empty folder on every system.
+    await rmdir(target).catch(() => undefined);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { ObjectKind } from "../../resources";
+
+/** Word at the end of each name. It makes the names of all kinds distinct, and none of them a reserved word. */
+const words: Record<ObjectKind, string> = {
+  Secret: "secret",
+  NetworkVolume: "volume",
+  ContainerRegistryAuth: "credentials",
+  Template: "template",
+  ServerlessEndpoint: "endpoint",
+};
+
+/** Lower-case ASCII words with hyphens between them; empty if the text has neither ASCII letters nor digits. */
+export const hyphenated = (text: string): string =>
+  text
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+
+function nameOf(kind: ObjectKind, objectName: string): string {
+  const word = words[kind];
+  const text = hyphenated(objectName);
+  if (text === "") return word;
+  if (/^\d/.test(text)) return `${word}-${text}`;
+  return text === word || text.endsWith(`-${word}`) ? text : `${text}-${word}`;
+}
+
+/**
+ * Names resources after their objects: hyphenated, and distinct also without the hyphens, so that they are distinct identifiers
+ * in every spelling. Repeated names get a number.
+ */
+export function resourceNames(): (kind: ObjectKind, objectName: string) => string {
+  const taken = new Set<string>();
+  /** The last number of each repeated name, so that many equal names take linear time. */
+  const counts = new Map<string, number>();
+  return (kind, objectName) => {
+    const base = nameOf(kind, objectName);
+    for (let count = (counts.get(base) ?? 0) + 1; ; count++) {
+      const name = count === 1 ? base : `${base}-${count}`;
+      const bare = name.replaceAll("-", "");
+      if (taken.has(bare)) continue;
+      taken.add(bare);
+      counts.set(base, count);
+      return name;
+    }
+  };
+}
+
+/** `chat-endpoint-2` as `chatEndpoint2`. */
+export const camelCase = (name: string): string => name.replace(/-(.)/g, (_, first: string) => first.toUpperCase());
+
+/** `chat-endpoint-2` as `chat_endpoint_2`. */
+export const snakeCase = (name: string): string => name.replaceAll("-", "_");

@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from "node:util";
+import { secretReference, traitsOf } from "serverless-compute-api/shapes";
+import type { z } from "zod";
+import type { Value } from "../../lifecycle/contract";
+import type { ImportedObject } from "../../lifecycle/define-object";
+import { propertyOf } from "../../lifecycle/properties/schema";
+import { isProperties } from "../../lifecycle/properties/values";
+import { type ObjectKind, objectKinds } from "../../resources";
+import { bareName } from "../../resources/serverless-endpoint/lifecycle";
+import { camelCase, resourceNames } from "./identifiers";
+
+/** An object of the account with its kind. */
+export interface AccountObject extends ImportedObject {
+  kind: ObjectKind;
+}
+
+/** A value in a program: constant, or composed of outputs and config. */
+export type Expression =
+  | { is: "constant"; value: string | number | boolean | null }
+  | { is: "list"; items: Expression[] }
+  | { is: "map"; entries: [key: string, value: Expression][] }
+  /** An output of an earlier resource. */
+  | { is: "output"; resource: string; output: "id" | "reference" }
+  /** A required secret of the stack's config. */
+  | { is: "config"; key: string };
+
+/** A resource of a program, without the language. */
+export interface ProgramResource {
+  kind: ObjectKind;
+  /** Id of its object. */
+  id: string;
+  /** Its name in the program and in the state. */
+  name: string;
+  inputs: [key: string, value: Expression][];
+  /** Inputs whose changes are ignored, because the state of an imported object lacks them. */
+  ignoreChanges: string[];
+}
+
+/** Resources in an order in which each refers to earlier ones only. */
+export interface Program {
+  resources: ProgramResource[];
+  /** Keys of the stack's config that must be set as secrets. */
+  config: string[];
+}
+
+const kindsInOrder = Object.keys(objectKinds);
+
+/** A program whose resources are these objects. */
+export function programOf(objects: readonly AccountObject[]): Program {
+  const sorted = objects.toSorted(
+    (a, b) => kindsInOrder.indexOf(a.kind) - kindsInOrder.indexOf(b.kind) || order(a.name, b.name) || order(a.id, b.id),
+  );
+  const nameFor = resourceNames();
+  const named = sorted.map((object) => ({
+    object,
+    name: nameFor(object.kind, object.kind === "ServerlessEndpoint" ? bareName(object.name) : object.name),
+  }));
+  /** Outputs of the resources by their value; those of a kind become known after its last resource, so there are no cycles. */
+  const outputs = new Map<string, Expression>();
+  const resources: ProgramResource[] = [];
+  for (const kind of kindsInOrder) {
+    const ofKind = named.filter(({ object }) => object.kind === kind);
+    resources.push(...ofKind.map(({ object, name }) => resourceOf(object, name, outputs)));
+    for (const { object, name } of ofKind) {
+      outputs.set(object.id, { is: "output", resource: name, output: "id" });
+      if (object.kind === "Secret")
+        outputs.set(secretReference(object.name), { is: "output", resource: name, output: "reference" });
+    }
+  }
+  const config = resources.flatMap(({ inputs }) =>
+    inputs.flatMap(([, value]) => (value.is === "config" ? value.key : [])),
+  );
+  return { resources, config };
+}
+
+const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+function resourceOf(
+  { kind, id, inputs }: AccountObject,
+  name: string,
+  outputs: ReadonlyMap<string, Expression>,
+): ProgramResource {
+  const shape = Object.entries(objectKinds[kind].inputs.shape);
+  const unread = shape.flatMap(([key, schema]) =>
+    traitsOf(schema).writeOnly && !propertyOf(schema).optional && inputs[key] === undefined ? [key] : [],
+  );
+  const entries = shape.flatMap(([key, schema]): ProgramResource["inputs"] => {
+    if (unread.includes(key)) return [[key, { is: "config", key: camelCase(`${name}-${key}`) }]];
+    const value = inputs[key];
+    return value === undefined || isDefault(schema, value) ? [] : [[key, expressionOf(value, outputs)]];
+  });
+  return { kind, id, name, inputs: entries, ignoreChanges: unread };
+}
+
+/** Returns true if a program that leaves the property out means the same; a service's own switches are off by default. */
+function isDefault(schema: z.core.$ZodType, value: Value): boolean {
+  const { fallback } = propertyOf(schema);
+  return isDeepStrictEqual(value, fallback ?? (traitsOf(schema).keptWhenRemoved && false));
+}
+
+function expressionOf(value: Value, outputs: ReadonlyMap<string, Expression>): Expression {
+  if (Array.isArray(value)) return { is: "list", items: value.map((item) => expressionOf(item, outputs)) };
+  if (isProperties(value))
+    return { is: "map", entries: Object.entries(value).map(([key, item]) => [key, expressionOf(item, outputs)]) };
+  if (typeof value === "object" && value !== null) throw new Error("an imported object has no unknown values");
+  return (typeof value === "string" ? outputs.get(value) : undefined) ?? { is: "constant", value };
+}

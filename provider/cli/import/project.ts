@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+
+/** A generated project. */
+export interface Project {
+  name: string;
+  /** Version of this package, and so of the plugin. */
+  version: string;
+  /** Folder of the plugin, relative to the project. */
+  plugin: string;
+}
+
+const installed = join("node_modules", "pulumi-serverless-compute", "bin");
+
+/** Folder of the plugin of the nearest folder that has the package, as npm resolves it; by default the project's own. */
+export function pluginFolder(project: string): string {
+  const start = resolve(project);
+  const folders = [start];
+  for (let at = start; at !== dirname(at); at = dirname(at)) folders.push(dirname(at));
+  const owner = folders.find((folder) => existsSync(join(folder, installed))) ?? start;
+  return relative(start, join(owner, installed)).replaceAll("\\", "/");
+}
+
+/** Pulumi.yaml of a project with the plugin from the npm package. `runtime` may have several lines. */
+export const pulumiYaml = ({ name, version, plugin }: Project, runtime: string): string =>
+  `name: ${name}
+runtime: ${runtime}
+plugins:
+  providers:
+    - name: serverless-compute
+      path: ${plugin}
+      version: ${version}
+`;

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { isSecret } from "../../protocol/values";
+import type { ConfigLookup } from "../../settings/settings";
+import { type ExportedState, referenceTo } from "../state";
+
+const secretShape = z.looseObject({ plaintext: z.string() });
+
+/** A setting's text in state; undefined if it is encrypted there. */
+function settingText(value: unknown): string | undefined {
+  if (typeof value === "string" || typeof value === "number") return String(value);
+  if (!isSecret(value)) return undefined;
+  const { data } = secretShape.safeParse(value);
+  return data && settingText(JSON.parse(data.plaintext));
+}
+
+/**
+ * The settings of a provider in state. The engine stores the stack's config on the default provider, under full names for
+ * dynamic resources, and under short names for the plugin.
+ */
+export function settingsIn(state: ExportedState, reference: string): ConfigLookup {
+  const provider = state.deployment.resources?.find((one) => referenceTo(one) === reference);
+  const inputs = provider?.inputs ?? {};
+  return (key) => settingText(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
+}

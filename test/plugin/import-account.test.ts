@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type EngineService, image, useEngineService } from "../support/engine-service";
+import type { Stack } from "../support/pulumi";
+import { noteSecret } from "../support/secret-scan";
+import { importProject } from "./support/imported-project";
+import { pluginWay } from "./support/way";
+import { findYaml } from "./support/yaml";
+
+const yaml = await findYaml();
+/** Secret values of the imported objects, which must never be shown. */
+const secrets = { value: "sesame-91c0", password: "whisper-91c1" };
+
+let service: EngineService;
+let stack: Stack;
+beforeAll(async () => {
+  for (const value of Object.values(secrets)) noteSecret(value, "a secret of the account");
+  service = await useEngineService();
+  stack = await pluginWay.createStack({ ...service.environment, PATH: yaml.path });
+  const made = async (path: string, body: object): Promise<string> =>
+    z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
+  await service.graphql(
+    `mutation { secretCreate(input: { name: "HF_TOKEN", value: "${secrets.value}", description: "für 模型" }) { id } }`,
+  );
+  const auth = { name: "registry", username: "me", password: secrets.password };
+  const containerRegistryAuthId = await made("/containerregistryauth", auth);
+  const volumes = [10, 20].map((size) => made("/networkvolumes", { name: "models", size, dataCenterId: "EU-RO-1" }));
+  const [networkVolumeId] = await Promise.all(volumes);
+  const env = { TOKEN: "{{ RUNPOD_SECRET_HF_TOKEN }}", TEXT: `a "b": $\${HOME} # \${HOME}\n`, 模型: "yes" };
+  const workers = { imageName: image("echo"), isServerless: true, env, ports: ["8888/http"], containerDiskInGb: 5 };
+  const templateId = await made("/templates", { ...workers, name: "模型", containerRegistryAuthId });
+  const cpu = { imageName: image("echo"), isServerless: true, dockerStartCmd: ["a", "b c"] };
+  const cpuTemplateId = await made("/templates", { ...cpu, name: "class" });
+  await made("/templates", { name: "3d pod", imageName: "acme/pod:1", isServerless: false, volumeInGb: 20 });
+  const endpoint = {
+    name: "chat",
+    templateId,
+    networkVolumeId,
+    gpuTypeIds: ["NVIDIA L4"],
+    workersMax: 1,
+    idleTimeout: 9,
+  };
+  await made("/endpoints", endpoint);
+  const onCpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], scalerType: "REQUEST_COUNT", workersMax: 2 };
+  await made("/endpoints", { name: "chat", templateId: cpuTemplateId, ...onCpu, flashboot: true });
+});
+afterAll(() => stack.remove());
+
+const languages = ["typescript", ...(yaml.missing === undefined ? ["yaml"] : [])];
+
+for (const dialect of ["v1", "v2"])
+  it.each(languages)(
+    `imports an account in dialect ${dialect} as a program in %s that changes nothing`,
+    async (language) => {
+      const before = await service.holdings();
+      const address = { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/${dialect}` };
+      const { report, preview } = await importProject(stack, language, address);
+      expect(report).toMatchObject({ skipped: [], config: expect.arrayContaining(["hfTokenSecretValue"]) });
+      expect(report.resources).toHaveLength(9);
+      expect(preview.output).toMatch(/10 unchanged/);
+      expect(await service.holdings()).toEqual(before);
+    },
+  );

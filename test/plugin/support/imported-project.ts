@@ -1,0 +1,52 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import type { Run, Stack } from "../../support/pulumi";
+
+/** Result of an import of an account as a user runs it. */
+export interface ImportedProject {
+  report: { resources: { name: string }[]; config: string[]; skipped: unknown[] };
+  /** Milliseconds of `serverless-compute import`. */
+  took: number;
+  preview: Run;
+}
+
+/** Gives a project a stand-in for the Node SDK of the plugin. */
+async function installSdk(project: string): Promise<void> {
+  const sdk = join(project, "node_modules", "pulumi-serverless-compute-sdk");
+  await mkdir(sdk, { recursive: true });
+  const classes = fileURLToPath(new URL("resources.cjs", import.meta.url));
+  await writeFile(join(sdk, "index.js"), `module.exports = require(${JSON.stringify(classes)});\n`);
+}
+
+/** Imports the account of a stack's environment into a new project, then into a new stack of that project. */
+export async function importProject(
+  stack: Stack,
+  language: string,
+  environment: Record<string, string>,
+): Promise<ImportedProject> {
+  const name = `imported-${language}-${Object.values(environment).join("").replace(/\W+/g, "")}`;
+  const started = Date.now();
+  const { code, stdout, stderr } = await stack.tool(
+    ["import", "--out", name, "--language", language, "--json"],
+    environment,
+  );
+  const took = Date.now() - started;
+  expect(code, stderr).toBe(0);
+  const report: ImportedProject["report"] = JSON.parse(stdout);
+  const folder = join(stack.folder, "program", name);
+  await installSdk(folder);
+  const env = { ...environment, PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
+  const pulumi = async (...args: string[]): Promise<Run> => {
+    const run = await stack.command([...args, "--cwd", folder], { env });
+    expect(run.code, run.output).toBe(0);
+    return run;
+  };
+  await pulumi("stack", "init", "dev");
+  const values = report.config.flatMap((key) => ["--secret", `${key}=unused`]);
+  if (values.length > 0) await pulumi("config", "set-all", ...values);
+  const imported = await pulumi("import", "--file", "import.json", "--yes", "--protect=false", "--generate-code=false");
+  expect(imported.output).not.toContain("warning");
+  return { report, took, preview: await pulumi("preview", "--expect-no-changes") };
+}

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { camelCase, resourceNames, snakeCase } from "../../../../provider/cli/import/identifiers";
+import { type AccountObject, programOf } from "../../../../provider/cli/import/program";
+import { typescriptProject } from "../../../../provider/cli/import/typescript";
+import { yamlProject } from "../../../../provider/cli/import/yaml";
+import { isObjectKind, type ObjectKind, objectKinds } from "../../../../provider/resources";
+
+const project = { name: "imported", version: "1.2.3", plugin: "node_modules/p/bin" };
+const object = (kind: ObjectKind, id: string, inputs: { name: string } & AccountObject["inputs"]): AccountObject => ({
+  ...{ kind, id, name: inputs.name, inputs },
+});
+
+describe("the names of resources", () => {
+  const namesOf = (names: string[], kind: ObjectKind = "Template"): string[] => {
+    const nameFor = resourceNames();
+    return names.map((name) => nameFor(kind, name));
+  };
+
+  test.each([
+    ["chat", "chat-template"],
+    ["Chat_Template", "chat-template"],
+    ["template", "template"],
+    ["delete", "delete-template"],
+    ["__proto__", "proto-template"],
+    ["3d-model", "template-3d-model"],
+    ["Größe é", "gro-e-e-template"],
+    ["模型", "template"],
+    ["🚀 ", "template"],
+    ["a/b.c:d", "a-b-c-d-template"],
+  ])("%j becomes %s", (objectName, name) => expect(namesOf([objectName])).toEqual([name]));
+
+  test("are distinct in every spelling", () => {
+    const names = namesOf(["chat", "chat", "CHAT", "c-hat", "chat 2", "模型", "数据", "chat-template-2"]);
+    for (const spelling of [camelCase, snakeCase, (name: string) => name])
+      expect(new Set(names.map((name) => spelling(name).toLowerCase())).size).toBe(names.length);
+    expect(names.slice(0, 3)).toEqual(["chat-template", "chat-template-2", "chat-template-3"]);
+  });
+
+  test("of different kinds are distinct", () => {
+    const nameFor = resourceNames();
+    const names = Object.keys(objectKinds).flatMap((kind) => (isObjectKind(kind) ? nameFor(kind, "models") : []));
+    expect(names).toHaveLength(5);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("are given to 10,000 objects of one name in linear time", () => {
+    expect(namesOf(Array.from({ length: 10_000 }, () => "chat")).at(-1)).toBe("chat-template-10000");
+  });
+
+  test("are identifiers of TypeScript and Python", () => {
+    for (const name of namesOf(["class", "None", "1", "é", "a b", "import", "package"])) {
+      expect(camelCase(name)).toMatch(/^[a-z][A-Za-z0-9]*$/);
+      expect(snakeCase(name)).toMatch(/^[a-z][a-z0-9_]*$/);
+    }
+  });
+});
+
+/** A reference in a program in YAML, and in a shell. */
+const ref = (text: string): string => `\${${text}}`;
+const reference = "{{ RUNPOD_SECRET_HF_TOKEN }}";
+const program = programOf([
+  object("ServerlessEndpoint", "e1", {
+    ...{ name: "chat -fb", templateId: "t1", networkVolumeIds: ["v1", "v2"], workersMax: 3, workersMin: 1 },
+    ...{ gpuTypeIds: ["NVIDIA L4"], scalerValue: 0.5, flashboot: false },
+  }),
+  object("Template", "t1", {
+    ...{ name: "chat", imageName: "acme/echo:1", containerDiskInGb: 50, startSsh: false, startJupyter: true },
+    ...{ env: { TOKEN: reference, HINT: `x${reference}`, ENDPOINT: "e1", "A B": `${ref("HOME")} $$ $` }, ports: "" },
+  }),
+  object("NetworkVolume", "v2", { name: "models", size: 20, dataCenterId: "EU-RO-1" }),
+  object("NetworkVolume", "v1", { name: "models", size: 10, dataCenterId: "EU-RO-1" }),
+  object("ContainerRegistryAuth", "r1", { name: "registry" }),
+  object("Secret", "s1", { name: "HF_TOKEN", description: 'a "b"' }),
+]);
+
+test("resources refer to earlier ones and to the stack's config, and leave defaults out", () => {
+  expect(typescriptProject(program, project)["index.ts"]).toBe(`import * as pulumi from "@pulumi/pulumi";
+import * as serverless from "pulumi-serverless-compute-sdk";
+
+const config = new pulumi.Config();
+
+const hfTokenSecret = new serverless.Secret("hf-token-secret", {
+  name: "HF_TOKEN",
+  value: config.requireSecret("hfTokenSecretValue"),
+  description: "a \\"b\\"",
+}, { ignoreChanges: ["value"] });
+
+const modelsVolume = new serverless.NetworkVolume("models-volume", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+
+const modelsVolume2 = new serverless.NetworkVolume("models-volume-2", { name: "models", size: 20, dataCenterId: "EU-RO-1" });
+
+const registryCredentials = new serverless.ContainerRegistryAuth("registry-credentials", {
+  name: "registry",
+  username: config.requireSecret("registryCredentialsUsername"),
+  password: config.requireSecret("registryCredentialsPassword"),
+}, { ignoreChanges: ["username", "password"] });
+
+const chatTemplate = new serverless.Template("chat-template", {
+  name: "chat",
+  imageName: "acme/echo:1",
+  env: {
+    TOKEN: hfTokenSecret.reference,
+    HINT: "x{{ RUNPOD_SECRET_HF_TOKEN }}",
+    ENDPOINT: "e1",
+    "A B": "\${HOME} $$ $",
+  },
+  startJupyter: true,
+});
+
+const chatEndpoint = new serverless.ServerlessEndpoint("chat-endpoint", {
+  name: "chat -fb",
+  templateId: chatTemplate.id,
+  gpuTypeIds: ["NVIDIA L4"],
+  networkVolumeIds: [modelsVolume.id, modelsVolume2.id],
+  scalerValue: 0.5,
+  workersMin: 1,
+});
+`);
+});
+
+test("a program in YAML has the same resources, with its texts escaped", () => {
+  const text = yamlProject(program, project)["Pulumi.yaml"] ?? "";
+  const { resources, configuration, ...others } = parse(text);
+  expect(others).toMatchObject({ name: "imported", runtime: "yaml", plugins: { providers: [{ version: "1.2.3" }] } });
+  expect(Object.keys(configuration)).toEqual(program.config);
+  expect(resources["chat-template"]).toEqual({
+    type: "serverless-compute:Template",
+    properties: {
+      ...{ name: "chat", imageName: "acme/echo:1", startJupyter: true },
+      env: {
+        ...{ TOKEN: ref("hf-token-secret.reference"), HINT: `x${reference}`, ENDPOINT: "e1" },
+        "A B": `$${ref("HOME")} $$$ $`,
+      },
+    },
+  });
+  expect(resources["chat-endpoint"].properties).toMatchObject({
+    ...{ templateId: ref("chat-template.id"), networkVolumeIds: [ref("models-volume.id"), ref("models-volume-2.id")] },
+    ...{ scalerValue: 0.5, workersMin: 1 },
+  });
+  expect(resources["registry-credentials"].options).toEqual({ ignoreChanges: ["username", "password"] });
+});
+
+test.each([
+  "",
+  "true",
+  "NO",
+  "1.5",
+  "1e3",
+  "a: b",
+  "a #b",
+  "- a",
+  " a",
+  "a ",
+  "a:",
+  "~",
+  "null",
+  "é",
+  "a\nb",
+  "{a}",
+  "y",
+  "@a",
+  "0x1f",
+  "a:b",
+])("the text %j stays that text in YAML", (value) => {
+  const one = programOf([object("Template", "t1", { name: "chat", imageName: "i", env: { [`${value}K`]: value } })]);
+  const { resources } = parse(yamlProject(one, project)["Pulumi.yaml"] ?? "");
+  expect(resources["chat-template"].properties.env).toEqual({ [`${value}K`]: value });
+});

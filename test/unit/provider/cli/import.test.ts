@@ -1,0 +1,161 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ImportFlags, importAccount } from "../../../../provider/cli/import/import";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { send, stringAt } from "../../../support/raw-http";
+import { noteSecret } from "../../../support/secret-scan";
+import { command } from "./terminal";
+
+const bench = await useLifecycleBench();
+const emptyBench = await useLifecycleBench();
+let folder: string;
+const secrets = { value: "sesame-88d1", password: "whisper-88d2" };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "import-"));
+  for (const value of Object.values(secrets)) noteSecret(value, "a secret of the account");
+  const made = async (path: string, body: object): Promise<string> =>
+    stringAt(await bench.rest("POST", path, body), "id");
+  await bench.graphql(`mutation { secretCreate(input: { name: "token", value: "${secrets.value}" }) { id } }`);
+  const containerRegistryAuthId = await made("/containerregistryauth", {
+    ...{ name: "registry", username: "me", password: secrets.password },
+  });
+  for (const name of ["models", "models"]) await made("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" });
+  const image = { imageName: "acme/echo:1", isServerless: true, containerRegistryAuthId };
+  const templateId = await made("/templates", { ...image, name: "chat", env: { TOKEN: "{{ RUNPOD_SECRET_token }}" } });
+  await made("/endpoints", { name: "chat", templateId, workersMax: 1 });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let count = 0;
+async function run(flags: Partial<ImportFlags> & { dialect?: string } = {}, { addresses, proxy } = bench) {
+  const { dialect = "v2", out = join(folder, `out-${++count}`), ...given } = flags;
+  const printed = { out: [] as string[], err: [] as string[] };
+  const io = {
+    out: (text: string) => printed.out.push(text),
+    err: (text: string) => printed.err.push(text),
+    input: async () => "",
+  };
+  const environment = {
+    SERVERLESS_COMPUTE_API_KEY: addresses.apiKey,
+    SERVERLESS_COMPUTE_URL: proxy.origin,
+    SERVERLESS_COMPUTE_DIALECT: dialect,
+  };
+  const code = await importAccount({ out, language: "typescript", ...given }, io, environment);
+  return { code, out, stdout: printed.out.join("\n"), stderr: printed.err.join("\n") };
+}
+const filesIn = (path: string): Promise<string[]> => readdir(path).then((names) => names.sort());
+/** Everything that failed imports may have left. */
+const left = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.startsWith("."));
+
+describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) => {
+  it("writes a program and the import file with each object once, and only reads", async () => {
+    bench.asked();
+    const { code, out, stdout, stderr } = await run({ dialect });
+    expect(code, stdout).toBe(0);
+    const asked = bench.asked();
+    expect(asked.length).toBeLessThanOrEqual(6);
+    expect(asked.filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
+    expect(await filesIn(out)).toEqual(["Pulumi.yaml", "import.json", "index.ts", "package.json", "tsconfig.json"]);
+    const { resources } = JSON.parse(await readFile(join(out, "import.json"), "utf8"));
+    expect(resources.map(({ type, name }: { type: string; name: string }) => `${type} ${name}`)).toEqual([
+      "serverless-compute:index:Secret token-secret",
+      "serverless-compute:index:NetworkVolume models-volume",
+      "serverless-compute:index:NetworkVolume models-volume-2",
+      "serverless-compute:index:ContainerRegistryAuth registry-credentials",
+      "serverless-compute:index:Template chat-template",
+      "serverless-compute:index:ServerlessEndpoint chat-endpoint",
+    ]);
+    const program = await readFile(join(out, "index.ts"), "utf8");
+    for (const text of ["templateId: chatTemplate.id", "TOKEN: tokenSecret.reference", "registryCredentials.id"])
+      expect(program).toContain(text);
+    for (const text of [program, stdout, stderr])
+      for (const value of [...Object.values(secrets), bench.addresses.apiKey]) expect(text).not.toContain(value);
+    expect(stdout).toContain("pulumi config set --secret tokenSecretValue   # and 2 other keys of the program");
+    expect(stderr).toContain("NetworkVolume: 2 in the account");
+  });
+
+  it("has the same resources in YAML", async () => {
+    const { out } = await run({ dialect, language: "yaml" });
+    expect(await filesIn(out)).toEqual(["Pulumi.yaml", "import.json"]);
+    expect(await readFile(join(out, "Pulumi.yaml"), "utf8")).toMatch(/templateId: \$\{chat-template\.id\}/);
+  });
+});
+
+it("prints a report as JSON", async () => {
+  const { stdout, out } = await run({ json: true, filter: "t*n" });
+  expect(JSON.parse(stdout)).toEqual({
+    ...{ folder: out, language: "typescript", skipped: [], config: ["tokenSecretValue"] },
+    resources: [{ type: "serverless-compute:index:Secret", name: "token-secret", id: expect.any(String) }],
+  });
+});
+
+it("filters by name, and writes the ids of objects that it leaves out", async () => {
+  const { out } = await run({ filter: "ch?t" });
+  const { resources } = JSON.parse(await readFile(join(out, "import.json"), "utf8"));
+  expect(resources).toHaveLength(2);
+  const program = await readFile(join(out, "index.ts"), "utf8");
+  expect(program).toMatch(/containerRegistryAuthId: "\w+"/);
+  expect(program).toContain('TOKEN: "{{ RUNPOD_SECRET_token }}"');
+  await expect(run({ filter: "[chat]" })).rejects.toThrow('--filter: no object of the account matches "[chat]"');
+});
+
+it("reports an endpoint whose template is unknown, and exits with 3", async () => {
+  const { apiKey: key } = bench.addresses;
+  const json = {
+    ...{ name: "bare", type: "QUEUE", image: "acme/bare:1", disk: 5, gpu: { pools: ["ADA_24"], count: 1 } },
+    ...{ workers: { max: 0 }, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
+  };
+  const made = await send("POST", `${bench.proxy.origin}/v2/serverless`, { key, json });
+  const id = stringAt(made, "id");
+  const { code, stdout, out } = await run();
+  expect(code).toBe(3);
+  expect(stdout).toContain(`Not imported:\n  ServerlessEndpoint "bare" (${id}): templateId: is required`);
+  expect(await readFile(join(out, "import.json"), "utf8")).not.toContain(id);
+  await bench.rest("DELETE", `/endpoints/${id}`);
+});
+
+it("uses the plugin of the nearest folder that has the package", async () => {
+  const pathIn = async (out: string): Promise<string | undefined> =>
+    /^ +path: (.*)$/m.exec(await readFile(join((await run({ out })).out, "Pulumi.yaml"), "utf8"))?.[1];
+  const installed = "node_modules/pulumi-serverless-compute/bin";
+  expect(await pathIn(join(folder, "alone"))).toBe(installed);
+  await mkdir(join(folder, "shop", installed), { recursive: true });
+  expect(await pathIn(join(folder, "shop", "accounts", "main"))).toBe(`../../${installed}`);
+});
+
+describe("nothing is written", () => {
+  it.each([
+    ["into a folder with content", (path: string) => mkdir(join(path, "sub"), { recursive: true }), "is not empty"],
+    ["over a file", (path: string) => writeFile(path, "mine"), "is not a folder"],
+  ])("%s", async (_, prepare, message) => {
+    const out = join(folder, `taken-${++count}`);
+    await prepare(out);
+    bench.asked();
+    await expect(run({ out })).rejects.toThrow(`${out}: ${message}`);
+    expect(bench.asked()).toEqual([]);
+  });
+
+  it("if the key lacks a permission; a second run succeeds", async () => {
+    const out = join(folder, "again");
+    bench.proxy.inject({ method: "GET", path: /templates/ }, { kind: "status", status: 403 });
+    await expect(run({ out })).rejects.toThrow("Template: the API key is valid but lacks a permission");
+    await expect(readdir(out)).rejects.toThrow("ENOENT");
+    await mkdir(out);
+    expect((await run({ out })).code).toBe(0);
+    expect(await left()).toEqual([]);
+  });
+
+  it("for an account without objects", async () => {
+    await expect(run({}, emptyBench)).rejects.toThrow("the account has no objects to import");
+  });
+});
+
+it("requires --out, and accepts the listed languages only", async () => {
+  expect(await command(["import"])).toMatchObject({ code: 2, err: expect.stringContaining("--out <dir>") });
+  const { code, err } = await command(["import", "--out", "x", "--language", "java"]);
+  expect(code).toBe(2);
+  expect(err).toContain("Allowed choices are typescript, yaml");
+});
