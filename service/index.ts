@@ -115,7 +115,10 @@ async function startService(
       serverlessUrl: () => root,
     },
     jobs: engine,
-    faults: engine.faults,
+    local: {
+      faults: engine.faults,
+      status: async () => (await import("./console/overview.js")).endpointsOverview(resources, { ...view, workers }),
+    },
     console,
     listening,
     retire,

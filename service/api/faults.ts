@@ -1,11 +1,6 @@
-import type { FastifyInstance } from "fastify";
 import { notFound } from "../errors";
 import { type EndpointFaults, type Faults, faultShape } from "../faults/faults";
 import { parseInput } from "../validation";
-import type { Auth } from "./auth";
-
-/** Path of an endpoint's faults, which the hosted service does not have. */
-export const faultsPath = (endpointId: string): string => `/local/endpoints/${endpointId}/faults`;
 
 export type FaultControl = ReturnType<typeof createFaultControl>;
 
@@ -35,16 +30,4 @@ export function createFaultControl({
       return faults.of(endpointId);
     },
   };
-}
-
-/** Registers the routes that read and replace the faults of an endpoint. */
-export function registerFaultRoutes(
-  app: FastifyInstance,
-  auth: Pick<Auth, "checkRest">,
-  { read, replace }: FaultControl,
-): void {
-  type OfEndpoint = { Params: { endpointId: string } };
-  app.addHook("onRequest", async (request) => auth.checkRest(request));
-  app.get<OfEndpoint>(faultsPath(":endpointId"), async ({ params }) => read(params.endpointId));
-  app.put<OfEndpoint>(faultsPath(":endpointId"), async ({ params, body }) => replace(params.endpointId, body));
 }

@@ -5,7 +5,7 @@ import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
-import { type FaultControl, registerFaultRoutes } from "./faults";
+import { type LocalOperations, registerLocalRoutes } from "./local";
 import { readAway } from "./request-body";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, type OldApi, roots } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
@@ -38,7 +38,7 @@ export function createServer(deps: {
   };
   /** The console's routes, which check their callers themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
-  faults: FaultControl;
+  local: LocalOperations;
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
@@ -132,7 +132,7 @@ export function createServer(deps: {
   app.register(async (scope) => jobs.routes(scope, ofUsers), { prefix: roots.jobs });
   app.register(async (scope) => {
     ofUsers(scope);
-    registerFaultRoutes(scope, auth, deps.faults);
+    registerLocalRoutes(scope, auth, deps.local);
   });
   // Probes: without a key, and not counted as users' requests.
   app.get("/healthz", async () => ({ status: "ok" }));

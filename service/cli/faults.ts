@@ -1,4 +1,4 @@
-import { faultsPath } from "../api/faults";
+import { localPaths } from "../api/local";
 import { connect, expectSuccess } from "./connection";
 import { findEndpoint } from "./data-folder";
 import type { Output } from "./output";
@@ -18,6 +18,7 @@ export async function callFaults(
 ): Promise<void> {
   const { id } = findEndpoint(endpoint, data);
   const { send } = connect(data, responseLimit);
-  const response = await (faults === undefined ? send("GET", faultsPath(id)) : send("PUT", faultsPath(id), faults));
+  const path = localPaths.faults(id);
+  const response = await (faults === undefined ? send("GET", path) : send("PUT", path, faults));
   output.out(expectSuccess(response).text);
 }

@@ -1,7 +1,7 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { endpointHealth } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { roots } from "../api/responses";
+import { localPaths } from "../api/local";
 import { connect, expectSuccess } from "./connection";
 import { type Output, tableText } from "./output";
 
@@ -12,16 +12,19 @@ export interface StatusFlags {
   json: boolean;
 }
 
-const endpointList = z.array(
-  z.looseObject({
-    id: z.string(),
-    name: z.string(),
-    workersMin: z.number(),
-    workersMax: z.number(),
-    template: z.looseObject({ imageName: z.string() }).optional(),
-    workers: z.array(z.looseObject({ id: z.string(), status: z.string(), startedAt: z.coerce.date() })),
-  }),
-);
+const statusResponse = z.object({
+  endpoints: z.array(
+    endpointHealth.unwrap().extend({
+      id: z.string(),
+      name: z.string(),
+      imageName: z.string().default(""),
+      workersMin: z.number(),
+      workersMax: z.number(),
+      running: z.array(z.object({ id: z.string(), status: z.string(), startedAt: z.number() })),
+      message: z.string().optional(),
+    }),
+  ),
+});
 
 /** How long the service may take to respond, ms. */
 const responseLimit = 10_000;
@@ -40,24 +43,17 @@ interface EndpointStatus {
   problem: string | undefined;
 }
 
-/** Prints the endpoints of the running service with their queues and workers, as its API reports them. */
+/** Prints the endpoints of the running service with their queues and workers. */
 export async function printStatus({ data, json }: StatusFlags, output: Output): Promise<void> {
   const { serviceUrl, send } = connect(data, responseLimit);
-  const list = await send("GET", `${roots.rest}/endpoints?includeTemplate=true&includeWorkers=true`);
-  const endpoints: EndpointStatus[] = [];
-  for (const { id, name, template, workers, workersMin, workersMax } of endpointList.parse(expectSuccess(list).json)) {
-    const health = await send("GET", `${roots.jobs}/${id}/health`);
-    // It may have been deleted meanwhile.
-    if (health.status === 404) continue;
-    const { jobs, message } = endpointHealth.parse(expectSuccess(health).json);
-    const { inQueue, inProgress, completed, failed, retried } = jobs;
-    endpoints.push({
-      ...{ id, name, image: template?.imageName ?? "", workersMin, workersMax },
-      jobs: { inQueue, inProgress, completed, failed, retried },
-      workers: workers.map((worker) => ({ id: worker.id, status: worker.status, startedAt: worker.startedAt })),
-      problem: typeof message === "string" ? message : undefined,
-    });
-  }
+  const response = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
+  const endpoints = response.endpoints.map(
+    ({ id, name, imageName, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({
+      ...{ id, name, image: imageName, workersMin, workersMax, jobs },
+      workers: running.map((worker) => ({ ...worker, startedAt: new Date(worker.startedAt) })),
+      problem: message,
+    }),
+  );
   output.out(json ? JSON.stringify({ url: serviceUrl, endpoints }) : statusText(serviceUrl, endpoints));
 }
 

@@ -83,8 +83,9 @@ test(
   limit,
 );
 
-test("status describes a service without endpoints and workers", async () => {
-  const { serverlessUrl, stop } = await createService({ port: 0, dataFolder: join(folder, "empty") });
+test("status describes a service without endpoints and workers, also after the retirement of REST v1", async () => {
+  const options = { port: 0, dataFolder: join(folder, "empty"), retire: ["v1", "graphql"] } as const;
+  const { serverlessUrl, stop } = await createService(options);
   onTestFinished(() => stop(0));
   const told = await runLine("status", "--data", join(folder, "empty"));
   expect(told).toEqual({

@@ -107,7 +107,7 @@ export async function useJobRig({
       rest,
       restV2: { rateLimit: undefined, pageSize: 1000, serverlessUrl: () => root, clock, view },
       jobs: engine,
-      faults: engine.faults,
+      local: { faults: engine.faults, status: async () => [] },
       listening: settings.listening,
       retire: settings.retire,
       log,

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from "fastify";
+import type { Auth } from "./auth";
+import type { FaultControl } from "./faults";
+
+/** Paths that the hosted service does not have, for the command line and for tests. */
+export const localPaths = {
+  status: "/local/status",
+  faults: (endpointId: string): string => `/local/endpoints/${endpointId}/faults`,
+};
+
+/** Operations of the local paths. */
+export interface LocalOperations {
+  /** The endpoints with their queues and workers. */
+  status(): Promise<object[]>;
+  faults: FaultControl;
+}
+
+/** Registers the local paths, which require the API key. */
+export function registerLocalRoutes(
+  app: FastifyInstance,
+  auth: Pick<Auth, "checkRest">,
+  { status, faults }: LocalOperations,
+): void {
+  type OfEndpoint = { Params: { endpointId: string } };
+  app.addHook("onRequest", async (request) => auth.checkRest(request));
+  app.get(localPaths.status, async () => ({ endpoints: await status() }));
+  const path = localPaths.faults(":endpointId");
+  app.get<OfEndpoint>(path, async ({ params }) => faults.read(params.endpointId));
+  app.put<OfEndpoint>(path, async ({ params, body }) => faults.replace(params.endpointId, body));
+}
