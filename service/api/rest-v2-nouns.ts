@@ -103,7 +103,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       get: (id) => volumeRecord(volumes.get(id)),
       create: (sent) => {
         const { dataCenter, ...same } = read(v2NetworkVolumeCreate, sent);
-        return volumeRecord(volumes.create({ ...same, dataCenterId: dataCenter }));
+        return volumeRecord(volumes.create({ ...same, dataCenterId: dataCenter }, "dataCenter"));
       },
       update: (id, sent) => volumeRecord(volumes.update(id, read(v2NetworkVolumePatch, sent))),
       remove: volumes.remove,

@@ -43,8 +43,9 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
     list: table.list,
     get: table.get,
     find: table.find,
-    create: ({ type = "STANDARD", ...values }: NewVolume): VolumeRow => {
-      requireListed("dataCenterId", [values.dataCenterId], dataCenterIds);
+    /** `property` is the name of the data centre in the request. */
+    create: ({ type = "STANDARD", ...values }: NewVolume, property = "dataCenterId"): VolumeRow => {
+      requireListed(property, [values.dataCenterId], dataCenterIds);
       const volume = { id: table.newId(), ...values, type, createdAt: clock.now() };
       insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, type, volume.createdAt);
       return volume;

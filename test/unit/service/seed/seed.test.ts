@@ -96,7 +96,7 @@ describe("a seed file", () => {
   test.each([
     ["max: 2", "max: x", 'endpoints.echo.workers.max: "x" is not allowed, must be'],
     ["size: 10", "size: 5", "volumes.models.size: 5 is not allowed, must be"],
-    ["EU-RO-1", "MOON-1", 'volumes.models.dataCenterId: "MOON-1"'],
+    ["EU-RO-1", "MOON-1", 'volumes.models.dataCenter: "MOON-1" is not allowed'],
     ["MODE: fast", "MODE: 1", "templates.base.env.MODE: must be"],
     ["AMPERE_24", "AMPERE_25", 'endpoints.echo.gpu.pools: "AMPERE_25" does not exist, must be one of'],
     [
