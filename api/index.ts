@@ -1,11 +1,106 @@
+import { parseAddress, restVersionIn } from "./address";
+import { type Clock, systemClock } from "./clock";
+import { createRestV1Management } from "./dialects/rest-v1";
+import { createRestV2Management } from "./dialects/rest-v2";
+import { createJobClient, type JobClient } from "./jobs";
+import type { Management } from "./management";
+import type { Proxies } from "./proxies";
+import type { Dialect } from "./shapes";
+import { clientDefaults } from "./shapes";
+import { createTransport } from "./transport";
+
 export { parseAddress, parseProxy } from "./address";
 export type { UnreadableElement } from "./answer";
-export * from "./clients";
 export * from "./clock";
 export * from "./connection-faults";
 export * from "./errors";
 export * from "./jobs";
 export * from "./management";
-export * from "./objects";
 export * from "./proxies";
 export * from "./shapes";
+
+/** Address of the service and settings of its clients. */
+export interface ClientSettings {
+  /** API key; sent in headers only, never part of an error. */
+  apiKey: string;
+  /** Root of the REST management API, version prefix included, for example `http://127.0.0.1:7337/v2`. */
+  baseUrl: string;
+  /** Version of the REST API at `baseUrl`. Default: `v1` if `baseUrl` ends in `/v1`, else `v2`. */
+  dialect?: Dialect | undefined;
+  /** Address of the GraphQL API; not used in dialect v2. */
+  graphqlUrl: string;
+  /** Host address of the job API; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
+  serverlessUrl: string;
+  /** Milliseconds for one try of a call. Default 30000. */
+  attemptTimeout?: number;
+  /** Milliseconds for a call with all its retries. Default 120000. */
+  deadline?: number;
+  /** Calls in flight at once. Default 16. */
+  maxInFlight?: number;
+  /** Proxies to go through, loopback left out. Default: none. */
+  proxies?: Proxies | undefined;
+  /** File of certificates to trust beside Node's own, in PEM. Default: none. */
+  extraCertificates?: string | undefined;
+  /** Default: the machine's clock. */
+  clock?: Clock;
+  /** A number from 0 up to 1, for the jitter of retries. Default: `Math.random`. */
+  random?: () => number;
+}
+
+/** The service's clients over one transport. */
+export interface Clients {
+  /** Dialect of `management`. */
+  dialect: Dialect;
+  /** Root of the REST management API, no slash at its end. */
+  baseUrl: string;
+  management: Management;
+  jobs: JobClient;
+  /** Requests sent so far, retries included. */
+  requestCount(): number;
+  /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
+  serviceTime(): number | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens the clients. Throws a TypeError that names the setting when an address or the key cannot be right. */
+export function createClients(settings: ClientSettings): Clients {
+  const baseUrl = parseAddress("baseUrl", settings.baseUrl, settings.apiKey);
+  const serverlessUrl = parseAddress("serverlessUrl", settings.serverlessUrl, settings.apiKey);
+  const graphqlUrl = parseAddress("graphqlUrl", settings.graphqlUrl, settings.apiKey);
+  const clock = settings.clock ?? systemClock;
+  const transport = createTransport({
+    apiKey: headerSafeKey(settings.apiKey),
+    attemptTimeout: positive(settings, "attemptTimeout"),
+    deadline: positive(settings, "deadline"),
+    maxInFlight: Math.floor(positive(settings, "maxInFlight")),
+    proxies: settings.proxies,
+    extraCertificates: settings.extraCertificates,
+    clock,
+    random: settings.random ?? Math.random,
+  });
+  const dialect = settings.dialect ?? restVersionIn(baseUrl) ?? "v2";
+  return {
+    dialect,
+    baseUrl,
+    management:
+      dialect === "v2"
+        ? createRestV2Management(transport, { baseUrl })
+        : createRestV1Management(transport, { baseUrl, graphqlUrl }),
+    jobs: createJobClient(transport, serverlessUrl, clock),
+    requestCount: transport.requestCount,
+    serviceTime: transport.serviceTime,
+    close: transport.close,
+  };
+}
+
+function headerSafeKey(apiKey: string): string {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  const found = apiKey === "" ? "empty" : "not one word of plain ASCII characters (check for spaces and line breaks)";
+  throw new TypeError(`apiKey is ${found}`);
+}
+
+function positive(settings: ClientSettings, name: keyof typeof clientDefaults): number {
+  const value = settings[name] ?? clientDefaults[name];
+  if (value >= 1) return value;
+  throw new TypeError(`${name} is ${value}: it must be at least 1`);
+}

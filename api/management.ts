@@ -1,5 +1,4 @@
 import type { UnreadableElement } from "./answer";
-import type { DataCenterRecord, EndpointWorkers, GpuTypeRecord } from "./objects";
 import type {
   EndpointChanges,
   EndpointCreate,
@@ -15,7 +14,34 @@ import type {
   TemplateCreate,
   TemplateRecord,
   TemplateSettings,
+  WorkerRecord,
 } from "./shapes";
+
+/** Workers of an endpoint, as far as the service reports them. */
+export interface EndpointWorkers {
+  /** Version of new workers; undefined if the service does not report it. */
+  version: number | undefined;
+  workers: readonly WorkerRecord[];
+}
+
+/** A GPU type that the service has. */
+export interface GpuTypeRecord {
+  id: string;
+  name: string;
+  memoryInGb?: number | undefined;
+  manufacturer?: string | undefined;
+  /** Pool of serverless endpoints that has it; undefined where none does. */
+  pool?: string | undefined;
+  /** Price in US dollars per hour, if the service reports one. */
+  price?: number | undefined;
+}
+
+/** A data centre of the service. */
+export interface DataCenterRecord {
+  id: string;
+  name: string;
+  region?: string | undefined;
+}
 
 /** How one call is made. */
 export interface CallOptions {

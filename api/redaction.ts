@@ -1,5 +1,7 @@
 import { plainForms, plainText } from "./plain-text";
 
+export { showValue } from "./show-value";
+
 /** Stands where a key or a secret value was. */
 const mask = "[secret]";
 
@@ -119,12 +121,6 @@ export function redactFault(fault: unknown, redact: (text: string) => string): E
   );
   copy.name = fault.name;
   return "code" in fault && typeof fault.code === "string" ? Object.assign(copy, { code: fault.code }) : copy;
-}
-
-/** A value as a message shows it: JSON, cut after 80 characters. `redact` takes secrets out before they could be cut. */
-export function showValue(value: unknown, redact: (text: string) => string = (text) => text): string {
-  const text = redact(JSON.stringify(value) ?? "nothing");
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
 /** Values of an environment that errors must not contain. Shorter ones would also redact plain words. */

@@ -1,4 +1,4 @@
-import type { GpuTypeRecord } from "../objects";
+import type { GpuTypeRecord } from "../management";
 import {
   containerOf,
   cpuSettingsOf,

@@ -1,4 +1,4 @@
-export { showValue } from "../redaction";
+export { showValue } from "../show-value";
 export * from "./cpu-flavors";
 export * from "./expectation";
 export * from "./job";

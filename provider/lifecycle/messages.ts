@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
-import { keySources, localKeyHint } from "../settings/setting-table";
+import { keySources, localKeyHint } from "./key-sources";
 
 /** Subject of a failed call. */
 export interface Subject {

@@ -1,5 +1,4 @@
 import type { Dialect } from "serverless-compute-api";
-import { isLoopback } from "serverless-compute-api/address";
 import { clientDefaults, limits } from "serverless-compute-api/limits";
 
 /** Definition of one setting of the provider: environment variable, type and allowed values. */
@@ -124,10 +123,3 @@ export const isSettingName = (name: string): name is SettingName => Object.hasOw
 
 /** The names of all settings. */
 export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);
-
-/** Sources of the API key, for messages about a missing key. */
-export const keySources = "the config serverless-compute:apiKey (a secret) or SERVERLESS_COMPUTE_API_KEY";
-
-/** How to get the local service's key, as the end of a sentence; empty for other services. */
-export const localKeyHint = (url: string): string =>
-  isLoopback(url) ? '; the local service prints its key with "npx --no serverless-compute-local key"' : "";

@@ -3,10 +3,9 @@ import type { ClientSettings, Dialect, Proxies } from "serverless-compute-api";
 import { isLoopback, parseAddress, parseProxy, restVersionIn } from "serverless-compute-api/address";
 import { createRedaction, showValue } from "serverless-compute-api/redaction";
 import type { LifecycleSettings } from "../lifecycle/contract";
+import { keySources, localKeyHint } from "../lifecycle/key-sources";
 import {
   addressesBelow,
-  keySources,
-  localKeyHint,
   type SettingName,
   settingNames,
   settingTable,

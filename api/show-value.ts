@@ -1,0 +1,5 @@
+/** Returns a value for a message: JSON, cut after 80 characters. `redact` removes secrets before the cut. */
+export function showValue(value: unknown, redact: (text: string) => string = (text) => text): string {
+  const text = redact(JSON.stringify(value) ?? "nothing");
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
