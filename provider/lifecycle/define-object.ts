@@ -34,8 +34,6 @@ interface ObjectDefinition<Inputs extends Named, Outputs extends object, Found e
   change?(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   /** Verifies an object that was just created or adopted; if it fails, the object stays in the state as unfinished. */
   prove?(made: { id: string; outputs: Outputs }, inputs: Inputs, context: Context): Promise<void>;
-  /** True if names are not unique: a create that was sent twice then looks for a duplicate. */
-  sharesNames?: true;
   /** An object with the name of its create, if the service changes names. */
   named?(found: Found, inputs: Inputs): Found;
   /** Deletes an object; succeeds if it is absent. */
@@ -62,7 +60,7 @@ const asItIs = async <Found>(found: Found): Promise<Found> => found;
 export function defineObject<Inputs extends Named, Outputs extends object, Found extends Findable>(
   definition: ObjectDefinition<Inputs, Outputs, Found>,
 ): ObjectLifecycle<Found> {
-  const { kind, inputs: shape, fromRecord, named = (found) => found, sharesNames } = definition;
+  const { kind, inputs: shape, fromRecord, named = (found) => found } = definition;
   const { completeInputs = asItIs, completeOutputs = asItIs } = definition;
   /** A record without inputs that programs of its dialect cannot set. */
   const shown = (found: Found, wanted: Properties, context: Context): Actual<Inputs, Outputs> => {
@@ -76,7 +74,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
   const complete = async (found: Found, wanted: Properties, context: Context): Promise<Found> =>
     completeOutputs(await completeInputs(found, wanted, context), wanted, context);
   const reads = createReads(definition.objects);
-  const lifecycle = defineLifecycle<Inputs, Outputs>({
+  const lifecycle: ResourceLifecycle = defineLifecycle<Inputs, Outputs>({
     ...definition,
     recordsDefaults: true,
     async create(inputs, context) {
@@ -101,7 +99,7 @@ export function defineObject<Inputs extends Named, Outputs extends object, Found
           outputs: (found) => definition.made(inputs, found, context),
           complete: (found) => complete(found, toProperties(inputs), { ...context, warn: () => {} }),
           change: (id, changes) => (definition.change ?? definition.update)(id, changes, context),
-          ...(sharesNames && { remove: (id: string) => definition.delete(id, context) }),
+          ...(!lifecycle.traits["name"]?.unique && { remove: (id: string) => definition.delete(id, context) }),
         },
         context,
       );

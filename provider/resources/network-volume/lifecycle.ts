@@ -69,7 +69,6 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   }),
   fromRecord,
   made: () => ({}),
-  sharesNames: true,
   update,
   delete: (id, context) => {
     const { deleteNetworkVolume: remove, listNetworkVolumes: list } = context.clients.management;

@@ -106,7 +106,7 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
     listNamed: (name, options) => management.listSecrets({ ...options, name }),
     ...(management.readSecret && { read: management.readSecret }),
     create: ({ name, value, description }, options) =>
-      management.createSecret({ name, value: fields.value.parse(value), description }, options),
+      management.createSecret({ name, value: value ?? "", description }, options),
   }),
   fromRecord,
   made: ({ name }) => ({ reference: secretReference(name) }),

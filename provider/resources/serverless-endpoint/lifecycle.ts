@@ -222,7 +222,6 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   made: (_inputs, found, context) => ({ url: urlOf(found, context), version: found.version ?? firstVersion }),
   // The suffix that the service may add is taken off, unless it is the user's own.
   named: (one, { name }) => (nameSuffixes.some((suffix) => one.name === `${name}${suffix}`) ? { ...one, name } : one),
-  sharesNames: true,
   change,
   prove: verifyCreated,
   update: (id, changes, context) => updateVerified(id, changes, context, change),
