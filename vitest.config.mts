@@ -32,7 +32,7 @@ const isFull = Boolean(process.env["FULL"]);
 const withProcesses = [
   ...["scripts/**/*", "support/**/*", "service/cli/**/*", "service/workers/**/*"],
   ...["api/local-jobs", "provider/dynamic/cancellation", "provider/plugin/launcher", "provider/plugin/version-lines"],
-  ...["provider/resources/real-jobs", "provider/resources/verify"],
+  ...["provider/resources/injected-faults", "provider/resources/real-jobs", "provider/resources/verify"],
   "service/faults/*",
   ...["service/jobs/choices", "service/jobs/health", "service/jobs/openai"],
   "service/resources/workers-of-endpoint",
