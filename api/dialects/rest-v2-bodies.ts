@@ -5,6 +5,7 @@ import {
   type EndpointCreate,
   type EndpointRecord,
   type EndpointSettings,
+  endpointDefaults,
   inV2,
   limits,
   plainEndpointFields,
@@ -16,19 +17,6 @@ import {
   type V2Scaling,
 } from "../shapes";
 import type { PoolChoice } from "./gpu-pools";
-
-/** Explicit defaults of an endpoint, so that they are the same as with REST v1. */
-const defaults = {
-  computeType: "GPU",
-  gpuCount: 1,
-  scalerType: "QUEUE_DELAY",
-  scalerValue: 4,
-  idleTimeout: 5,
-  workersMin: 0,
-  workersMax: 3,
-  flashboot: false,
-  dataCenterIds: [],
-} as const;
 
 const portsOf = (ports: string): string[] =>
   ports
@@ -56,8 +44,8 @@ export function templateBody(given: TemplateSettings, whole: TemplateSettings = 
 }
 
 const scalingBody = ({
-  scalerType: type = defaults.scalerType,
-  scalerValue: value = defaults.scalerValue,
+  scalerType: type = endpointDefaults.scalerType,
+  scalerValue: value = endpointDefaults.scalerValue,
 }: EndpointSettings): V2Scaling =>
   type === "REQUEST_COUNT" ? { type, requestCount: value } : { type, queueDelay: value };
 
@@ -85,7 +73,7 @@ export function endpointBody(
   container: ContainerSettings,
   pools: PoolChoice | undefined,
 ): V2EndpointCreate {
-  const whole = { ...defaults, ...given };
+  const whole = { ...endpointDefaults, ...given };
   const { allowedCudaVersions, minCudaVersion } = cudaBody(whole);
   return {
     ...inV2<unknown>(plainEndpointFields, whole),
@@ -137,7 +125,7 @@ export function endpointPatch(
   const { workersMin, workersMax, gpuCount } = changes;
   // A queue that scaled by REQUEST_COUNT before has no idle timeout yet.
   const idleTimeout =
-    changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? defaults.idleTimeout);
+    changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? endpointDefaults.idleTimeout);
   const gpu = {
     ...pools,
     ...(gpuCount === undefined ? {} : { count: gpuCount }),

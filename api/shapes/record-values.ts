@@ -34,6 +34,20 @@ export type Values<Shapes extends Fields> = {
   [Key in keyof Shapes]?: Readonly<z.output<Shapes[Key]>> | undefined;
 };
 
+/** The properties that have a default, with it. */
+export function withDefaults<Shapes extends Fields, Defaults extends Values<Shapes>>(
+  fields: Shapes,
+  defaults: Defaults,
+): { [Key in keyof Shapes & keyof Defaults]: z.ZodDefault<Shapes[Key]> };
+export function withDefaults(fields: Fields, defaults: Record<string, unknown>): Fields {
+  return Object.fromEntries(
+    Object.entries(defaults).flatMap(([key, value]) => {
+      const field = fields[key];
+      return field ? [[key, field.default(value)]] : [];
+    }),
+  );
+}
+
 /** The type of a property's values in responses, which may have other choices. */
 type Unbounded<Value> = Value extends string ? string : Value extends readonly string[] ? string[] : Value;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "../catalog";
 import { limits } from "./limits";
-import { isoTimestamp, orNothing, recordShapes, type Values } from "./record-values";
+import { isoTimestamp, orNothing, recordShapes, type Values, withDefaults } from "./record-values";
 import { rule } from "./rule";
 import type { ContainerSettings } from "./template";
 import { traits } from "./traits";
@@ -100,24 +100,26 @@ export type EndpointChanges = Omit<EndpointSettings, "computeType" | "type">;
 /** The fields of REST v1. */
 const restFields = z.object(endpointFields).omit({ type: true, excludedGpuTypeIds: true, flashbootType: true });
 
-/** Body of POST /endpoints, with its defaults (interface: Endpoint). */
+/** Defaults of POST /endpoints (interface: Endpoint). This client also sends them by REST v2, whose defaults differ. */
+export const endpointDefaults = {
+  computeType: "GPU",
+  gpuTypeIds: [],
+  gpuCount: 1,
+  dataCenterIds: [],
+  allowedCudaVersions: [],
+  networkVolumeIds: [],
+  idleTimeout: 5,
+  flashboot: false,
+  scalerType: "QUEUE_DELAY",
+  scalerValue: 4,
+  workersMin: 0,
+  workersMax: 3,
+} satisfies Fields;
+
+/** Body of POST /endpoints, with its defaults. */
 export const restEndpointCreate = restFields
   .partial()
-  .extend({
-    templateId: endpointFields.templateId,
-    computeType: endpointFields.computeType.default("GPU"),
-    gpuTypeIds: endpointFields.gpuTypeIds.default([]),
-    gpuCount: endpointFields.gpuCount.default(1),
-    dataCenterIds: endpointFields.dataCenterIds.default([]),
-    allowedCudaVersions: endpointFields.allowedCudaVersions.default([]),
-    networkVolumeIds: endpointFields.networkVolumeIds.default([]),
-    idleTimeout: endpointFields.idleTimeout.default(5),
-    flashboot: endpointFields.flashboot.default(false),
-    scalerType: endpointFields.scalerType.default("QUEUE_DELAY"),
-    scalerValue: endpointFields.scalerValue.default(4),
-    workersMin: endpointFields.workersMin.default(0),
-    workersMax: endpointFields.workersMax.default(3),
-  })
+  .extend({ ...withDefaults(endpointFields, endpointDefaults), templateId: endpointFields.templateId })
   .check(
     rule(["workersMin", "workersMax"], ({ workersMin, workersMax }) => workersMin <= workersMax, {
       path: "workersMax",

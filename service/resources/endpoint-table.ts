@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Clock } from "serverless-compute-api/clock";
-import { restEndpointCreate } from "serverless-compute-api/shapes";
+import { endpointDefaults, restEndpointCreate } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Database, lookIntoStore } from "../store/database";
 import { instanceIdsOf } from "./catalog";
@@ -14,7 +14,7 @@ export const endpointSettings = restEndpointCreate.safeExtend({
   /** Queue-based or load balancing; only REST v2 makes the second kind. */
   type: z.enum(["QB", "LB"]).default("QB"),
   /** REST v2 allows parts of a second. */
-  scalerValue: z.number().min(0.5).default(4),
+  scalerValue: z.number().min(0.5).default(endpointDefaults.scalerValue),
   /** Variables over the template's. */
   env: z.record(z.string(), z.string()).default({}),
   /** GPU pools and types as GraphQL was sent them; `gpuTypeIds` are what they stand for. */

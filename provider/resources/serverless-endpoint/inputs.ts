@@ -1,4 +1,4 @@
-import { endpointFields, restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
+import { endpointDefaults, endpointFields, restEndpointCreate, rule, traits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { adoptExisting } from "../adopt-existing";
 import { jobInvokeInputs } from "../job-invoke/inputs";
@@ -38,7 +38,7 @@ export const serverlessEndpointInputs = restEndpointCreate
       .describe(
         "Seconds that a job waits before workers are added (QUEUE_DELAY; REST v2 accepts fractions), or jobs per worker (REQUEST_COUNT).",
       )
-      .default(4),
+      .default(endpointDefaults.scalerValue),
     type: endpointFields.type.optional(),
     excludedGpuTypeIds: endpointFields.excludedGpuTypeIds.optional(),
     flashbootType: endpointFields.flashbootType.optional(),
