@@ -31,15 +31,15 @@ export interface ClientSettings {
   graphqlUrl: string;
   /** Host address of the job API; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
   serverlessUrl: string;
-  /** Milliseconds for one try of a call. Default 30000. */
+  /** Milliseconds for one attempt of a call. Default 30000. */
   attemptTimeout?: number;
-  /** Milliseconds for a call with all its retries. Default 120000. */
+  /** Milliseconds for a call with all its attempts. Default 120000. */
   deadline?: number;
-  /** Calls in flight at once. Default 16. */
+  /** Maximum number of concurrent calls. Default 16. */
   maxInFlight?: number;
-  /** Proxies to go through, loopback left out. Default: none. */
+  /** Proxies for all addresses except loopback. Default: none. */
   proxies?: Proxies | undefined;
-  /** File of certificates to trust beside Node's own, in PEM. Default: none. */
+  /** PEM file of trusted certificates in addition to Node's. Default: none. */
   extraCertificates?: string | undefined;
   /** Default: the machine's clock. */
   clock?: Clock;
@@ -55,14 +55,14 @@ export interface Clients {
   baseUrl: string;
   management: Management;
   jobs: JobClient;
-  /** Requests sent so far, retries included. */
+  /** Number of requests sent, including retries. */
   requestCount(): number;
   /** Milliseconds since the epoch by the service's own clock, exact to the second; undefined before its first response. */
   serviceTime(): number | undefined;
   close(): Promise<void>;
 }
 
-/** Opens the clients. Throws a TypeError that names the setting when an address or the key cannot be right. */
+/** Opens the clients. Throws a TypeError that names the setting if an address or the key is invalid. */
 export function createClients(settings: ClientSettings): Clients {
   const baseUrl = parseAddress("baseUrl", settings.baseUrl, settings.apiKey);
   const serverlessUrl = parseAddress("serverlessUrl", settings.serverlessUrl, settings.apiKey);

@@ -24,13 +24,13 @@ export interface EndpointWorkers {
   workers: readonly WorkerRecord[];
 }
 
-/** A GPU type that the service has. */
+/** A GPU type of the service. */
 export interface GpuTypeRecord {
   id: string;
   name: string;
   memoryInGb?: number | undefined;
   manufacturer?: string | undefined;
-  /** Pool of serverless endpoints that has it; undefined where none does. */
+  /** Pool of serverless endpoints that contains it; undefined if there is none. */
   pool?: string | undefined;
   /** Price in US dollars per hour, if the service reports one. */
   price?: number | undefined;
@@ -43,23 +43,23 @@ export interface DataCenterRecord {
   region?: string | undefined;
 }
 
-/** How one call is made. */
+/** Options of one call. */
 export interface CallOptions {
   /** Aborts the call and its retries; the call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Aborts the waits between tries only: a try that is under way goes on until `signal` ends it. */
+  /** Aborts only the waits between attempts; `signal` ends a running attempt. */
   waitSignal?: AbortSignal | undefined;
-  /** Milliseconds for the call with all its retries; the clients' setting when absent. */
+  /** Milliseconds for the call with all its attempts. Default: the clients' setting. */
   deadline?: number | undefined;
-  /** Values that no error of this call may show, beside the key and what the call itself sends as a secret. */
+  /** Further values that no error of this call may contain, besides the key and the secrets that the call sends. */
   secrets?: readonly string[] | undefined;
-  /** Called when the call is given up because another try would come after its deadline. */
+  /** Called when the call fails because the next attempt would start after its deadline. */
   onDeadline?: (() => void) | undefined;
-  /** Said before each wait for another try. */
+  /** Called before each wait for a retry. */
   onRetry?: ((notice: { error: Error; attempt: number; delay: number }) => void) | undefined;
-  /** Said before a wait of a second or more for calls to be let pass again, because a limit of the service is used up. */
+  /** Called before a wait of a second or more for the reset of an exhausted rate limit. */
   onPause?: ((notice: { delay: number }) => void) | undefined;
-  /** Called with each element of a list that does not fit its shape; the list leaves it out. Without this such a list rejects. */
+  /** Called with each list element that does not match its shape and is omitted. Without this option, the list rejects. */
   onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface CallOptions {
  */
 export interface Management {
   createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;
-  /** Changes what is named; everything else stays, also what this client has no name for. */
+  /** Changes only the given settings. Fields that this client does not know also stay unchanged. */
   updateTemplate(
     id: string,
     changes: TemplateSettings,
@@ -81,33 +81,33 @@ export interface Management {
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;
   listTemplates(options?: CallOptions): Promise<TemplateRecord[]>;
   /**
-   * Deletes a template by its id or its present name, whichever the dialect goes by; category `inUse` while an endpoint
-   * uses it or its release is not over. By name it is never sent again when it may have been carried out (`ambiguous`):
-   * the name may belong to another template by then.
+   * Deletes a template by its id or its current name, depending on the dialect. Rejects with category `inUse` while an endpoint
+   * uses it or its release is not over. A delete by name that may have been applied (`ambiguous`) is not retried, because the
+   * name may belong to another template by then.
    */
   deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
   /**
-   * The endpoints that are bound to a template, which cannot be deleted while they are. REST v2 does not show them: there
-   * these are the endpoints that may be bound, because they have the template's settings and are no marked copy.
+   * The endpoints that are bound to a template and block its delete. REST v2 does not show them: there the result is the
+   * endpoints that may be bound, because they have the template's settings without the mark of a copy.
    */
   listBound(template: TemplateRecord, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[]>;
 
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
-  /** The version of an endpoint in a dialect whose records do not show it; undefined where nothing does. */
+  /** The version of an endpoint in a dialect whose records omit it; undefined if no request shows it. */
   readEndpointVersion(id: string, options?: CallOptions): Promise<number | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
-  /** The endpoints that have a copy of a template's settings and say so: a change of the template does not reach them by itself. */
+  /** The endpoints with a marked copy of a template's settings, which a change of the template does not reach. */
   listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
-  /** Gives one of these endpoints the template's present settings. */
+  /** Copies the template's current settings to one of these endpoints. */
   updateCopy(endpoint: EndpointRecord, templateId: string, options?: CallOptions): Promise<void>;
   updateEndpoint(
     id: string,
     changes: EndpointChanges,
     options?: CallOptions & { settings?: EndpointSettings },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
-  /** The address and the body of the PATCH that gives an endpoint another template, for a person who sends it by hand. */
+  /** URL and body of the PATCH that sets an endpoint's template, for users who send it by hand. */
   templateChange(id: string, templateId: string): { url: string; body: object };
   /** The workers of an endpoint and the versions they run. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
@@ -124,9 +124,9 @@ export interface Management {
   deleteNetworkVolume(id: string, options?: CallOptions): Promise<void>;
 
   createSecret(input: SecretCreateInput, options?: CallOptions): Promise<SecretRecord>;
-  /** Absent where the dialect cannot read a single one. */
+  /** Absent if the dialect cannot read a single secret. */
   readSecret?(id: string, options?: CallOptions): Promise<SecretRecord | undefined>;
-  /** With `name` at least those of that name: a dialect without such a filter lists all. */
+  /** With `name`, the list contains at least the secrets of that name; a dialect without the filter lists all. */
   listSecrets(options?: CallOptions & { name?: string }): Promise<SecretRecord[]>;
   updateSecretValue(input: { id: string; value: string }, options?: CallOptions): Promise<void>;
   updateSecretDescription(input: { id: string; description: string }, options?: CallOptions): Promise<void>;
@@ -134,7 +134,7 @@ export interface Management {
 
   createRegistryAuth(input: RegistryAuthCreate, options?: CallOptions): Promise<RegistryAuthRecord>;
   listRegistryAuths(options?: CallOptions): Promise<RegistryAuthRecord[]>;
-  /** Sets new credentials under the same id and name; v2 cannot, and refuses. */
+  /** Sets new credentials under the same id and name; rejects in REST v2, which has no such change. */
   updateRegistryAuth(input: RegistryAuthUpdate, options?: CallOptions): Promise<void>;
   deleteRegistryAuth(id: string, options?: CallOptions): Promise<void>;
 

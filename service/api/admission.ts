@@ -9,15 +9,15 @@ import type { Auth } from "./auth";
 /** Counts requests per endpoint and operation (interface: Rate limits). */
 export interface RateLimits {
   /**
-   * Counts a request until its answer is over; throws a ServiceError `tooManyRequests` with Retry-After when there are too
-   * many in the window, or at once.
+   * Counts a request until its response is over. Throws a ServiceError `tooManyRequests` with Retry-After if there are too many
+   * in the window or at once.
    */
   admit(endpointId: string, operation: LimitedOperation, reply: Pick<FastifyReply, "raw">): void;
   forget(endpointId: string): void;
 }
 
 /**
- * The requests-per-worker figure of the dynamic rule, as a part of the base limit; the interface gives none. With more than
+ * Growth of a limit per running worker, as a fraction of the base limit; the interface does not define it. With more than
  * ten running workers the limits grow with them, including the limit of concurrent requests.
  */
 const perWorker = 1 / 10;
@@ -25,7 +25,7 @@ const perWorker = 1 / 10;
 /** The effective limit: the higher of the base and the workers' total. */
 const effective = (base: number, workers: number): number => Math.max(base, Math.floor(workers * base * perWorker));
 
-/** Counts nothing and refuses nothing, for load tests of one's own handlers. */
+/** Admits every request, for load tests of handlers. */
 export const noRateLimits: RateLimits = { admit: () => undefined, forget: () => undefined };
 
 interface Usage {
@@ -42,7 +42,7 @@ function countRecent({ times }: Usage, now: number): number {
   return times.length;
 }
 
-/** `runningWorkers` counts the workers of an endpoint that are up, idle ones too. */
+/** `runningWorkers` counts the running workers of an endpoint, including idle ones. */
 export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
   const usages = new Map<string, Map<LimitedOperation, Usage>>();
 
@@ -68,7 +68,7 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
       const usage = usageOf(endpointId, operation);
       const now = clock.now();
       const recent = countRecent(usage, now);
-      // The workers are counted only where the base does not suffice.
+      // The workers are counted only if the base limit is reached.
       const atBase = recent < requests && usage.open < (concurrent ?? Number.POSITIVE_INFINITY);
       const workers = atBase ? 0 : runningWorkers(endpointId);
       const limit = effective(requests, workers);
