@@ -4,7 +4,6 @@ import { classifyAnswer, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, Management } from "../management";
 import { longValues } from "../redaction";
 import {
-  optionalTemplateFields,
   registryAuthRecord,
   secretRecord,
   type TemplateSettings,
@@ -15,10 +14,19 @@ import {
 import type { Transport } from "../transport";
 import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
 
+/** Fields of a template that every service has, or that a service may lack. */
+const fieldsOf = (isOptional: boolean): string[] =>
+  Object.entries(templateFields).flatMap(([name, field]) => {
+    const { dialect, optionalInGraphql = false } = traitsOf(field);
+    return dialect !== "v2" && optionalInGraphql === isOptional ? [name] : [];
+  });
+
 /** Fields of a template in every query. */
-const selected = Object.entries(templateFields).flatMap(([name, field]) =>
-  optionalTemplateFields.includes(name) || traitsOf(field).dialect === "v2" ? [] : [name],
-);
+const selected = fieldsOf(false);
+
+/** Fields of a template that only the read of an update selects. */
+const optional = [...fieldsOf(true), "portsConfig", "startScript", "advancedStart", "config"];
+
 const subfields: Record<string, string> = { env: " { key value }", portsConfig: " { name port }" };
 const selection = (fields: readonly string[]): string =>
   ["id", ...selected, ...fields].map((field) => field + (subfields[field] ?? "")).join(" ");
@@ -105,7 +113,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   }
 
   /** Optional template fields that this service supports, narrowed after rejected queries. */
-  let otherFields = optionalTemplateFields;
+  let otherFields = optional;
 
   /** Reads a template with every field known to this client. */
   async function readWholeTemplate(id: string, options?: CallOptions) {

@@ -58,19 +58,19 @@ export const templateFields = {
   startSsh: z
     .boolean()
     .describe("True to start an SSH server; defaults to the service's setting.")
-    .register(traits, { keptWhenRemoved: true }),
+    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
   startJupyter: z
     .boolean()
     .describe("True to start JupyterLab; defaults to the service's setting.")
-    .register(traits, { keptWhenRemoved: true }),
+    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
   isPublic: z
     .boolean()
     .describe("True to let every account use the template; defaults to the service's setting.")
-    .register(traits, { keptWhenRemoved: true, v2: "public" }),
+    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true, v2: "public" }),
   category: z
     .enum(["CPU", "NVIDIA", "AMD"])
     .describe("Hardware that the template is for; defaults to the service's setting.")
-    .register(traits, { keptWhenRemoved: true }),
+    .register(traits, { optionalInGraphql: true, keptWhenRemoved: true }),
   allowedCudaVersions: z
     .array(z.string().min(1))
     .describe("CUDA versions that its workers may have, for pods; any when empty. REST v2 only.")
@@ -82,11 +82,6 @@ export const plainTemplateFields = z.object(templateFields).omit({
   ...{ imageName: true, containerDiskInGb: true, dockerArgs: true, env: true, ports: true },
   ...{ containerRegistryAuthId: true, volumeInGb: true, volumeMountPath: true },
 }).shape;
-
-/** Fields of a template that a GraphQL service may lack; an update reads them, because saveTemplate resets absent fields. */
-export const optionalTemplateFields: readonly string[] = [
-  ...["isPublic", "category", "portsConfig", "startJupyter", "startSsh", "startScript", "advancedStart", "config"],
-];
 
 /** Settings of a template, independent of the dialect; absent settings stay unchanged, or get the service's default. */
 export type TemplateSettings = Omit<Values<typeof templateFields>, "containerRegistryAuthId"> & {

@@ -19,6 +19,8 @@ export interface Traits {
   keptWhenRemoved?: true;
   /** The only dialect that has a place for it: with the other one it is refused. */
   dialect?: Dialect;
+  /** A GraphQL service may lack it: only an update's read selects it, because saveTemplate resets absent fields. */
+  optionalInGraphql?: true;
   /** A number that can be raised in place and never lowered; what to do instead, as the end of a message. */
   growsOnly?: string;
   /** No two objects of the account may share it: a replacement that keeps it has to wait until the old one is deleted. */

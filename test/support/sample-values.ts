@@ -14,7 +14,7 @@ function sampleValues(shape: z.core.$ZodType): { values: [Value, Value]; empty: 
 /** Properties of a kind that have the same name and form in every API, except the `special` ones. */
 export const plainProperties = (fields: Fields, special: readonly string[]) =>
   Object.entries(fields).flatMap(([name, shape]) => {
-    const { dialect, v2, keptWhenRemoved } = traitsOf(shape);
-    const isPlain = dialect === undefined && v2 === undefined && !special.includes(name);
+    const { dialect, v2, optionalInGraphql, keptWhenRemoved } = traitsOf(shape);
+    const isPlain = !(dialect ?? v2 ?? optionalInGraphql) && !special.includes(name);
     return isPlain ? [{ name, keptWhenRemoved, ...sampleValues(shape) }] : [];
   });
