@@ -27,10 +27,14 @@ function chunksOf(value: unknown): AsyncIterable<unknown> | Iterable<unknown> | 
   return iterates(value) || steps(value) ? value : undefined;
 }
 
+/** The outermost frames of a handler's stack: this file's and those of Node below it. */
+const ownFrames = /\n\s+at [^\n]*[\\/]node-host\.[jt]s:\d.*$/s;
+
+/** Message and stack of an error, without this file's frames. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = `${error.name}: ${error.message}`;
-  const { stack } = error;
+  const stack = error.stack?.replace(ownFrames, "");
   if (!stack) return message;
   return stack.includes(error.message) ? stack : `${message}\n${stack}`;
 }

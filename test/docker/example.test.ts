@@ -63,8 +63,7 @@ async function useStack(environment: Record<string, string>): Promise<Stack> {
 test("the commands of the page build the image, deploy it and print its container's output", async (context) => {
   const { build, imageOf, client } = await useExample(context);
   const [first = [], second = []] = await commandBlocks();
-  const [release] = /(?<=serverless-compute-local start --template-release )\d+(?= &$)/m.exec(first.join("\n")) ?? [];
-  const service = await useEngineService({ templateRelease: Number(release) * 1000 });
+  const service = await useEngineService();
   const stack = await useStack(service.environment);
   await stack.command(["config", "set", "image", imageOf("greeter:1")]);
   let shown = "";
@@ -78,9 +77,8 @@ test("the commands of the page build the image, deploy it and print its containe
     shown = done.output;
   }
   // The test already provides the service, its environment and the stack.
-  const given =
-    /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|npm install$|pulumi stack init)/;
-  expect(first.filter((line) => given.test(line))).toHaveLength(4);
+  const given = /^(npx --no serverless-compute-local start|export SERVERLESS_COMPUTE_API_KEY=|pulumi stack init)/;
+  expect(first.filter((line) => given.test(line))).toHaveLength(3);
   for (const line of first.filter((one) => !given.test(one))) await follow(line);
   expect(JSON.parse(shown)).toEqual({ text: "Hello, world!" });
   expect(await readFile(join(root, page), "utf8")).toContain(`prints \`${JSON.stringify(JSON.parse(shown))}\``);

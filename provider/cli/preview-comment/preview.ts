@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { readUrn } from "../../verbs/urn";
 
@@ -49,14 +50,21 @@ export function parsePreview(text: string): Preview {
     (diagnostics ?? [])
       .filter((one) => one.severity === severity)
       .map(({ urn, message }) => ({ urn: urn || undefined, text: message.replace(/^(warning|error): /, "").trim() }));
+  const errors = messages("error");
   const [first] = steps ?? [];
   return {
     stack: first && readUrn(first.urn).stack,
     steps: steps ?? [],
     unchanged: changeSummary?.same ?? 0,
     warnings: messages("warning"),
-    errors: messages("error"),
+    errors: errors.length > 0 ? errors : programErrors(messages("info#err")),
   };
+}
+
+/** The error of a YAML program that does not match the schema: its host only writes it to stderr, over several messages. */
+function programErrors(stderr: Message[]): Message[] {
+  const text = stderr.map((one) => stripVTControlCharacters(one.text)).join("\n");
+  return /^Error: /m.test(text) ? [{ urn: undefined, text }] : [];
 }
 
 function parse(text: string): z.output<typeof previewShape> {

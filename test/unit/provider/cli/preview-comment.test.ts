@@ -71,6 +71,25 @@ describe("the comment of a recorded preview", () => {
     ]);
   });
 
+  it("of a YAML program with an unknown property begins with its error", async () => {
+    const stderr = [
+      "\u001b[31mError\u001b[0m: Property workerMax does not exist on 'serverless-compute:index:ServerlessEndpoint'\n\n",
+      "  on Pulumi.yaml line 20:\n\n",
+      "  20:       \u001b[1;4mworkerMax\u001b[0m: 3\n\n",
+    ].map((message) => ({ message, severity: "info#err" }));
+    expect((await comment(previewOf({ op: "same" }, ...stderr))).split("\n").slice(1)).toEqual([
+      "### Preview of `dev` failed",
+      "",
+      "````text",
+      "Error: Property workerMax does not exist on 'serverless-compute:index:ServerlessEndpoint'",
+      "on Pulumi.yaml line 20:",
+      "20:       workerMax: 3",
+      "````",
+    ]);
+    const warning = { message: "\u001b[33mWarning\u001b[0m: a deprecated field\n", severity: "info#err" };
+    expect(await comment(previewOf({ op: "same" }, warning))).toMatch(/\n\nNo changes; 7 unchanged\.$/);
+  });
+
   it("does not depend on the order of steps or on provisional names", async () => {
     for (const name of ["plugin", "dynamic"]) {
       const { steps, diagnostics, changeSummary } = JSON.parse(recorded(name));

@@ -21,12 +21,13 @@ describe("a handler file's default export", () => {
     });
   });
 
-  test("fails the job with message and stack trace if it throws", async () => {
+  test("fails the job with message and stack trace of the handler if it throws", async () => {
     const job = await ended({ do: "throw" });
     expect(job).toMatchObject({
       status: "FAILED",
       error: expect.stringMatching(/TypeError: thrown on purpose\n\s+at .*tool\.mjs/),
     });
+    expect(job).not.toHaveProperty("error", expect.stringMatching(/node-host|node:/));
     expect(job).not.toHaveProperty("output");
   });
 
