@@ -34,22 +34,17 @@ function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }
 
-/** The body of an update. REST v1 describes no null: empty texts and defaults clear a setting. */
-const patchBody = ({
-  vcpuCount,
-  executionTimeoutMs,
-  networkVolumeId,
-  minCudaVersion,
-  ...changes
-}: EndpointChanges) => ({
+/** The body of an update. REST v1 has no null: empty texts and defaults clear a setting. */
+const patchBody = (changes: EndpointChanges) => ({
   ...changes,
-  ...(vcpuCount === undefined ? {} : { vcpuCount: vcpuCount ?? usualCpu.vcpuCount }),
-  ...(executionTimeoutMs === undefined
-    ? {}
-    : { executionTimeoutMs: executionTimeoutMs ?? limits.executionTimeout.default }),
-  ...(networkVolumeId === undefined ? {} : { networkVolumeId: networkVolumeId ?? "" }),
-  ...(minCudaVersion === undefined ? {} : { minCudaVersion: minCudaVersion ?? "" }),
+  vcpuCount: orIfNull(changes.vcpuCount, usualCpu.vcpuCount),
+  executionTimeoutMs: orIfNull(changes.executionTimeoutMs, limits.executionTimeout.default),
+  networkVolumeId: orIfNull(changes.networkVolumeId, ""),
+  minCudaVersion: orIfNull(changes.minCudaVersion, ""),
 });
+
+const orIfNull = <Value>(value: Value | null | undefined, none: Value): Value | undefined =>
+  value === null ? none : value;
 
 const endpointWithWorkers = z.lazy(() =>
   serverlessEndpointRecord.unwrap().extend({ workers: z.array(workerRecord).nullish() }),

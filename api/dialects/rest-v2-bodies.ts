@@ -26,10 +26,10 @@ const portsOf = (ports: string): string[] =>
 
 /** Container settings, or settings of a template, as REST v2 names and writes them. */
 const containerBody = ({ ports, containerRegistryAuthId, ...same }: TemplateSettings): object =>
-  inV2(templateFields, {
+  inV2<unknown>(templateFields, {
     ...same,
-    ...(ports === undefined ? {} : { ports: portsOf(ports) }),
-    ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId || null }),
+    ports: ports === undefined ? undefined : portsOf(ports),
+    containerRegistryAuthId: containerRegistryAuthId === "" ? null : containerRegistryAuthId,
   });
 
 /** The body that creates a template, or changes it to the settings `whole`. */
@@ -85,14 +85,15 @@ export function endpointBody(
           gpu: {
             ...pools,
             count: whole.gpuCount,
-            ...(allowedCudaVersions.length > 0 ? { allowedCudaVersions } : {}),
-            ...(minCudaVersion === "" ? {} : { minCudaVersion }),
+            allowedCudaVersions: allowedCudaVersions.length > 0 ? allowedCudaVersions : undefined,
+            minCudaVersion: minCudaVersion || undefined,
           },
         }
       : { cpu: cpuBody(whole) }),
     workers: {
-      ...{ min: whole.workersMin, max: whole.workersMax },
-      ...(hasIdleTimeout(whole) ? { idleTimeout: whole.idleTimeout } : {}),
+      min: whole.workersMin,
+      max: whole.workersMax,
+      idleTimeout: hasIdleTimeout(whole) ? whole.idleTimeout : undefined,
     },
     scaling: scalingBody(whole),
     networkVolumes: volumesOf(whole),
@@ -112,9 +113,13 @@ export const hasIdleTimeout = ({ type = "QUEUE", scalerType }: Pick<EndpointReco
 const has = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
   keys.some((key) => changes[key] !== undefined);
 
+/** A part of a body; undefined if none of its values is set. JSON omits undefined values. */
+const unlessEmpty = <Part extends object>(part: Part): Part | undefined =>
+  Object.values(part).some((value) => value !== undefined) ? part : undefined;
+
 /**
- * The body that changes an endpoint. What REST v2 carries as one is taken from the `whole`, the settings that the changes
- * lead to. `pools` are those of its GPU types where these change.
+ * The body that changes an endpoint. Properties that REST v2 combines are taken from `whole`, the complete settings after the
+ * changes. `pools` are those of its GPU types if these change.
  */
 export function endpointPatch(
   changes: EndpointChanges,
@@ -122,32 +127,29 @@ export function endpointPatch(
   container: ContainerSettings | undefined,
   pools: PoolChoice | undefined,
 ): V2EndpointPatch {
-  const { workersMin, workersMax, gpuCount } = changes;
   // A queue that scaled by REQUEST_COUNT before has no idle timeout yet.
   const idleTimeout =
     changes.scalerType === undefined ? changes.idleTimeout : (whole.idleTimeout ?? endpointDefaults.idleTimeout);
+  const onGpu = whole.computeType !== "CPU";
   const gpu = {
     ...pools,
-    ...(gpuCount === undefined ? {} : { count: gpuCount }),
-    ...(has(changes, "allowedCudaVersions", "minCudaVersion") ? cudaBody(whole) : {}),
+    count: changes.gpuCount,
+    ...(has(changes, "allowedCudaVersions", "minCudaVersion") && cudaBody(whole)),
   };
   const workers = {
-    ...(workersMin === undefined ? {} : { min: workersMin }),
-    ...(workersMax === undefined ? {} : { max: workersMax }),
-    ...(idleTimeout === undefined || !hasIdleTimeout(whole) ? {} : { idleTimeout }),
+    min: changes.workersMin,
+    max: changes.workersMax,
+    idleTimeout: hasIdleTimeout(whole) ? idleTimeout : undefined,
   };
-  const onGpu = whole.computeType !== "CPU";
   return {
     ...inV2<unknown>(plainEndpointFields, changes),
     ...(container && containerBody(container)),
-    ...(onGpu && Object.keys(gpu).length > 0 ? { gpu } : {}),
-    ...(!onGpu && has(changes, "cpuFlavorIds", "vcpuCount") ? { cpu: cpuBody(whole) } : {}),
-    ...(Object.keys(workers).length > 0 ? { workers } : {}),
-    ...(has(changes, "scalerType", "scalerValue") ? { scaling: scalingBody(whole) } : {}),
-    ...(has(changes, "networkVolumeId", "networkVolumeIds") ? { networkVolumes: volumesOf(whole) } : {}),
-    ...(changes.executionTimeoutMs === undefined
-      ? {}
-      : { timeout: changes.executionTimeoutMs ?? limits.executionTimeout.default }),
-    ...(has(changes, "flashboot", "flashbootType") ? { flashboot: flashbootBody(whole) } : {}),
+    gpu: onGpu ? unlessEmpty(gpu) : undefined,
+    cpu: !onGpu && has(changes, "cpuFlavorIds", "vcpuCount") ? cpuBody(whole) : undefined,
+    workers: unlessEmpty(workers),
+    scaling: has(changes, "scalerType", "scalerValue") ? scalingBody(whole) : undefined,
+    networkVolumes: has(changes, "networkVolumeId", "networkVolumeIds") ? volumesOf(whole) : undefined,
+    timeout: changes.executionTimeoutMs === null ? limits.executionTimeout.default : changes.executionTimeoutMs,
+    flashboot: has(changes, "flashboot", "flashbootType") ? flashbootBody(whole) : undefined,
   };
 }
