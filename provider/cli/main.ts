@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import { Command, CommanderError, Option } from "commander";
 import type { DriftFlags } from "./drift/drift";
 import type { ImportFlags } from "./import/import";
+import type { MoveFlags } from "./move/move-recorded";
 import type { RecoverFlags } from "./recover/recover";
 import { exitCodes, type Terminal } from "./terminal";
 
@@ -11,7 +12,12 @@ const name = "serverless-compute";
 
 const driftFormats = ["text", "markdown", "json", "junit"] as const satisfies readonly DriftFlags["format"][];
 
+const providers = ["runpod-pulumi", "runpod-native", "terraform"] as const satisfies readonly MoveFlags["from"][];
+
 const languages = ["typescript", "yaml"] as const satisfies readonly ImportFlags["language"][];
+
+const languageOption = (): Option =>
+  new Option("--language <language>", 'language of the program (default: "typescript")').choices(languages);
 
 const terminal: Terminal = {
   out: (line) => process.stdout.write(`${line}\n`),
@@ -58,10 +64,24 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
 
   program
     .command("move")
-    .description("rewrite the state of a stack with dynamic resources for the plugin; makes no API calls")
-    .argument("[file]", "output of `pulumi stack export`; standard input if omitted")
-    .action(async (file: string | undefined) => {
-      const { moveState } = await import("./move-state.js");
+    .description("rewrite the state of a stack with dynamic resources for the plugin, or move from another provider")
+    .argument("[file]", "output of `pulumi stack export` or `terraform show -json`; standard input if omitted")
+    .addOption(
+      new Option("--from <provider>", "provider of the state; writes a project with its objects").choices(providers),
+    )
+    .option("--out <dir>", "new folder of the project; requires --from")
+    .addOption(languageOption())
+    .option("--json", "print the report as JSON; requires --from")
+    .action(async (file: string | undefined, flags: Partial<MoveFlags>, move: Command) => {
+      const { from, out, language = "typescript", json } = flags;
+      if (from !== undefined && out === undefined) move.error("error: --from requires --out");
+      if (from === undefined && Object.keys(flags).length > 0)
+        move.error("error: --out, --language and --json require --from");
+      if (from !== undefined && out !== undefined) {
+        const { moveRecorded } = await import("./move/move-recorded.js");
+        return finish(await moveRecorded({ from, out, language, json }, await readInput(file, io), io));
+      }
+      const { moveState } = await import("./move/move-state.js");
       const { text: state, moved } = moveState(await readInput(file, io));
       io.out(state.trimEnd());
       io.err(`${moved} resources now belong to the plugin.`);
@@ -73,10 +93,12 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
       "write a program with the objects of an account, and the file for `pulumi import`; only reads the account",
     )
     .requiredOption("--out <dir>", "new folder of the project")
-    .addOption(new Option("--language <language>", "language of the program").choices(languages).default("typescript"))
+    .addOption(languageOption())
     .option("--filter <pattern>", "only objects with such names; * and ? match any characters")
     .option("--json", "print the report as JSON")
-    .action(async (flags: ImportFlags) => finish(await (await import("./import/import.js")).importAccount(flags, io)));
+    .action(async ({ language = "typescript", ...flags }: Omit<ImportFlags, "language"> & Partial<ImportFlags>) =>
+      finish(await (await import("./import/import.js")).importAccount({ language, ...flags }, io)),
+    );
 
   program
     .command("recover")

@@ -8,6 +8,7 @@ import type { CleanRoom } from "../packages/support/clean-room";
 import { dialect } from "../support/dialect";
 import { type EngineService, useCrowdedService, useEngineService } from "../support/engine-service";
 import { followPage, type PageOptions } from "../support/page-run";
+import { type RecordedIds, recordedStates } from "../support/recorded-states";
 import { noteSecret } from "../support/secret-scan";
 import { roomWithPackages } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
@@ -61,10 +62,27 @@ interface Guide {
   /** Preparation by the reader, in bash. */
   before?: string;
   /** Creates unmanaged objects that the guide presupposes. */
-  objects?(service: EngineService): Promise<void>;
+  objects?(service: EngineService, room: CleanRoom): Promise<void>;
   env?: Record<string, string>;
   skip?: PageOptions["skip"];
   after?(service: EngineService, room: CleanRoom, again: (commands: string) => Promise<string>): Promise<void>;
+}
+
+/** Creates a volume, a template and an endpoint. Returns ids for a recorded state. */
+async function makeChat(service: EngineService): Promise<RecordedIds> {
+  const made = async (path: string, body: object): Promise<string> =>
+    z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
+  const volume = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true };
+  const template = await made("/templates", { name: "chat-template", ...image });
+  const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
+  const endpoint = await made("/endpoints", {
+    name: "chat",
+    templateId: template,
+    networkVolumeId: volume,
+    ...workers,
+  });
+  return { volume, template, endpoint, registry: "", secret: "" };
 }
 
 /** The guides whose commands are run as they stand, and what their readers have before they begin. */
@@ -105,14 +123,25 @@ const guides: Record<string, Guide> = {
   "docs/guides/adopt-and-import.md": {
     wholeAccount: true,
     subfolder: "account",
-    objects: async (service) => {
-      const made = async (path: string, body: object): Promise<string> =>
-        z.looseObject({ id: z.string() }).parse(await service.rest("POST", path, body)).id;
-      const networkVolumeId = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
-      const image = { imageName: "acme/echo:1", containerDiskInGb: 5, isServerless: true };
-      const templateId = await made("/templates", { name: "chat-template", ...image });
-      const workers = { gpuTypeIds: ["NVIDIA L4"], workersMax: 2 };
-      await made("/endpoints", { name: "chat", templateId, networkVolumeId, ...workers });
+    objects: async (service) => void (await makeChat(service)),
+    after: async (service, _room, again) => {
+      expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]);
+      expect(await again("pulumi up")).toContain("4 unchanged");
+    },
+  },
+  "docs/guides/migrate.md": {
+    wholeAccount: true,
+    subfolder: "moved",
+    objects: async (service, room) => {
+      const ids = await makeChat(service);
+      const state = z.looseObject({
+        deployment: z.looseObject({ resources: z.array(z.looseObject({ type: z.string() })) }),
+      });
+      const { deployment } = state.parse(JSON.parse(recordedStates["the official Pulumi provider"]?.text(ids) ?? ""));
+      // Only the objects that the page names, without properties that have no counterpart.
+      const moved = deployment.resources.filter(({ type }) => /:(NetworkVolume|Template|Endpoint)$/.test(type));
+      const resources = moved.map((one) => ({ ...one, inputs: {} }));
+      await room.write("old.json", JSON.stringify({ deployment: { resources } }));
     },
     after: async (service, _room, again) => {
       expect((await service.holdings()).endpoints).toMatchObject([{ workersMax: 2 }]);
@@ -161,7 +190,7 @@ if (yaml.missing === undefined)
         return stdout + stderr;
       };
       const again = (commands: string): Promise<string> => runIn(subfolder, commands);
-      await objects?.(service);
+      await objects?.(service, room);
       if (before) await runIn(".", before);
       const ran = await followPage(page, { folder: room.folder, env }, { wholeLife: true, ...(skip && { skip }) });
       expect(ran.length).toBeGreaterThan(0);

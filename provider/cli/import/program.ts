@@ -12,6 +12,8 @@ import { camelCase, resourceNames } from "./identifiers";
 /** An object of the account with its kind. */
 export interface AccountObject extends ImportedObject {
   kind: ObjectKind;
+  /** Source of the resource's name; defaults to the name of the object. */
+  resource?: string;
 }
 
 /** A value in a program: constant, or composed of outputs and config. */
@@ -53,7 +55,7 @@ export function programOf(objects: readonly AccountObject[]): Program {
   const nameFor = resourceNames();
   const named = sorted.map((object) => ({
     object,
-    name: nameFor(object.kind, object.kind === "ServerlessEndpoint" ? bareName(object.name) : object.name),
+    name: nameFor(object.kind, object.resource ?? bareNameOf(object)),
   }));
   /** Outputs of the resources by their value; those of a kind become known after its last resource, so there are no cycles. */
   const outputs = new Map<string, Expression>();
@@ -72,6 +74,8 @@ export function programOf(objects: readonly AccountObject[]): Program {
   );
   return { resources, config };
 }
+
+const bareNameOf = ({ kind, name }: AccountObject): string => (kind === "ServerlessEndpoint" ? bareName(name) : name);
 
 const order = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 

@@ -3,12 +3,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import type { Run, Stack } from "../../support/pulumi";
+import type { RecordingProxy } from "../../support/recording-proxy";
 
 /** Result of an import of an account as a user runs it. */
 export interface ImportedProject {
   report: { resources: { name: string }[]; config: string[]; skipped: unknown[] };
-  /** Milliseconds of `serverless-compute import`. */
+  /** Folder of the project. */
+  folder: string;
+  /** Milliseconds and requests of `serverless-compute import`. */
   took: number;
+  requests: number;
   preview: Run;
 }
 
@@ -25,14 +29,17 @@ export async function importProject(
   stack: Stack,
   language: string,
   environment: Record<string, string>,
+  proxy: RecordingProxy,
 ): Promise<ImportedProject> {
   const name = `imported-${language}-${Object.values(environment).join("").replace(/\W+/g, "")}`;
+  proxy.clear();
   const started = Date.now();
   const { code, stdout, stderr } = await stack.tool(
     ["import", "--out", name, "--language", language, "--json"],
     environment,
   );
   const took = Date.now() - started;
+  const requests = proxy.requests.length;
   expect(code, stderr).toBe(0);
   const report: ImportedProject["report"] = JSON.parse(stdout);
   const folder = join(stack.folder, "program", name);
@@ -46,7 +53,15 @@ export async function importProject(
   await pulumi("stack", "init", "dev");
   const values = report.config.flatMap((key) => ["--secret", `${key}=unused`]);
   if (values.length > 0) await pulumi("config", "set-all", ...values);
-  const imported = await pulumi("import", "--file", "import.json", "--yes", "--protect=false", "--generate-code=false");
+  const imported = await pulumi(
+    "import",
+    "--file",
+    "import.json",
+    "--yes",
+    "--skip-preview",
+    "--protect=false",
+    "--generate-code=false",
+  );
   expect(imported.output).not.toContain("warning");
-  return { report, took, preview: await pulumi("preview", "--expect-no-changes") };
+  return { report, folder, took, requests, preview: await pulumi("preview", "--expect-no-changes") };
 }

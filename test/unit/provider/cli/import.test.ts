@@ -87,7 +87,7 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
 it("prints a report as JSON", async () => {
   const { stdout, out } = await run({ json: true, filter: "t*n" });
   expect(JSON.parse(stdout)).toEqual({
-    ...{ folder: out, language: "typescript", skipped: [], config: ["tokenSecretValue"] },
+    ...{ folder: out, language: "typescript", skipped: [], noCounterpart: [], config: ["tokenSecretValue"] },
     resources: [{ type: "serverless-compute:index:Secret", name: "token-secret", id: expect.any(String) }],
   });
 });

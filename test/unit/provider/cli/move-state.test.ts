@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moveState } from "../../../../provider/cli/move-state";
+import { moveState } from "../../../../provider/cli/move/move-state";
 
 const urn = (type: string, name: string): string => `urn:pulumi:dev::shop::${type}::${name}`;
 const provider = (name: string, inputs: object = {}) => {

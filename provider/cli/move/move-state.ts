@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { typePrefixes } from "./resource-types";
-import { parseState, referenceTo, type StateResource, stateText } from "./state";
+import { typePrefixes } from "../resource-types";
+import { parseState, referenceTo, type StateResource, stateText } from "../state";
 
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
 

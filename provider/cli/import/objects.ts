@@ -1,0 +1,32 @@
+import { type ObjectKind, objectKinds } from "../../resources";
+import type { Account } from "../account";
+import type { AccountObject } from "./program";
+import type { Skipped } from "./report";
+
+/** An object as a list shows it; an unreadable one may lack its id and name. */
+export type ListedObject = Omit<Skipped, "reason">;
+
+const isKind = (name: string): name is ObjectKind => name in objectKinds;
+const kinds = Object.keys(objectKinds).filter(isKind);
+
+/** Reads the wanted objects of an account. Those that no program can have are skipped, with the reason. */
+export async function readObjects(
+  account: Account,
+  isWanted: (object: ListedObject) => boolean,
+  notice: (text: string) => void,
+): Promise<{ objects: AccountObject[]; skipped: Skipped[] }> {
+  const objects: AccountObject[] = [];
+  const skipped: Skipped[] = [];
+  for (const kind of kinds) {
+    const { found, unreadable } = await account.imports(kind);
+    notice(`${kind}: ${found.length} in the account`);
+    for (const { id, name, error } of unreadable)
+      if (isWanted({ kind, id, name })) skipped.push({ kind, id, name, reason: error.message });
+    for (const { id, name, inputs } of found.filter((object) => isWanted({ kind, ...object }))) {
+      const [reason] = account.mistakes(kind, inputs);
+      if (reason === undefined) objects.push({ kind, id, name, inputs });
+      else skipped.push({ kind, id, name, reason });
+    }
+  }
+  return { objects, skipped };
+}

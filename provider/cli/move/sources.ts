@@ -1,0 +1,164 @@
+import { z } from "zod";
+import type { ObjectKind } from "../../resources";
+import { readUrn } from "../../verbs/urn";
+
+/** A resource in the recorded state of another provider. */
+export interface RecordedResource {
+  /** Its URN or its address. */
+  address: string;
+  /** Its name in the old program. */
+  name: string;
+  /** Type in the old provider. */
+  type: string;
+  /** Undefined if this package has no such resource. */
+  kind: ObjectKind | undefined;
+  /** The service's id; undefined if the state lacks it. */
+  id: string | undefined;
+  /** Names of its attributes that have a value, in camel case. */
+  attributes: string[];
+}
+
+const record = z.record(z.string(), z.unknown());
+const pulumiState = z.looseObject({
+  deployment: z.looseObject({
+    resources: z
+      .array(
+        z.looseObject({
+          ...{ urn: z.string(), type: z.string(), id: z.string().optional() },
+          ...{ inputs: record.optional(), outputs: record.optional(), delete: z.boolean().optional() },
+        }),
+      )
+      .nullish(),
+  }),
+});
+const terraformResource = z.looseObject({
+  ...{ address: z.string(), mode: z.string().optional(), type: z.string(), name: z.string() },
+  ...{ index: z.union([z.string(), z.number()]).optional(), values: record },
+});
+interface TerraformModule {
+  resources?: z.output<typeof terraformResource>[] | undefined;
+  child_modules?: TerraformModule[] | undefined;
+}
+const terraformModule: z.ZodType<TerraformModule> = z.lazy(() =>
+  z.looseObject({
+    resources: z.array(terraformResource).optional(),
+    child_modules: z.array(terraformModule).optional(),
+  }),
+);
+const terraformState = z.looseObject({
+  format_version: z.string(),
+  values: z.looseObject({ root_module: terraformModule }).optional(),
+});
+
+const isSet = (value: unknown): boolean =>
+  !(
+    value === null ||
+    value === undefined ||
+    value === "" ||
+    (typeof value === "object" && Object.keys(value).length === 0)
+  );
+
+const camelCase = (name: string): string => name.replace(/_(.)/g, (_, first: string) => first.toUpperCase());
+
+const setIn = (values: Record<string, unknown> = {}): string[] =>
+  Object.entries(values).flatMap(([key, value]) => (isSet(value) ? [camelCase(key)] : []));
+
+/** The resources of a Pulumi provider. `idIn` returns the service's id of a resource. */
+function pulumiResources(
+  state: unknown,
+  kinds: Record<string, ObjectKind>,
+  idIn: (resource: { type: string; id?: string | undefined; outputs?: Record<string, unknown> | undefined }) => unknown,
+): RecordedResource[] {
+  const resources = pulumiState.parse(state).deployment.resources ?? [];
+  const own = resources.filter((one) => one.type.startsWith("runpod:") && one.delete !== true);
+  return own.map((one) => {
+    const id = idIn(one);
+    return {
+      ...{ address: one.urn, name: readUrn(one.urn).name, type: one.type },
+      kind: kinds[one.type],
+      id: typeof id === "string" && id !== "" ? id : undefined,
+      attributes: setIn(one.inputs),
+    };
+  });
+}
+
+const terraformKinds: Record<string, ObjectKind> = {
+  runpod_network_volume: "NetworkVolume",
+  runpod_template: "Template",
+  // Version 1.x.
+  runpod_endpoint: "ServerlessEndpoint",
+  runpod_container_registry_auth: "ContainerRegistryAuth",
+  // Version 2.x.
+  runpod_serverless_endpoint: "ServerlessEndpoint",
+  runpod_registry: "ContainerRegistryAuth",
+};
+
+function terraformResources(state: unknown): RecordedResource[] {
+  const all = ({
+    resources = [],
+    child_modules: modules = [],
+  }: TerraformModule): z.output<typeof terraformResource>[] => [...resources, ...modules.flatMap(all)];
+  const { values } = terraformState.parse(state);
+  const own = (values ? all(values.root_module) : []).filter(
+    ({ type, mode = "managed" }) => type.startsWith("runpod_") && mode === "managed",
+  );
+  return own.map(({ address, type, name, index, values: { id, ...attributes } }) => ({
+    ...{ address, type, name: index === undefined ? name : `${name}-${index}` },
+    kind: terraformKinds[type],
+    id: typeof id === "string" && id !== "" ? id : undefined,
+    attributes: setIn(attributes),
+  }));
+}
+
+/** Types of the native provider, and the output that contains the object. */
+const nativeKinds: Record<string, [kind: ObjectKind, output: string]> = {
+  "runpod:index:Endpoint": ["ServerlessEndpoint", "endpoint"],
+  "runpod:index:Template": ["Template", "template"],
+  "runpod:index:NetworkStorage": ["NetworkVolume", "networkStorage"],
+  "runpod:index:Secret": ["Secret", "secret"],
+};
+
+const identified = z.looseObject({ id: z.string() });
+
+/** Recorded states that can be moved: the command that prints one, and its resources. */
+export const sources = {
+  "runpod-pulumi": {
+    command: "pulumi stack export",
+    read: (state: unknown) =>
+      pulumiResources(
+        state,
+        {
+          "runpod:index:Endpoint": "ServerlessEndpoint",
+          "runpod:index:Template": "Template",
+          "runpod:index:NetworkVolume": "NetworkVolume",
+          "runpod:index:Secret": "Secret",
+          "runpod:index:ContainerRegistryAuth": "ContainerRegistryAuth",
+        },
+        ({ id }) => id,
+      ),
+  },
+  "runpod-native": {
+    command: "pulumi stack export",
+    // The provider uses the names of its resources as their ids.
+    read: (state: unknown) =>
+      pulumiResources(
+        state,
+        Object.fromEntries(Object.entries(nativeKinds).map(([type, [kind]]) => [type, kind])),
+        ({ type, outputs }) => identified.safeParse(outputs?.[nativeKinds[type]?.[1] ?? ""]).data?.id,
+      ),
+  },
+  terraform: { command: "terraform show -json", read: terraformResources },
+} satisfies Record<string, { command: string; read(state: unknown): RecordedResource[] }>;
+
+/** Reads a recorded state. Throws a sentence if it is not one, or if it has no resources of the provider. */
+export function readRecorded(source: keyof typeof sources, text: string): RecordedResource[] {
+  const { command, read } = sources[source];
+  let resources: RecordedResource[];
+  try {
+    resources = read(JSON.parse(text));
+  } catch (cause) {
+    throw new Error(`--from ${source}: the input is not such a state; pass the output of \`${command}\``, { cause });
+  }
+  if (resources.length > 0) return resources;
+  throw new Error(`--from ${source}: the state has no resources of this provider; nothing was written`);
+}

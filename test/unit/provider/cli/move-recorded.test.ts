@@ -1,0 +1,101 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type MoveFlags, moveRecorded } from "../../../../provider/cli/move/move-recorded";
+import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { stringAt } from "../../../support/raw-http";
+import { type RecordedIds, recordedStates } from "../../../support/recorded-states";
+import { command } from "./terminal";
+
+const bench = await useLifecycleBench();
+let folder: string;
+let ids: RecordedIds;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "move-"));
+  const made = async (path: string, body: object): Promise<string> =>
+    stringAt(await bench.rest("POST", path, body), "id");
+  const created = await bench.graphql('mutation { secretCreate(input: { name: "HF_TOKEN", value: "s3cr3t" }) { id } }');
+  const volume = await made("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const registry = await made("/containerregistryauth", { name: "ghcr", username: "me", password: "whisper" });
+  const template = await made("/templates", { name: "worker-7", imageName: "acme/echo:1", isServerless: true });
+  const workers = { workersMax: 0, networkVolumeId: volume };
+  const endpoint = await made("/endpoints", { name: "chat", templateId: template, ...workers });
+  await made("/networkvolumes", { name: "of others", size: 10, dataCenterId: "EU-RO-1" });
+  const { secretCreate } = JSON.parse(JSON.stringify(created));
+  ids = { volume, registry, template, endpoint, secret: secretCreate.id };
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let count = 0;
+async function run(from: MoveFlags["from"], text: string, dialect = "v2") {
+  const out = join(folder, `out-${++count}`);
+  const lines: string[] = [];
+  const io = { out: (line: string) => lines.push(line), err: () => {}, input: async () => "" };
+  const environment = {
+    SERVERLESS_COMPUTE_API_KEY: bench.addresses.apiKey,
+    SERVERLESS_COMPUTE_URL: bench.proxy.origin,
+    SERVERLESS_COMPUTE_DIALECT: dialect,
+  };
+  const flags = { out, language: "typescript", json: true } as const;
+  const code = await moveRecorded({ ...flags, from }, text, io, environment);
+  return { code, out, report: JSON.parse(lines.join("\n")) };
+}
+
+describe.each(Object.entries(recordedStates))("a state of %s", (_, { from, text }) => {
+  it.each(["v1", "v2"])("becomes a program with the same objects and names in dialect %s", async (dialect) => {
+    bench.asked();
+    const { code, out, report } = await run(from, text(ids), dialect);
+    expect(code).toBe(3);
+    expect(bench.asked().filter((line) => !/^GET |^POST \/graphql$/.test(line))).toEqual([]);
+    const named = Object.fromEntries(report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]));
+    expect(named).toMatchObject({ [ids.template]: "worker-template", [ids.endpoint]: "llm-endpoint" });
+    expect(named[ids.volume]).toMatch(/^models(-0)?-volume$/);
+    const program = await readFile(join(out, "index.ts"), "utf8");
+    expect(program).toContain("templateId: workerTemplate.id");
+    expect(program).toMatch(/networkVolumeId: models0?Volume\.id/);
+    expect(program).not.toContain("of others");
+    expect(program + JSON.stringify(report)).not.toMatch(/in-tf-state|whisper|s3cr3t|v1:xyz/);
+    expect(report.skipped).toEqual([]);
+    const lost = report.noCounterpart.map(({ reason }: { reason: string }) => reason).join("\n");
+    expect(lost).toMatch(/(runpod:index:Pod|runpod_pod|runpod_cluster): this package has no such resource/);
+  });
+});
+
+it("lists properties without a counterpart, and objects that the account lacks", async () => {
+  const { "the official Pulumi provider": official } = recordedStates;
+  const { report } = await run("runpod-pulumi", official?.text({ ...ids, volume: "gone" }) ?? "");
+  expect(report.noCounterpart.map(({ reason }: { reason: string }) => reason)).toEqual([
+    "minVram: this package has no such property",
+    "modelReferences: this package has no such property",
+    "runpod:index:Pod: this package has no such resource",
+  ]);
+  expect(report.skipped).toEqual([
+    { kind: "NetworkVolume", id: "gone", name: "models", reason: "the account has no object with this id" },
+  ]);
+});
+
+it.each<[MoveFlags["from"], string, string]>([
+  ["terraform", "{", "--from terraform: the input is not such a state; pass the output of `terraform show -json`"],
+  [
+    "runpod-native",
+    "[]",
+    "--from runpod-native: the input is not such a state; pass the output of `pulumi stack export`",
+  ],
+  ["terraform", '{"format_version": "1.0"}', "--from terraform: the state has no resources of this provider"],
+  ["runpod-pulumi", '{"deployment": {"resources": null}}', "--from runpod-pulumi: the state has no resources of this"],
+])("rejects input for %s that is not its state, and writes nothing", async (from, text, message) => {
+  const before = await readdir(folder);
+  bench.asked();
+  await expect(run(from, text)).rejects.toThrow(message);
+  expect(bench.asked()).toEqual([]);
+  expect(await readdir(folder)).toEqual(before);
+});
+
+it("requires --from and --out together", async () => {
+  const file = join(folder, "state.json");
+  await writeFile(file, "{}");
+  expect(await command(["move", file, "--out", "x"])).toMatchObject({ code: 2, out: "" });
+  expect(await command(["move", file, "--from", "terraform"])).toMatchObject({ code: 2, out: "" });
+  expect((await command(["move", file, "--from", "ansible", "--out", "x"])).err).toContain("runpod-native, terraform");
+});
