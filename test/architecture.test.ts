@@ -104,6 +104,15 @@ const offenders: Record<string, [path: string, text: string][]> = {
     ["service/a.ts", 'import { b } from "./jobs";\nexport const a = b;'],
     ["service/jobs/index.ts", 'import { a } from "../a";\nexport const b = a;'],
   ],
+  "api and provider have no more than six levels of imports": [
+    ["api/a.ts", 'import type { b } from "./b";'],
+    ["api/b.ts", 'import { c } from "./c";'],
+    ["api/c.ts", 'import { d } from "./d";'],
+    ["api/d.ts", 'import { e } from "./e";'],
+    ["api/e.ts", 'import { f } from "./f";'],
+    ["api/f.ts", 'import { g } from "./g";'],
+    ["api/g.ts", "export const g = 1;"],
+  ],
   "no file is longer than 300 lines": [["test/long.test.ts", "\n".repeat(301)]],
   "no file is called utils, helpers, common or manager": [
     ["api/utils.ts", ""],

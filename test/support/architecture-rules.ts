@@ -1,4 +1,4 @@
-import { posix } from "node:path";
+import { circles, goal, longestChain } from "./import-graph";
 import type { Source } from "./sources";
 
 /** One rule of the architecture: a sentence, and what in the sources breaks it. */
@@ -13,11 +13,6 @@ const ours = /^(serverless-compute-api|pulumi-serverless-compute|serverless-comp
 const pulumi = /^@pulumi\//;
 const within = (source: Source, ...folders: string[]): boolean =>
   folders.some((folder) => source.path === folder || source.path.startsWith(`${folder}/`));
-
-/** Target of an import: a repository path for a relative specifier, otherwise the package name. */
-function goal(source: Source, specifier: string): string {
-  return specifier.startsWith(".") ? posix.join(posix.dirname(source.path), specifier) : specifier;
-}
 
 /** Breaches of a rule about what some files may import; types count as much as values. */
 const badImports =
@@ -56,28 +51,6 @@ const environmentReaders = [
   // For the Pulumi CLI that it starts.
   "provider/cli/pulumi.ts",
 ];
-
-/** Cycles of run-time imports, each reported once. */
-function circles(sources: Source[]): string[] {
-  const byPath = new Map(sources.map((source) => [source.path, source]));
-  const needs = (source: Source): Source[] =>
-    source.imports
-      .filter(({ specifier, typeOnly }) => !typeOnly && specifier.startsWith("."))
-      .map(({ specifier }) => goal(source, specifier))
-      .map((path) => byPath.get(path) ?? byPath.get(`${path}.ts`) ?? byPath.get(`${path}/index.ts`))
-      .filter((needed) => needed !== undefined);
-  const done = new Set<Source>();
-  const found: string[] = [];
-  const walk = (source: Source, trail: Source[]): void => {
-    const start = trail.indexOf(source);
-    if (start >= 0) found.push([...trail.slice(start), source].map(({ path }) => path).join(" → "));
-    if (start >= 0 || done.has(source)) return;
-    for (const needed of needs(source)) walk(needed, [...trail, source]);
-    done.add(source);
-  };
-  for (const source of sources) walk(source, []);
-  return found;
-}
 
 /** The rules that docs/architecture.md describes, in the order of its picture. */
 export const rules: Rule[] = [
@@ -236,6 +209,14 @@ export const rules: Rule[] = [
   {
     sentence: "files of a package need each other in no circle (types may)",
     breaches: (sources) => packages.flatMap((name) => circles(sources.filter((source) => within(source, name)))),
+  },
+  {
+    sentence: "api and provider have no more than six levels of imports",
+    breaches: (sources) =>
+      ["api", "provider"]
+        .map((name) => longestChain(sources.filter((source) => within(source, name))))
+        .filter((chain) => chain.length > 6)
+        .map((chain) => chain.join(" → ")),
   },
   {
     sentence: "no file is longer than 300 lines",
