@@ -9,7 +9,7 @@ export interface Subject {
   verb: "create" | "read" | "update" | "delete" | "look up";
 }
 
-const addresses = "serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl";
+const addresses = "serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
 
 /** Message for the user: object, problem and remedy. Reads only the error's category and code. */
 export function explain(error: ApiError, subject: Subject): string {
@@ -51,7 +51,7 @@ const localStart = (url: string): string =>
 
 const faults: Record<string, (error: ApiError, origin: string) => string> = {
   connection_refused: (_, origin) =>
-    `cannot connect to ${origin}: connection refused.${localStart(origin)} ${addresses} to where the service is.`,
+    `cannot connect to ${origin}: connection refused.${localStart(origin)} ${addresses} to the service's address.`,
   unknown_host: (_, origin) => `cannot resolve the host of ${origin}. Check ${addresses} and your DNS.`,
   unreachable: (_, origin) => `cannot reach ${origin}. Check the network and ${addresses}.`,
   connect_timeout: (_, origin) => `connecting to ${origin} timed out. Check the network and ${addresses}.`,

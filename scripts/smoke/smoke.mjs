@@ -39,6 +39,10 @@ await runScript(async () => {
       headers: { authorization: `Bearer ${key}`, ...(body && { "content-type": "application/json" }) },
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(requestTimeout),
+    }).catch((error) => {
+      throw new Error(`cannot reach ${root}: ${error.cause?.message || error.cause?.code || error.message}`, {
+        cause: error,
+      });
     });
     const text = await response.text();
     return { status: response.status, json: parsed(text), ms: Date.now() - started };

@@ -33,7 +33,7 @@ export function otherAccountThrough(way: Way): void {
 
   const noneAt = ({ environment }: EngineService): string =>
     `${environment["SERVERLESS_COMPUTE_BASE_URL"]}: the service has none of the 3 objects that this command looked up; ` +
-    "unless they were deleted, check the API key, its account, and serverless-compute:baseUrl, :graphqlUrl and :serverlessUrl";
+    "unless they were deleted, check the API key, its account, and serverless-compute:url (or :baseUrl, :graphqlUrl, :serverlessUrl)";
 
   it("a refresh that finds one of the objects does not warn", async () => {
     const [volume] = (await own.holdings()).volumes;

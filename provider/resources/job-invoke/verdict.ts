@@ -28,7 +28,7 @@ const remedies: Record<JobStatus, string> = {
   IN_QUEUE:
     "No worker took it. Raise workersMax, or timeout if its workers start slowly, and check the endpoint's health.",
   IN_PROGRESS: "It needs more time. Raise timeout, or check the endpoint's logs for what delays it.",
-  COMPLETED: "Correct the handler, or what is expected of it.",
+  COMPLETED: "Correct the handler or `expect`.",
   FAILED:
     "The endpoint's logs have the details. Correct the handler or the input; the next deployment runs the job again.",
   CANCELLED: "It was cancelled outside this deployment. The next deployment runs it again.",

@@ -24,7 +24,7 @@ const script = fileURLToPath(new URL("../../../scripts/smoke/smoke.mjs", import.
 
 function start(...args: string[]) {
   const env = { PATH: process.env["PATH"], SERVERLESS_COMPUTE_API_KEY: service.apiKey };
-  const child = spawn(process.execPath, [script, ...args, "--url", proxy.origin], { env });
+  const child = spawn(process.execPath, [script, "--url", proxy.origin, ...args], { env });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
   const ended = once(child, "close").then(([code]) => ({ code, text }));
@@ -59,6 +59,14 @@ test("creates, reads, lists and deletes each object, and prints neither the key 
   expect(text).not.toMatch(/[0-9a-f]{32}/);
   expect(code).toBe(0);
   expect(await held()).toEqual(nothing);
+});
+
+test("names the address and the reason if the service cannot be reached", async () => {
+  const closed = await startRecordingProxy(service.serverlessUrl);
+  await closed.close();
+  const { code, text } = await start("--target", "local", "--url", closed.origin).ended;
+  expect(text).toContain(`FAILED  cannot reach ${closed.origin}: connect ECONNREFUSED`);
+  expect(code).toBe(1);
 });
 
 test("creates no volume without --volume", async () => {

@@ -41,7 +41,7 @@ describe.each([
     const lifecycle = kinds[kind];
     const olds = lifecycle.check({}, news, naming("chat-dev")).inputs;
     const clear = new RegExp(
-      `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is not an address of the service .*Check serverless-compute:baseUrl`,
+      `^${kind} "chat-dev": http://127\\.0\\.0\\.1:\\d+/.* is not an address of the service .*Check serverless-compute:url`,
     );
 
     test("fails a refresh instead of removing the object from the state", async () => {

@@ -80,7 +80,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
         'job j1 on endpoint "e1" ended COMPLETED, but its output is not what was expected',
         'output.text: expected "pong", got "nope"',
         "output.list: expected a list of 1, got nothing",
-        "Correct the handler, or what is expected of it.",
+        "Correct the handler or `expect`.",
       ].join("\n"),
     );
   });
