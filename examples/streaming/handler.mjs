@@ -4,6 +4,10 @@ export default function* ({ input }) {
     yield* input.text.split(" ");
     return;
   }
+  if (input.openai_route === "/v1/models") {
+    yield { object: "list", data: [{ id: "teller", object: "model", created: 0, owned_by: "acme" }] };
+    return;
+  }
   const { messages, model } = input.openai_input;
   for (const word of messages.at(-1).content.split(" ")) {
     const choice = { index: 0, delta: { role: "assistant", content: `${word} ` }, finish_reason: null };

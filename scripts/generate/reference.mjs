@@ -121,7 +121,7 @@ export function reference(schema) {
 **Examples** use the plugin. TypeScript programs with the dynamic provider import \`pulumi-serverless-compute\` instead. Resources
 and properties are the same; lookups return promises (\`await getTemplate({ name })\`).
 
-**Import** requires the plugin ([details](plugin.md#take-over-what-was-made-by-hand), [whole accounts](guides/adopt-and-import.md)).
+**Import** requires the plugin ([guide](guides/adopt-and-import.md)).
 
 **Timeouts**: the resource option \`customTimeouts\` limits a whole create, update or delete
 ([details](drift-and-faults.md#lost-responses)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
