@@ -1,13 +1,18 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
 import { noteSecret } from "../support/secret-scan";
 import { importProject } from "./support/imported-project";
+import { findPython } from "./support/python";
+import { sdkFor } from "./support/sdk";
 import { pluginWay } from "./support/way";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
+const python = process.env["FULL"] ? await findPython(await sdkFor("python")) : undefined;
 /** Secret values of the imported objects, which must never be shown. */
 const secrets = { value: "sesame-91c0", password: "whisper-91c1" };
 
@@ -57,13 +62,17 @@ const cases = [
       ]
     : []),
 ].filter(([, language]) => language !== "yaml" || yaml.missing === undefined);
+if (python?.missing === undefined && python) cases.push(["v2", "python"]);
 
 it.each(cases)(
   "imports an account in dialect %s as a program in %s that changes nothing",
   async (dialect = "", language = "") => {
     const before = await service.holdings();
     const address = { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/${dialect}` };
-    const { report, preview } = await importProject(stack, language, address, service.proxy);
+    const isPython = language === "python" && python;
+    const install = isPython ? (folder: string) => symlink(python.venv, join(folder, "venv")) : undefined;
+    const environment = { ...address, ...(isPython && { PATH: python.path }) };
+    const { report, preview } = await importProject(stack, language, environment, service.proxy, install);
     expect(report).toMatchObject({ skipped: [], config: expect.arrayContaining(["hfTokenSecretValue"]) });
     expect(report.resources).toHaveLength(9);
     expect(preview.output).toMatch(/10 unchanged/);

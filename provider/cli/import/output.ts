@@ -6,12 +6,13 @@ import { writeFolder } from "./folder";
 import { hyphenated } from "./identifiers";
 import { type AccountObject, programOf } from "./program";
 import { pluginFolder } from "./project";
+import { pythonProject } from "./python";
 import { type Report, reportText } from "./report";
 import { typescriptProject } from "./typescript";
 import { yamlProject } from "./yaml";
 
 /** Writers of projects by language. */
-const projects = { typescript: typescriptProject, yaml: yamlProject };
+const projects = { typescript: typescriptProject, yaml: yamlProject, python: pythonProject };
 
 /** Options of a command that writes a project. */
 export interface ProjectFlags {

@@ -24,7 +24,7 @@ export function pluginFolder(project: string): string {
 /** Pulumi.yaml of a project with the plugin from the npm package. `runtime` may have several lines. */
 export const pulumiYaml = ({ name, version, plugin }: Project, runtime: string): string =>
   `name: ${name}
-runtime: ${runtime}
+runtime:${runtime}
 plugins:
   providers:
     - name: serverless-compute

@@ -66,7 +66,7 @@ export function typescriptProject(program: Program, project: Project): Record<st
     ...{ types: ["node"], strict: true, skipLibCheck: true, noEmit: true },
   };
   return {
-    "Pulumi.yaml": pulumiYaml(project, "nodejs"),
+    "Pulumi.yaml": pulumiYaml(project, " nodejs"),
     "index.ts": programText(program),
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "tsconfig.json": `${JSON.stringify({ compilerOptions, files: ["index.ts"] }, null, 2)}\n`,

@@ -54,7 +54,7 @@ function resourceText({ kind, name, inputs, ignoreChanges }: ProgramResource): s
 export function yamlProject({ resources, config }: Program, project: Project): Record<string, string> {
   const configuration = config.map((key) => `${step}${key}: { type: string, secret: true }\n`);
   const text = [
-    pulumiYaml(project, "yaml"),
+    pulumiYaml(project, " yaml"),
     ...(config.length === 0 ? [] : ["configuration:\n", ...configuration]),
     `resources:\n${indented(resources.map(resourceText).join("\n"), step)}\n`,
   ];

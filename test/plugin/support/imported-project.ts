@@ -24,14 +24,20 @@ async function installSdk(project: string): Promise<void> {
   await writeFile(join(sdk, "index.js"), `module.exports = require(${JSON.stringify(classes)});\n`);
 }
 
-/** Imports the account of a stack's environment into a new project, then into a new stack of that project. */
+let count = 0;
+
+/**
+ * Imports the account of a stack's environment into a new project, then into a new stack of that project. `install` installs the
+ * packages of the project; by default the Node SDK.
+ */
 export async function importProject(
   stack: Stack,
   language: string,
   environment: Record<string, string>,
   proxy: RecordingProxy,
+  install: (folder: string) => Promise<void> = installSdk,
 ): Promise<ImportedProject> {
-  const name = `imported-${language}-${Object.values(environment).join("").replace(/\W+/g, "")}`;
+  const name = `imported-${++count}`;
   proxy.clear();
   const started = Date.now();
   const { code, stdout, stderr } = await stack.tool(
@@ -43,7 +49,7 @@ export async function importProject(
   expect(code, stderr).toBe(0);
   const report: ImportedProject["report"] = JSON.parse(stdout);
   const folder = join(stack.folder, "program", name);
-  await installSdk(folder);
+  await install(folder);
   const env = { ...environment, PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
   const pulumi = async (...args: string[]): Promise<Run> => {
     const run = await stack.command([...args, "--cwd", folder], { env });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { camelCase, resourceNames, snakeCase } from "../../../../provider/cli/import/identifiers";
 import { type AccountObject, programOf } from "../../../../provider/cli/import/program";
+import { pythonProject } from "../../../../provider/cli/import/python";
 import { typescriptProject } from "../../../../provider/cli/import/typescript";
 import { yamlProject } from "../../../../provider/cli/import/yaml";
 import { isObjectKind, type ObjectKind, objectKinds } from "../../../../provider/resources";
@@ -116,6 +117,67 @@ const chatEndpoint = new serverless.ServerlessEndpoint("chat-endpoint", {
   scalerValue: 0.5,
   workersMin: 1,
 });
+`);
+});
+
+test("a program in Python has the same resources", () => {
+  expect(pythonProject(program, project)["__main__.py"]).toBe(`import pulumi
+import pulumi_serverless_compute as serverless
+
+config = pulumi.Config()
+
+hf_token_secret = serverless.Secret(
+    "hf-token-secret",
+    name="HF_TOKEN",
+    value=config.require_secret("hfTokenSecretValue"),
+    description="a \\"b\\"",
+    opts=pulumi.ResourceOptions(ignore_changes=["value"]),
+)
+
+models_volume = serverless.NetworkVolume(
+    "models-volume",
+    name="models",
+    size=10,
+    data_center_id="EU-RO-1",
+)
+
+models_volume_2 = serverless.NetworkVolume(
+    "models-volume-2",
+    name="models",
+    size=20,
+    data_center_id="EU-RO-1",
+)
+
+registry_credentials = serverless.ContainerRegistryAuth(
+    "registry-credentials",
+    name="registry",
+    username=config.require_secret("registryCredentialsUsername"),
+    password=config.require_secret("registryCredentialsPassword"),
+    opts=pulumi.ResourceOptions(ignore_changes=["username", "password"]),
+)
+
+chat_template = serverless.Template(
+    "chat-template",
+    name="chat",
+    image_name="acme/echo:1",
+    env={
+        "TOKEN": hf_token_secret.reference,
+        "HINT": "x{{ RUNPOD_SECRET_HF_TOKEN }}",
+        "ENDPOINT": "e1",
+        "A B": "${ref("HOME")} $$ $",
+    },
+    start_jupyter=True,
+)
+
+chat_endpoint = serverless.ServerlessEndpoint(
+    "chat-endpoint",
+    name="chat -fb",
+    template_id=chat_template.id,
+    gpu_type_ids=["NVIDIA L4"],
+    network_volume_ids=[models_volume.id, models_volume_2.id],
+    scaler_value=0.5,
+    workers_min=1,
+)
 `);
 });
 

@@ -1,0 +1,63 @@
+import { sdkPackages } from "../../generated/publication";
+import { snakeCase } from "./identifiers";
+import type { Expression, Program, ProgramResource } from "./program";
+import { type Project, pulumiYaml } from "./project";
+import { bracketed, quoted, snakeCase as snakeCaseOfCamel } from "./text-layout";
+
+const step = "    ";
+
+/** Constants of Python that JSON spells differently. */
+const constants = new Map<unknown, string>([
+  [true, "True"],
+  [false, "False"],
+  [null, "None"],
+]);
+
+function valueText(value: Expression): string {
+  switch (value.is) {
+    case "constant":
+      return constants.get(value.value) ?? JSON.stringify(value.value);
+    case "list":
+      return bracketed("[", value.items.map(valueText), "]", step);
+    case "map":
+      return bracketed(
+        "{",
+        value.entries.map(([key, one]) => `${quoted(key)}: ${valueText(one)}`),
+        "}",
+        step,
+      );
+    case "output":
+      return `${snakeCase(value.resource)}.${value.output}`;
+    case "config":
+      return `config.require_secret(${quoted(value.key)})`;
+  }
+}
+
+function statement({ kind, name, inputs, ignoreChanges }: ProgramResource): string {
+  const words = inputs.map(([key, value]) => `${snakeCaseOfCamel(key)}=${valueText(value)}`);
+  const ignored = bracketed(
+    "[",
+    ignoreChanges.map((key) => quoted(snakeCaseOfCamel(key))),
+    "]",
+    step,
+  );
+  const options = ignoreChanges.length === 0 ? [] : [`opts=pulumi.ResourceOptions(ignore_changes=${ignored})`];
+  return `${snakeCase(name)} = ${bracketed(`serverless.${kind}(`, [quoted(name), ...words, ...options], ")", step)}`;
+}
+
+function programText({ resources, config }: Program): string {
+  return [
+    ...(config.length > 0 ? ["import pulumi"] : []),
+    `import ${sdkPackages.python} as serverless`,
+    ...(config.length > 0 ? ["", "config = pulumi.Config()"] : []),
+    ...resources.map((resource) => `\n${statement(resource)}`),
+    "",
+  ].join("\n");
+}
+
+/** A project in Python with the SDK of the plugin: its files by their names. */
+export const pythonProject = (program: Program, project: Project): Record<string, string> => ({
+  "Pulumi.yaml": pulumiYaml(project, "\n  name: python\n  options:\n    virtualenv: venv"),
+  "__main__.py": programText(program),
+  "requirements.txt": "pulumi>=3.165,<4\n./sdks/python\n",
+});
