@@ -14,7 +14,7 @@ const driftFormats = ["text", "markdown", "json", "junit"] as const satisfies re
 
 const providers = ["runpod-pulumi", "runpod-native", "terraform"] as const satisfies readonly MoveFlags["from"][];
 
-const languages = ["typescript", "yaml", "python"] as const satisfies readonly ImportFlags["language"][];
+const languages = ["typescript", "yaml", "python", "go"] as const satisfies readonly ImportFlags["language"][];
 
 const languageOption = (): Option =>
   new Option("--language <language>", 'language of the program (default: "typescript")').choices(languages);

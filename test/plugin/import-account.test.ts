@@ -1,18 +1,21 @@
-import { symlink } from "node:fs/promises";
+import { cp, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
+import { succeed } from "../support/python-environment";
 import { noteSecret } from "../support/secret-scan";
 import { importProject } from "./support/imported-project";
 import { findPython } from "./support/python";
-import { sdkFor } from "./support/sdk";
+import { missingGo, sdkFor } from "./support/sdk";
 import { pluginWay } from "./support/way";
 import { findYaml } from "./support/yaml";
 
 const yaml = await findYaml();
-const python = process.env["FULL"] ? await findPython(await sdkFor("python")) : undefined;
+const isFull = Boolean(process.env["FULL"]);
+const python = isFull ? await findPython(await sdkFor("python")) : undefined;
+const goSdk = isFull ? await sdkFor("go") : undefined;
 /** Secret values of the imported objects, which must never be shown. */
 const secrets = { value: "sesame-91c0", password: "whisper-91c1" };
 
@@ -55,7 +58,7 @@ afterAll(() => stack.remove());
 const cases = [
   ["v1", "yaml"],
   ["v2", "typescript"],
-  ...(process.env["FULL"]
+  ...(isFull
     ? [
         ["v1", "typescript"],
         ["v2", "yaml"],
@@ -63,16 +66,24 @@ const cases = [
     : []),
 ].filter(([, language]) => language !== "yaml" || yaml.missing === undefined);
 if (python?.missing === undefined && python) cases.push(["v2", "python"]);
+if (goSdk && "folder" in goSdk && (await missingGo()) === undefined) cases.push(["v2", "go"]);
+
+/** Installs the packages of a project in languages that need more than the Node SDK. */
+const installers: Record<string, (folder: string) => Promise<void>> = {
+  python: (folder) => symlink(python?.venv ?? "", join(folder, "venv")),
+  go: async (folder) => {
+    if (goSdk && "folder" in goSdk) await cp(goSdk.folder, join(folder, "sdks", "go"), { recursive: true });
+    await succeed("go", ["-C", folder, "mod", "tidy"]);
+  },
+};
 
 it.each(cases)(
   "imports an account in dialect %s as a program in %s that changes nothing",
   async (dialect = "", language = "") => {
     const before = await service.holdings();
     const address = { SERVERLESS_COMPUTE_BASE_URL: `${service.proxy.origin}/${dialect}` };
-    const isPython = language === "python" && python;
-    const install = isPython ? (folder: string) => symlink(python.venv, join(folder, "venv")) : undefined;
-    const environment = { ...address, ...(isPython && { PATH: python.path }) };
-    const { report, preview } = await importProject(stack, language, environment, service.proxy, install);
+    const environment = { ...address, ...(language === "python" && python && { PATH: python.path }) };
+    const { report, preview } = await importProject(stack, language, environment, service.proxy, installers[language]);
     expect(report).toMatchObject({ skipped: [], config: expect.arrayContaining(["hfTokenSecretValue"]) });
     expect(report.resources).toHaveLength(9);
     expect(preview.output).toMatch(/10 unchanged/);

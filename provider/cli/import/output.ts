@@ -3,6 +3,7 @@ import { basename, resolve } from "node:path";
 import { typePrefixes } from "../resource-types";
 import { exitCodes, type Terminal } from "../terminal";
 import { writeFolder } from "./folder";
+import { goProject } from "./go";
 import { hyphenated } from "./identifiers";
 import { type AccountObject, programOf } from "./program";
 import { pluginFolder } from "./project";
@@ -12,7 +13,7 @@ import { typescriptProject } from "./typescript";
 import { yamlProject } from "./yaml";
 
 /** Writers of projects by language. */
-const projects = { typescript: typescriptProject, yaml: yamlProject, python: pythonProject };
+const projects = { typescript: typescriptProject, yaml: yamlProject, python: pythonProject, go: goProject };
 
 /** Options of a command that writes a project. */
 export interface ProjectFlags {

@@ -19,3 +19,19 @@ export function bracketed(open: string, parts: readonly string[], close: string,
   const line = `${open}${parts.join(", ")}${close}`;
   return line.length <= 80 && !line.includes("\n") ? line : block(open.trimEnd(), parts, close.trimStart(), step);
 }
+
+/** A composite literal of Go as gofmt has it: the values of entries on adjacent lines stand below each other. */
+export function goLiteral(type: string, entries: readonly { key: string; text: string }[]): string {
+  const lines = entries.map(({ key, text }, index) => {
+    let from = index;
+    let to = index;
+    const isShort = (at: number): boolean => entries[at]?.text.includes("\n") === false;
+    if (isShort(index)) {
+      while (isShort(from - 1)) from -= 1;
+      while (isShort(to + 1)) to += 1;
+    }
+    const width = Math.max(...entries.slice(from, to + 1).map((one) => one.key.length));
+    return `${`${key}:`.padEnd(width + 1)} ${text},`;
+  });
+  return `${type}{\n${indented(lines.join("\n"), "\t")}\n}`;
+}

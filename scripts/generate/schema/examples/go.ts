@@ -1,4 +1,4 @@
-import { indented, pascalCase, quoted } from "../../../../provider/cli/import/text-layout";
+import { goLiteral, indented, pascalCase, quoted } from "../../../../provider/cli/import/text-layout";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const pkg = "serverlesscompute";
@@ -38,22 +38,11 @@ function referenceText({ step, property }: Extract<TypedValue, { is: "reference"
 
 const fields = (entries: Entry[]): Entry[] => entries.map(([name, value]) => [pascalCase(name), value]);
 
-/** A composite literal as gofmt has it: the values of entries on adjacent lines stand below each other. */
-function literal(type: string, entries: Entry[]): string {
-  const texts = entries.map(([key, value]) => ({ key, text: valueText(value) }));
-  const lines = texts.map(({ key, text }, index) => {
-    let from = index;
-    let to = index;
-    const isShort = (at: number): boolean => texts[at]?.text.includes("\n") === false;
-    if (isShort(index)) {
-      while (isShort(from - 1)) from -= 1;
-      while (isShort(to + 1)) to += 1;
-    }
-    const width = Math.max(...texts.slice(from, to + 1).map((one) => one.key.length));
-    return `${`${key}:`.padEnd(width + 1)} ${text},`;
-  });
-  return `${type}{\n${indented(lines.join("\n"), "\t")}\n}`;
-}
+const literal = (type: string, entries: Entry[]): string =>
+  goLiteral(
+    type,
+    entries.map(([key, value]) => ({ key, text: valueText(value) })),
+  );
 
 const ofObject = /^get(Template|ServerlessEndpoint|NetworkVolume|Secret)$/;
 

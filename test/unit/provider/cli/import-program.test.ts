@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { goProject } from "../../../../provider/cli/import/go";
 import { camelCase, resourceNames, snakeCase } from "../../../../provider/cli/import/identifiers";
 import { type AccountObject, programOf } from "../../../../provider/cli/import/program";
 import { pythonProject } from "../../../../provider/cli/import/python";
@@ -178,6 +179,43 @@ chat_endpoint = serverless.ServerlessEndpoint(
     scaler_value=0.5,
     workers_min=1,
 )
+`);
+});
+
+test("a program in Go names only the resources that others refer to", () => {
+  const { "main.go": text = "", "go.mod": module } = goProject(program, project);
+  expect(module).toContain("replace serverless-compute.example/sdk/go/serverlesscompute => ./sdks/go");
+  expect(text).toContain(`
+		_, err = serverless.NewContainerRegistryAuth(ctx, "registry-credentials", &serverless.ContainerRegistryAuthArgs{
+			Name:     pulumi.String("registry"),
+			Username: cfg.RequireSecret("registryCredentialsUsername"),
+			Password: cfg.RequireSecret("registryCredentialsPassword"),
+		}, pulumi.IgnoreChanges([]string{"username", "password"}))
+		if err != nil {
+			return err
+		}
+		chatTemplate, err := serverless.NewTemplate(ctx, "chat-template", &serverless.TemplateArgs{
+			Name:      pulumi.String("chat"),
+			ImageName: pulumi.String("acme/echo:1"),
+			Env: pulumi.StringMap{
+				"TOKEN":    hfTokenSecret.Reference,
+				"HINT":     pulumi.String("x{{ RUNPOD_SECRET_HF_TOKEN }}"),
+				"ENDPOINT": pulumi.String("e1"),
+				"A B":      pulumi.String("${ref("HOME")} $$ $"),
+			},
+			StartJupyter: pulumi.Bool(true),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = serverless.NewServerlessEndpoint(ctx, "chat-endpoint", &serverless.ServerlessEndpointArgs{
+			Name:             pulumi.String("chat -fb"),
+			TemplateId:       chatTemplate.ID(),
+			GpuTypeIds:       pulumi.StringArray{pulumi.String("NVIDIA L4")},
+			NetworkVolumeIds: pulumi.StringArray{modelsVolume.ID(), modelsVolume2.ID()},
+			ScalerValue:      pulumi.Float64(0.5),
+			WorkersMin:       pulumi.Int(1),
+		})
 `);
 });
 

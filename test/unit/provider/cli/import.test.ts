@@ -157,5 +157,5 @@ it("requires --out, and accepts the listed languages only", async () => {
   expect(await command(["import"])).toMatchObject({ code: 2, err: expect.stringContaining("--out <dir>") });
   const { code, err } = await command(["import", "--out", "x", "--language", "java"]);
   expect(code).toBe(2);
-  expect(err).toContain("Allowed choices are typescript, yaml, python");
+  expect(err).toContain("Allowed choices are typescript, yaml, python, go");
 });
