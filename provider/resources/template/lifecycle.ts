@@ -158,12 +158,19 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   delete: releaseTemplate,
 });
 
+/** Revisions of listed templates: each of many endpoints is compared with all of them. */
+const revisions = new WeakMap<TemplateRecord, string>();
+
 /** The first template whose settings equal those of an endpoint's workers; undefined if there is none. */
 export async function templateWith(
   container: ContainerSettings,
   context: Context,
 ): Promise<TemplateRecord | undefined> {
-  const revision = revisionOf(container);
+  const wanted = revisionOf(container);
   const { found } = await template.reads(context).all(context);
-  return found.find((one) => revisionOf(one) === revision);
+  return found.find((one) => {
+    const revision = revisions.get(one) ?? revisionOf(one);
+    revisions.set(one, revision);
+    return revision === wanted;
+  });
 }
