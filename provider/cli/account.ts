@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { Findable } from "../lifecycle/create/creation";
 import type { ImportedObject } from "../lifecycle/define-object";
@@ -32,10 +33,13 @@ export function openAccount(
   const clients = createClients(settings.clients);
   // Lists are kept by their age, so for a command that runs in one instant each is requested once.
   const started = systemClock.now();
+  const { signal } = new AbortController();
+  // Each object of a large account may wait for the same list; Node would warn of more than ten listeners.
+  setMaxListeners(0, signal);
   const context = {
     clients,
     clock: { ...systemClock, now: () => started },
-    signal: new AbortController().signal,
+    signal,
     progress: notice,
     warn: () => {},
     held: new Map(),

@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ImportFlags, importAccount } from "../../../../provider/cli/import/import";
+import type { Properties } from "../../../../provider/lifecycle/contract";
+import { kinds } from "../../../../provider/resources";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
+import { naming } from "../../../support/naming";
 import { send, stringAt } from "../../../support/raw-http";
 import { noteSecret } from "../../../support/secret-scan";
 import { command } from "./terminal";
@@ -82,6 +85,26 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
     expect(await filesIn(out)).toEqual(["Pulumi.yaml", "import.json"]);
     expect(await readFile(join(out, "Pulumi.yaml"), "utf8")).toMatch(/templateId: \$\{chat-template\.id\}/);
   });
+});
+
+it("imports endpoints that this provider made with REST v2 with the template that they name", async () => {
+  const context = bench.context({}, "v2");
+  const create = async (kind: "Template" | "ServerlessEndpoint", given: Properties): Promise<string> => {
+    const { inputs, failures } = kinds[kind].check({}, given, naming());
+    expect(failures).toEqual([]);
+    return (await kinds[kind].create(inputs, context)).id;
+  };
+  const templateId = await create("Template", { name: "own", imageName: "acme/own:1" });
+  const made = Array.from({ length: 3 }, (_, index) =>
+    create("ServerlessEndpoint", { name: `own-${index}`, templateId, workersMax: 0 }),
+  );
+  const ids = await Promise.all(made);
+  const { out } = await run({ filter: "own*" });
+  const program = await readFile(join(out, "index.ts"), "utf8");
+  expect(program.match(/templateId: ownTemplate\.id/g)).toHaveLength(ids.length);
+  expect(program).not.toContain("SERVERLESS_COMPUTE_TEMPLATE_ID");
+  for (const id of ids) await kinds.ServerlessEndpoint.delete(id, {}, context);
+  await kinds.Template.delete(templateId, {}, context);
 });
 
 it("prints a report as JSON", async () => {

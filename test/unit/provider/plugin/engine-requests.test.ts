@@ -55,6 +55,13 @@ describe("a name", () => {
   });
 });
 
+it("lets the engine print no value of a secret input that is absent here, as with ignoreChanges", () => {
+  const urn = urnOf("Secret");
+  const nothing = { randomSeed: undefined, autonaming: undefined };
+  const { failures } = calls.check({ urn, olds: sent({}), news: sent({ name: "token" }), ...nothing });
+  expect(failures).toEqual([{ property: '["value"]', reason: "is required" }]);
+});
+
 it("passes customTimeouts (in seconds, 0 for none) to each verb", async () => {
   const properties = sent({ size: 1 });
   const same = { urn: urnOf("Box"), preview: false };
