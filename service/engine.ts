@@ -216,7 +216,7 @@ export function createJobEngine({
     /** Replaces the endpoint's workers after their jobs; `why` is logged by the service and by the workers. */
     restartWorkers(endpointId: string, why: string): void {
       note(endpointId, why);
-      pool.replaceAll(endpointId);
+      pool.replaceAll(endpointId, true);
       for (const worker of registry.of(endpointId)) if (worker.local) dispatcher.dismiss(worker);
     },
     faults: createFaultControl({ faults, exists, review: pool.review }),

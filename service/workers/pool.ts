@@ -61,7 +61,7 @@ export function createWorkerPool({
   const starts = createWorkerStarts({
     ...{ starter, problems, registry, jobs, events, pressing, clock, timings, log, review, add },
     // In a rollout, jobs wait for the old workers or for the next version.
-    mayRefuse: (endpointId) => !joinedElsewhere(endpointId) && !rollouts.has(endpointId),
+    mayRefuse: (endpointId) => !joinedElsewhere(endpointId) && !rollouts.keepsJobs(endpointId),
   });
   const ends = new Set<Promise<void>>();
   const reviews = new ShortLivedMap<string, true>();
@@ -209,12 +209,13 @@ export function createWorkerPool({
     review,
     /**
      * Replaces the endpoint's workers, one after the other and busy ones after their jobs. Those of a version that was set back
-     * before it completed a job may hang: they end immediately, and their jobs are requeued.
+     * before it completed a job may hang: they end immediately, and their jobs are requeued. With `restart` no old worker takes
+     * another job.
      */
-    replaceAll(endpointId: string): void {
+    replaceAll(endpointId: string, restart = false): void {
       starts.forget(endpointId);
       const workers = registry.of(endpointId).filter(({ local }) => local);
-      const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId));
+      const { useless, hung } = rollouts.begin(endpointId, workers, endpoints.setBack(endpointId), restart);
       for (const worker of useless) retire(worker, unfit);
       for (const worker of hung) {
         dispatcher.dismiss(worker);

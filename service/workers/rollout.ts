@@ -5,12 +5,25 @@ import { byDispensability, generationsOf, type ScalingPlan, type ScalingRules, t
 export function createRollouts() {
   /** How many workers each endpoint had when it changed. */
   const sizes = new Map<string, number>();
+  /** Endpoints with a saved source: none of their old workers takes another job. */
+  const restarts = new Set<string>();
+  const forget = (endpointId: string): void => {
+    sizes.delete(endpointId);
+    restarts.delete(endpointId);
+  };
   return {
     /**
-     * Marks the workers of a changed endpoint as stale. Returns the workers to end: those that are not up yet, and those that may
+     * Marks the workers of a changed endpoint, or with `restart` of saved source files, as stale. Returns the workers to end: those that are not up yet, and those that may
      * hang, because they run one of the versions `setBack`, which completed no job.
      */
-    begin(endpointId: string, workers: Worker[], setBack: number[]): { useless: Worker[]; hung: Worker[] } {
+    begin(
+      endpointId: string,
+      workers: Worker[],
+      setBack: number[],
+      restart: boolean,
+    ): { useless: Worker[]; hung: Worker[] } {
+      if (restart) restarts.add(endpointId);
+      else restarts.delete(endpointId);
       const up = workers.filter(({ retiring, firstAskAt }) => !retiring && firstAskAt !== undefined);
       const size = Math.max(up.length, sizes.get(endpointId) ?? 0);
       if (size > 0) sizes.set(endpointId, size);
@@ -21,18 +34,18 @@ export function createRollouts() {
         hung: workers.filter(({ version = 0 }) => setBack.includes(version) && !proven.has(version)),
       };
     },
-    /** Returns true if running workers still have to be replaced. */
-    has: (endpointId: string): boolean => sizes.has(endpointId),
+    /** Returns true if waiting jobs may run on workers that still have to be replaced. */
+    keepsJobs: (endpointId: string): boolean => sizes.has(endpointId) && !restarts.has(endpointId),
     /** Adds the starts and stops of the endpoint's rollout to the plan of the scaler. */
     plan(endpointId: string, rules: ScalingRules, state: ScalingState, scaled: ScalingPlan): ScalingPlan {
       const before = sizes.get(endpointId);
       if (before === undefined) return scaled;
       const { plan, size } = planRollout(rules, state, scaled, before);
-      if (size === undefined) sizes.delete(endpointId);
+      if (size === undefined) forget(endpointId);
       else sizes.set(endpointId, size);
       return plan;
     },
-    forget: (endpointId: string): void => void sizes.delete(endpointId),
+    forget,
   };
 }
 

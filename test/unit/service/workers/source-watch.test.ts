@@ -117,3 +117,22 @@ test("start --watch: workers finish their job when their handler is saved, the n
   expect(at((await record(next)).json, "output", "version"), "the next job").toBe(2);
   expect(at((await record(next)).json, "retries")).toBeUndefined();
 });
+
+test("start --watch: a saved handler that does not load fails the next jobs, until it is corrected", async () => {
+  const file = join(folderOf(), "handler.mjs");
+  const handler = (version: number): string => `export default () => ({ version: ${version} });`;
+  writeFileSync(file, handler(1));
+  const service = await useConsoleService({ images: { "acme/versions": file }, watch: true });
+  const { apiKey: key, serverlessUrl, dataFolder } = service;
+  const id = await makeEndpoint(service, "acme/versions:1");
+  const runsync = async () =>
+    (await send("POST", `${serverlessUrl}/v2/${id}/runsync`, { key, json: { input: {} } })).json;
+  const log = () => readFile(join(dataFolder, `logs/${id}.log`), "utf8");
+  expect(await runsync()).toMatchObject({ status: "COMPLETED" });
+  writeFileSync(file, "export default () => { retrun 1 };");
+  await expect.poll(log).toContain("was saved");
+  expect(await runsync()).toMatchObject({ status: "FAILED", error: expect.stringContaining("SyntaxError") });
+  writeFileSync(file, handler(2));
+  await expect.poll(async () => (await log()).match(/was saved/g)).toHaveLength(2);
+  expect(await runsync()).toMatchObject({ status: "COMPLETED", output: { version: 2 } });
+});
