@@ -36,6 +36,13 @@ export interface GpuTypeRecord {
   price?: number | undefined;
 }
 
+/** A CPU flavour that the service has. */
+export interface CpuTypeRecord {
+  id: string;
+  /** Price of serverless workers in US dollars per hour and virtual CPU, if the service reports one. */
+  pricePerVcpu: number | undefined;
+}
+
 /** A data centre of the service. */
 export interface DataCenterRecord {
   id: string;
@@ -139,5 +146,7 @@ export interface Management {
   deleteRegistryAuth(id: string, options?: CallOptions): Promise<void>;
 
   listGpuTypes(options?: CallOptions): Promise<GpuTypeRecord[]>;
+  /** Absent where the dialect cannot list them. */
+  listCpuTypes?(options?: CallOptions): Promise<CpuTypeRecord[]>;
   listDataCenters(options?: CallOptions): Promise<DataCenterRecord[]>;
 }

@@ -10,6 +10,7 @@ import {
   secretRecord,
   type TemplateRecord,
   type V2EndpointRecord,
+  v2CpuRecord,
   v2DataCenterRecord,
   v2EndpointRecord,
   v2GpuRecord,
@@ -229,6 +230,11 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     },
 
     listGpuTypes: async (options) => (await gpus(options)).map(gpuTypeFrom),
+    async listCpuTypes(options) {
+      const found = await list(v2CpuRecord, `${baseUrl}/catalog/cpus`, options, "cpus");
+      // The service reports 0 where it has no price.
+      return found.map(({ id, price }) => ({ id, pricePerVcpu: price?.serverlessPerVcpu || undefined }));
+    },
     async listDataCenters(options) {
       const found = await list(v2DataCenterRecord, `${baseUrl}/catalog/datacenters`, options, "dataCenters");
       return found.map(({ id, name, region }) => ({ id, name: name ?? id, region }));

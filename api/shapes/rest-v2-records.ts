@@ -85,6 +85,11 @@ export const v2GpuRecord = z.lazy(() =>
 );
 export type V2GpuRecord = z.output<typeof v2GpuRecord>;
 
+/** A CPU flavour of the catalog; prices in US dollars for an hour. */
+export const v2CpuRecord = z.lazy(() =>
+  z.looseObject({ id: z.string(), price: orNothing(z.looseObject({ serverlessPerVcpu: orNothing(z.number()) })) }),
+);
+
 /** A data centre of the catalog. */
 export const v2DataCenterRecord = z.lazy(() =>
   z.looseObject({

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
-import { Command, CommanderError, Option } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { DriftFlags } from "./drift/drift";
+import type { EstimateFlags } from "./estimate/estimate";
 import type { ImportFlags } from "./import/import";
 import type { MoveFlags } from "./move/move-recorded";
 import type { RecoverFlags } from "./recover/recover";
@@ -18,6 +19,7 @@ const languages = ["typescript", "yaml", "python", "go"] as const satisfies read
 
 const languageOption = (): Option =>
   new Option("--language <language>", 'language of the program (default: "typescript")').choices(languages);
+const estimateFormats = ["table", "markdown", "json"] as const satisfies readonly EstimateFlags["format"][];
 
 const terminal: Terminal = {
   out: (line) => process.stdout.write(`${line}\n`),
@@ -45,6 +47,13 @@ export async function main(args: readonly string[], io: Terminal = terminal): Pr
 /** A file's text, or standard input if the command line names no file. */
 const readInput = (file: string | undefined, io: Terminal): Promise<string> =>
   file === undefined ? io.input() : readFile(file, "utf8");
+
+/** Reads an amount in US dollars. */
+function readDollars(text: string): number {
+  const amount = Number(text);
+  if (text.trim() !== "" && Number.isFinite(amount) && amount >= 0) return amount;
+  throw new InvalidArgumentError("It must be a number, 0 or more.");
+}
 
 /** Adds a value of an option that may be repeated. */
 const collect = (value: string, previous: string[]): string[] => [...previous, value];
@@ -131,6 +140,19 @@ function commandLine(io: Terminal, finish: (code: number) => void): Command {
     )
     .addOption(new Option("--format <format>", "format of the report").choices(driftFormats).default("text"))
     .action(async (flags: DriftFlags) => finish(await (await import("./drift/drift.js")).drift(flags, io)));
+
+  program
+    .command("estimate")
+    .description("print what the endpoints and volumes of a preview cost")
+    .argument("[file]", "output of `pulumi preview --json --show-sames`; standard input if omitted")
+    .option("--prices <file>", "JSON file of prices; the service's catalog by default")
+    .option("--max-hourly <dollars>", "budget per hour at workersMax; exit code 3 above it", readDollars)
+    .option("--stack <name>", "stack in the heading; by default that of the resources")
+    .addOption(new Option("--format <format>", "format of the report").choices(estimateFormats).default("table"))
+    .action(async (file: string | undefined, flags: EstimateFlags) => {
+      const { estimate } = await import("./estimate/estimate.js");
+      finish(await estimate(await readInput(file, io), flags, io));
+    });
 
   program
     .command("preview-comment")

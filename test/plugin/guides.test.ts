@@ -34,7 +34,7 @@ resources:
     properties: { imageName: acme/echo:1, env: {} }
   chat:
     type: serverless-compute:ServerlessEndpoint
-    properties: { templateId: "\${template.id}", workersMax: 1 }
+    properties: { templateId: "\${template.id}", workersMax: 1, gpuTypeIds: ["NVIDIA L4"] }
   answers:
     type: serverless-compute:JobInvoke
     properties: { endpointId: "\${chat.id}", input: { text: pong }, expect: { output: { text: pong } } }
@@ -113,6 +113,11 @@ const guides: Record<string, Guide> = {
       expect(drift).toMatch(/workersMax: 3 → 2/);
       // The state still contains the deployed resources.
       expect(await again("pulumi stack export")).toContain('"workersMax": 3');
+      const overBudget = [
+        "pulumi preview --stack dev --json --show-sames --non-interactive >costs.json",
+        "npx --no serverless-compute estimate --prices prices.json --max-hourly 2 costs.json || test $? = 3",
+      ].join("\n");
+      expect(await again(overBudget)).toContain("2.070 per hour at workersMax is above the budget of 2");
       const failed = await again(
         "sed -i 's/workersMax: 3/workersMax: -3/' Pulumi.yaml; sh preview.sh dev || cat comment.md; exit 0",
       );

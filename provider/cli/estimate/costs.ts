@@ -1,0 +1,141 @@
+import { cpuFlavorOf } from "serverless-compute-api/shapes";
+import { propertyOf } from "../../lifecycle/properties/schema";
+import { isRecord } from "../../protocol/values";
+import { kinds } from "../../resources";
+import { readUrn } from "../../verbs/urn";
+import { unknownValue } from "../preview-comment/changes";
+import type { Preview, Step } from "../preview-comment/preview";
+import { kindOf } from "../resource-types";
+import type { Prices } from "./prices";
+
+/** Hours of a month: a twelfth of a year. */
+export const hoursPerMonth = 730;
+
+/** Cost in US dollars per hour, of `workersMin` workers and of `workersMax`; the same for a volume. */
+export interface Cost {
+  min: number;
+  max: number;
+}
+
+/** Why a cost is unknown. */
+export interface UnknownCost {
+  unknown: string;
+}
+
+/** The cost of one resource before and after the deployment; a side is undefined if the resource is absent there. */
+export interface ResourceCost {
+  resource: string;
+  kind: "ServerlessEndpoint" | "NetworkVolume";
+  /** Workers or size after the deployment, such as `0 to 3 workers`. */
+  quantity: string;
+  before: Cost | UnknownCost | undefined;
+  after: Cost | UnknownCost | undefined;
+}
+
+type Inputs = Record<string, unknown>;
+
+export const isUnknown = (cost: Cost | UnknownCost | undefined): cost is UnknownCost =>
+  cost !== undefined && "unknown" in cost;
+
+const priced = ["ServerlessEndpoint", "NetworkVolume"] as const;
+
+/** The costs of the endpoints and volumes of a preview, in the order of their names. */
+export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
+  const sides = new Map<string, { before?: Inputs; after?: Inputs }>();
+  // The steps of a replacement have one URN; each has one of the sides, or both.
+  for (const { urn, oldState, newState } of steps) {
+    const before = sides.get(urn)?.before ?? inputsOf(oldState);
+    const after = inputsOf(newState) ?? sides.get(urn)?.after;
+    sides.set(urn, { ...(before && { before }), ...(after && { after }) });
+  }
+  return [...sides]
+    .flatMap(([urn, { before, after }]): ResourceCost[] => {
+      const { name, type } = readUrn(urn);
+      const kind = priced.find((one) => one === kindOf(type));
+      if (kind === undefined) return [];
+      const cost = (inputs: Inputs | undefined) => inputs && costOf(kind, withDefaults(kind, inputs), prices);
+      const quantity = quantityOf(kind, withDefaults(kind, after ?? before ?? {}));
+      return [{ resource: name, kind, quantity, before: cost(before), after: cost(after) }];
+    })
+    .sort((a, b) => (a.resource < b.resource ? -1 : a.resource > b.resource ? 1 : 0));
+}
+
+const inputsOf = (state: Step["oldState"]): Inputs | undefined => state?.inputs ?? undefined;
+
+/** Inputs with the defaults of what the program leaves out. */
+function withDefaults(kind: ResourceCost["kind"], inputs: Inputs): Inputs {
+  const fallbacks = Object.entries(kinds[kind].inputs.shape).map(([key, schema]) => [key, propertyOf(schema).fallback]);
+  return { ...Object.fromEntries(fallbacks), ...inputs };
+}
+
+function quantityOf(kind: ResourceCost["kind"], inputs: Inputs): string {
+  const shown = (key: string): string => (typeof inputs[key] === "number" ? String(inputs[key]) : "?");
+  if (kind === "NetworkVolume") return `${shown("size")} GB`;
+  return `${shown("workersMin")} to ${shown("workersMax")} workers`;
+}
+
+function costOf(kind: ResourceCost["kind"], inputs: Inputs, prices: Prices): Cost | UnknownCost {
+  const computed = kind === "NetworkVolume" ? volumeCost(inputs, prices) : endpointCost(inputs, prices);
+  return typeof computed === "string" ? { unknown: computed } : computed;
+}
+
+/** A number of the inputs, or the reason why there is none. */
+function numberIn(inputs: Inputs, key: string): number | string {
+  const value = inputs[key];
+  if (typeof value === "number") return value;
+  return `${key} ${value === unknownValue || isRecord(value) ? "is known after the deployment" : "is not set"}`;
+}
+
+/** The texts of a list of the inputs, or the reason why there are none. */
+function textsIn(inputs: Inputs, key: string): string[] | string {
+  const value = inputs[key];
+  if (value === unknownValue) return `${key} is known after the deployment`;
+  const texts = Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+  if (texts.includes(unknownValue)) return `${key} is known after the deployment`;
+  return texts.length > 0 ? texts : `${key} is empty, so the service chooses`;
+}
+
+/** The volume's cost, or the reason why it is unknown. */
+function volumeCost(inputs: Inputs, prices: Prices): Cost | string {
+  const size = numberIn(inputs, "size");
+  if (typeof size === "string") return size;
+  const { type } = inputs;
+  if (typeof type !== "string") return "type is not set, so the data centre decides";
+  const price = prices.volumes[type];
+  if (price === undefined) return `volume type "${type}" has no known price`;
+  const hourly = (size * price) / hoursPerMonth;
+  return { min: hourly, max: hourly };
+}
+
+/** The endpoint's cost, or the reason why it is unknown. Of several GPU types or CPU flavours the most expensive counts. */
+function endpointCost(inputs: Inputs, prices: Prices): Cost | string {
+  const [min, max] = [numberIn(inputs, "workersMin"), numberIn(inputs, "workersMax")];
+  if (typeof min === "string") return min;
+  if (typeof max === "string") return max;
+  if (max === 0) return { min: 0, max: 0 };
+  const worker = inputs["computeType"] === "CPU" ? cpuWorkerPrice(inputs, prices) : gpuWorkerPrice(inputs, prices);
+  return typeof worker === "string" ? worker : { min: min * worker, max: max * worker };
+}
+
+function gpuWorkerPrice(inputs: Inputs, { gpus }: Prices): number | string {
+  const [count, types] = [numberIn(inputs, "gpuCount"), textsIn(inputs, "gpuTypeIds")];
+  if (typeof count === "string") return count;
+  if (typeof types === "string") return types;
+  const unknown = types.find((type) => gpus[type] === undefined);
+  if (unknown !== undefined) return `GPU type "${unknown}" has no known price`;
+  return count * Math.max(...types.map((type) => gpus[type] ?? 0));
+}
+
+function cpuWorkerPrice(inputs: Inputs, { cpus }: Prices): number | string {
+  const entries = textsIn(inputs, "cpuFlavorIds");
+  if (typeof entries === "string") return entries;
+  const costs: number[] = [];
+  for (const entry of entries) {
+    const { id, vcpuCount } = cpuFlavorOf(entry, numberIn(inputs, "vcpuCount"));
+    if (typeof vcpuCount === "string") return vcpuCount;
+    const price = cpus[id];
+    if (price === undefined) return `CPU flavour "${id}" has no known price`;
+    costs.push(vcpuCount * price);
+  }
+  return Math.max(...costs);
+}

@@ -1,0 +1,38 @@
+import { parsePreview } from "../preview-comment/preview";
+import { exitCodes, type Terminal } from "../terminal";
+import { costsOf } from "./costs";
+import { pricesOfCatalog, pricesOfFile } from "./prices";
+import { estimateOf, markdownText, tableText } from "./report";
+
+/** Options of `estimate`. */
+export interface EstimateFlags {
+  /** File of prices, instead of the service's catalog. */
+  prices?: string | undefined;
+  /** Budget in US dollars per hour, at `workersMax`. */
+  maxHourly?: number | undefined;
+  stack?: string | undefined;
+  format: "table" | "markdown" | "json";
+}
+
+/** Prints the costs of a previewed stack. Returns the exit code. */
+export async function estimate(text: string, flags: EstimateFlags, io: Terminal): Promise<number> {
+  const preview = parsePreview(text);
+  const [error] = preview.errors;
+  if (error) throw new Error(`the preview failed: ${error.text}`);
+  const missing = preview.unchanged - preview.steps.filter(({ op }) => op === "same").length;
+  if (missing > 0)
+    io.err(`${missing} unchanged resources are not in the preview; \`pulumi preview --show-sames\` adds them.`);
+  const prices = await (flags.prices === undefined ? pricesOfCatalog(io.err) : pricesOfFile(flags.prices));
+  const result = estimateOf(flags.stack ?? preview.stack ?? "the stack", costsOf(preview, prices));
+  const texts = { table: tableText, markdown: markdownText, json: (one: object) => JSON.stringify(one, null, 2) };
+  io.out(texts[flags.format](result));
+  if (flags.maxHourly === undefined) return 0;
+  const { max } = result.total.after;
+  if (max > flags.maxHourly) {
+    io.err(`${max.toFixed(3)} per hour at workersMax is above the budget of ${flags.maxHourly} (--max-hourly).`);
+    return exitCodes.attention;
+  }
+  if (result.unknown.length === 0) return 0;
+  io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed, because costs are unknown; pass --prices.`);
+  return exitCodes.attention;
+}

@@ -1,0 +1,52 @@
+import { readFile } from "node:fs/promises";
+import { createClients } from "serverless-compute-api";
+import { z } from "zod";
+import { keyExposures, resolveSettings } from "../../settings/settings";
+
+const amounts = z.record(z.string(), z.number().nonnegative()).default({});
+
+const priceFile = z.strictObject({
+  gpus: amounts.describe("US dollars per hour, by GPU type"),
+  cpus: amounts.describe("US dollars per hour and virtual CPU, by CPU flavour"),
+  volumes: amounts.describe("US dollars per month and GB, by volume type"),
+});
+
+/** Prices in US dollars: per GPU and hour, per virtual CPU and hour, per GB and month. What is not listed has no known price. */
+export type Prices = z.output<typeof priceFile>;
+
+/** Reads a file of prices. Throws a sentence that names the entry, its value and what is allowed. */
+export async function pricesOfFile(file: string): Promise<Prices> {
+  const text = await readFile(file, "utf8");
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${file} is not JSON`, { cause });
+  }
+  const { data, error } = priceFile.safeParse(content);
+  if (data) return data;
+  const [issue] = error.issues;
+  throw new Error(`${file}: ${issue?.path.join(".") || "the content"}: ${issue?.message}`);
+}
+
+const byId = (prices: [string, number | undefined][]): Record<string, number> =>
+  Object.fromEntries(prices.flatMap(([id, price]) => (price === undefined ? [] : [[id, price]])));
+
+/** Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. */
+export async function pricesOfCatalog(notice: (text: string) => void): Promise<Prices> {
+  const settings = resolveSettings(() => undefined);
+  keyExposures(settings.clients).forEach(notice);
+  const clients = createClients(settings.clients);
+  try {
+    const { management } = clients;
+    const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]);
+    return {
+      gpus: byId(gpus.map(({ id, price }) => [id, price])),
+      cpus: byId(cpus.map(({ id, pricePerVcpu }) => [id, pricePerVcpu])),
+      // No API has the prices of volumes.
+      volumes: {},
+    };
+  } finally {
+    await clients.close();
+  }
+}

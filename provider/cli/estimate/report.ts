@@ -1,0 +1,94 @@
+import { type Cost, hoursPerMonth, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
+
+/** The costs of a stack, in US dollars. */
+export interface Estimate {
+  stack: string;
+  resources: ResourceCost[];
+  /** Sum of the known costs per hour, before and after the deployment. */
+  total: { before: Cost; after: Cost };
+  /** Resources without a known cost after the deployment, with the reason. */
+  unknown: { resource: string; reason: string }[];
+}
+
+const none: Cost = { min: 0, max: 0 };
+
+function sum(costs: (Cost | UnknownCost | undefined)[]): Cost {
+  const known = costs.filter((cost): cost is Cost => cost !== undefined && !isUnknown(cost));
+  return known.reduce((all, { min, max }) => ({ min: all.min + min, max: all.max + max }), none);
+}
+
+export function estimateOf(stack: string, resources: ResourceCost[]): Estimate {
+  return {
+    stack,
+    resources,
+    total: { before: sum(resources.map(({ before }) => before)), after: sum(resources.map(({ after }) => after)) },
+    unknown: resources.flatMap(({ resource, kind, after }) =>
+      isUnknown(after) ? [{ resource: `${kind} "${resource}"`, reason: after.unknown }] : [],
+    ),
+  };
+}
+
+const heading = [
+  ...["resource", "quantity", "workersMin/hour", "workersMax/hour", "workersMin/month", "workersMax/month"],
+  "change of workersMax/month",
+];
+
+const hourly = (amount: number): string => amount.toFixed(3);
+const monthly = (amount: number): string => (amount * hoursPerMonth).toFixed(2);
+
+/** Difference of the costs per month at `workersMax`. */
+function change(before: Cost | UnknownCost | undefined, after: Cost | UnknownCost | undefined): string {
+  if (isUnknown(before) || isUnknown(after)) return "?";
+  const difference = (after ?? none).max - (before ?? none).max;
+  return `${difference < 0 ? "-" : "+"}${monthly(Math.abs(difference))}`;
+}
+
+const cells = (cost: Cost | UnknownCost | undefined): string[] => {
+  if (isUnknown(cost)) return ["?", "?", "?", "?"];
+  const { min, max } = cost ?? none;
+  return [hourly(min), hourly(max), monthly(min), monthly(max)];
+};
+
+function rows({ resources, total }: Estimate): string[][] {
+  return [
+    ...resources.map(({ resource, kind, quantity, before, after }) => [
+      `${resource} ${kind}`,
+      after === undefined ? "deleted" : quantity,
+      ...cells(after),
+      change(before, after),
+    ]),
+    ["total", "", ...cells(total.after), change(total.before, total.after)],
+  ];
+}
+
+const title = ({ stack }: Estimate): string => `Cost of ${stack} in US dollars; a month has ${hoursPerMonth} hours.`;
+
+const unknownLines = ({ unknown }: Estimate): string[] =>
+  unknown.length === 0
+    ? []
+    : ["", "Unknown, and not in the total:", ...unknown.map(({ resource, reason }) => `- ${resource}: ${reason}`)];
+
+/** The report for a terminal. */
+export function tableText(estimate: Estimate): string {
+  const table = [heading, ...rows(estimate)];
+  const widths = heading.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const line = (row: string[]): string =>
+    row
+      .map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd();
+  return [title(estimate), "", ...table.map(line), ...unknownLines(estimate)].join("\n");
+}
+
+/** The report as Markdown, for the comment of a pull request. */
+export function markdownText(estimate: Estimate): string {
+  const line = (row: string[]): string => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [
+    `### ${title(estimate)}`,
+    "",
+    line(heading),
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ...rows(estimate).map(line),
+    ...unknownLines(estimate),
+  ].join("\n");
+}

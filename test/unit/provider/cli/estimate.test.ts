@@ -1,0 +1,200 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createService } from "serverless-compute-local";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { discardServiceFolder } from "../../../support/service-artefacts";
+import { command } from "./terminal";
+
+/** A recorded `pulumi preview --json --show-sames`: `chat` changes from 3 to 5 workers, `models` from 100 to 200 GB. */
+const recorded = fileURLToPath(new URL("../../../fixtures/previews/costs.json", import.meta.url));
+
+const prices = {
+  gpus: { "NVIDIA L4": 0.69, "NVIDIA A40": 1.22 },
+  cpus: { cpu3c: 0.05 },
+  volumes: { STANDARD: 0.07 },
+};
+
+async function fileWith(content: unknown): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "estimate-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "content.json");
+  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+const estimate = async (...args: string[]) =>
+  command(["estimate", "--prices", await fileWith(prices), ...args, recorded]);
+
+/** The recorded preview, changed. */
+function changed(change: (inputs: Record<string, unknown>, name: string) => void): string {
+  const preview = JSON.parse(readFileSync(recorded, "utf8"));
+  for (const { urn, newState } of preview.steps) change(newState.inputs, urn.slice(urn.lastIndexOf("::") + 2));
+  return JSON.stringify(preview);
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("estimate with a file of prices", () => {
+  // By hand: chat 2 GPUs × 0.69 = 1.38 per worker; vision the dearer of two types, 1.22; cpu 4 × 0.05 = 0.20; models 200 × 0.07.
+  test("table: computes workersMin and workersMax per hour and month, and the change", async () => {
+    const { code, out, err } = await estimate();
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatchInlineSnapshot(`
+      "Cost of dev in US dollars; a month has 730 hours.
+
+      resource                   quantity        workersMin/hour  workersMax/hour  workersMin/month  workersMax/month  change of workersMax/month
+      any ServerlessEndpoint     0 to 2 workers                ?                ?                 ?                 ?                           ?
+      chat ServerlessEndpoint    1 to 5 workers            1.380            6.900           1007.40           5037.00                    +2014.80
+      cpu ServerlessEndpoint     0 to 2 workers            0.000            0.400              0.00            292.00                       +0.00
+      models NetworkVolume       200 GB                    0.019            0.019             14.00             14.00                       +7.00
+      vision ServerlessEndpoint  0 to 2 workers            0.000            2.440              0.00           1781.20                       +0.00
+      total                                                1.399            9.759           1021.40           7124.20                    +2021.80
+
+      Unknown, and not in the total:
+      - ServerlessEndpoint "any": gpuTypeIds is empty, so the service chooses"
+    `);
+  });
+
+  test("markdown: is the same table", async () => {
+    expect((await estimate("--format", "markdown")).out).toMatchInlineSnapshot(`
+      "### Cost of dev in US dollars; a month has 730 hours.
+
+      | resource | quantity | workersMin/hour | workersMax/hour | workersMin/month | workersMax/month | change of workersMax/month |
+      | --- | --- | ---: | ---: | ---: | ---: | ---: |
+      | any ServerlessEndpoint | 0 to 2 workers | ? | ? | ? | ? | ? |
+      | chat ServerlessEndpoint | 1 to 5 workers | 1.380 | 6.900 | 1007.40 | 5037.00 | +2014.80 |
+      | cpu ServerlessEndpoint | 0 to 2 workers | 0.000 | 0.400 | 0.00 | 292.00 | +0.00 |
+      | models NetworkVolume | 200 GB | 0.019 | 0.019 | 14.00 | 14.00 | +7.00 |
+      | vision ServerlessEndpoint | 0 to 2 workers | 0.000 | 2.440 | 0.00 | 1781.20 | +0.00 |
+      | total |  | 1.399 | 9.759 | 1021.40 | 7124.20 | +2021.80 |
+
+      Unknown, and not in the total:
+      - ServerlessEndpoint "any": gpuTypeIds is empty, so the service chooses"
+    `);
+  });
+
+  test("json: has the costs before and after the deployment", async () => {
+    const report = JSON.parse((await estimate("--format", "json")).out);
+    expect(report.resources).toContainEqual({
+      ...{ resource: "chat", kind: "ServerlessEndpoint", quantity: "1 to 5 workers" },
+      before: { min: expect.closeTo(1.38), max: expect.closeTo(4.14) },
+      after: { min: expect.closeTo(1.38), max: expect.closeTo(6.9) },
+    });
+    expect(report.total.after.max).toBeCloseTo(6.9 + 0.4 + 2.44 + 14 / 730);
+    expect(report.unknown).toHaveLength(1);
+  });
+
+  test("the exit code is 3 above the budget, and also while a cost is unknown", async () => {
+    expect(await estimate("--max-hourly", "9.75")).toMatchObject({
+      code: 3,
+      err: "9.759 per hour at workersMax is above the budget of 9.75 (--max-hourly).",
+    });
+    const unknown = await estimate("--max-hourly", "9.76");
+    expect(unknown).toMatchObject({ code: 3, err: expect.stringContaining("cannot be confirmed") });
+    const known = changed((inputs, name) => {
+      if (name === "any") inputs["gpuTypeIds"] = ["NVIDIA L4"];
+    });
+    const args = ["estimate", "--prices", await fileWith(prices), "--max-hourly"];
+    expect(await command([...args, "11.14"], known)).toMatchObject({ code: 0, err: "" });
+    expect(await command([...args, "11.13"], known)).toMatchObject({ code: 3 });
+  });
+
+  test("names the reason of each unknown cost, and guesses none", async () => {
+    const later = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+    const preview = changed((inputs, name) => {
+      if (name === "chat") inputs["gpuTypeIds"] = ["NVIDIA L4", "NVIDIA B200"];
+      if (name === "vision") inputs["workersMax"] = later;
+      if (name === "cpu") inputs["cpuFlavorIds"] = ["cpu5c-8"];
+      if (name === "models") delete inputs["type"];
+    });
+    const { out } = await command(["estimate", "--prices", await fileWith(prices), "--format", "json"], preview);
+    expect(JSON.parse(out).unknown).toEqual([
+      { resource: 'ServerlessEndpoint "any"', reason: "gpuTypeIds is empty, so the service chooses" },
+      { resource: 'ServerlessEndpoint "chat"', reason: 'GPU type "NVIDIA B200" has no known price' },
+      { resource: 'ServerlessEndpoint "cpu"', reason: 'CPU flavour "cpu5c" has no known price' },
+      { resource: 'NetworkVolume "models"', reason: "type is not set, so the data centre decides" },
+      { resource: 'ServerlessEndpoint "vision"', reason: "workersMax is known after the deployment" },
+    ]);
+  });
+
+  test("counts a deleted resource only before, a replaced one once, and no other kinds", async () => {
+    const urn = (kind: string, name: string) => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`;
+    const volume = (size: number) => ({ inputs: { size, type: "STANDARD", dataCenterId: "EU-RO-1" } });
+    const models = urn("NetworkVolume", "models");
+    const steps = [
+      { op: "create-replacement", urn: models, oldState: volume(100), newState: volume(200) },
+      { op: "replace", urn: models, oldState: volume(100), newState: volume(200) },
+      { op: "delete-replaced", urn: models, oldState: volume(100), newState: null },
+      { op: "delete", urn: urn("NetworkVolume", "old"), oldState: volume(50), newState: null },
+      { op: "create", urn: urn("Secret", "token"), newState: { inputs: {} } },
+    ];
+    const { out } = await command(["estimate", "--prices", await fileWith(prices)], JSON.stringify({ steps }));
+    expect(out).toMatch(/^models NetworkVolume +200 GB .* 14\.00 +14\.00 +\+7\.00$/m);
+    expect(out).toMatch(/^old NetworkVolume +deleted .* 0\.00 +0\.00 +-3\.50$/m);
+    expect(out).toMatch(/^total .* 14\.00 +14\.00 +\+3\.50$/m);
+    expect(out).not.toContain("token");
+  });
+
+  test("warns if the preview leaves out unchanged resources", async () => {
+    const preview = JSON.parse(readFileSync(recorded, "utf8"));
+    preview.steps = preview.steps.filter(({ op }: { op: string }) => op !== "same");
+    const { err } = await command(["estimate", "--prices", await fileWith(prices)], JSON.stringify(preview));
+    expect(err).toMatch(/^5 unchanged resources are not in the preview; .*--show-sames/);
+  });
+
+  test.each([
+    ["{", /content\.json is not JSON/],
+    [{ gpus: { "NVIDIA L4": "0.69" } }, /gpus\.NVIDIA L4: .*expected number/],
+    [{ gpus: { "NVIDIA L4": -1 } }, /gpus\.NVIDIA L4: .*>=0/],
+    [{ gpu: {} }, /Unrecognized key: "gpu"/],
+  ])("rejects the file of prices %j", async (content, message) => {
+    const { code, out, err } = await command(["estimate", "--prices", await fileWith(content), recorded]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(message);
+  });
+
+  test("rejects a budget that is no amount, a failed preview and other input", async () => {
+    expect(await estimate("--max-hourly", "much")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("0 or more"),
+    });
+    const failed = { steps: [], diagnostics: [{ message: "no such image", severity: "error" }] };
+    expect(await command(["estimate"], JSON.stringify(failed))).toMatchObject({
+      code: 1,
+      err: "serverless-compute: the preview failed: no such image",
+    });
+    expect(await command(["estimate"], "text")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("not a preview"),
+    });
+  });
+});
+
+test.each(["v2", "v1"])(
+  "estimate without a file reads the prices of the service's catalog, in dialect %s",
+  async (dialect) => {
+    const dataFolder = await mkdtemp(join(tmpdir(), "estimate-service-"));
+    const service = await createService({ port: 0, dataFolder, runtime: "none" });
+    onTestFinished(async () => {
+      await service.stop(0);
+      await discardServiceFolder(dataFolder);
+    });
+    vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", service.apiKey);
+    vi.stubEnv("SERVERLESS_COMPUTE_URL", service.url);
+    vi.stubEnv("SERVERLESS_COMPUTE_DIALECT", dialect);
+    const { out } = await command(["estimate", "--format", "json", recorded]);
+    const report = JSON.parse(out);
+    // The catalog's price of an L4: 0.00019 US dollars per second.
+    const chat = report.resources.find(({ resource }: { resource: string }) => resource === "chat");
+    expect(chat.after.max).toBeCloseTo(2 * 5 * 0.00019 * 3600);
+    expect(report.unknown).toContainEqual({
+      resource: 'ServerlessEndpoint "cpu"',
+      reason: 'CPU flavour "cpu3c" has no known price',
+    });
+  },
+);
