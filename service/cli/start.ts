@@ -64,7 +64,10 @@ export async function start(
 
 /** Lists the seed file's endpoints, the images with a command, and those that containers pull. */
 function listedLines({ endpointIds, serverlessUrl, ...service }: Service, runtime: StartFlags["runtime"]): string {
-  const other = runtime === "none" ? "no worker starts" : "a container pulls the image; --runtime none prevents it";
+  const other =
+    runtime === "none"
+      ? "no worker starts"
+      : "a container pulls the image if a Docker Engine is available; --runtime none prevents it";
   const endpoints = Object.entries(endpointIds).map(([name, id]) => [name, `${serverlessUrl}/v2/${id}`] as const);
   const images = [
     ...Object.entries(service.images),
