@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createClients } from "serverless-compute-api";
 import { z } from "zod";
+import { explained } from "../../lifecycle/messages";
 import { keyExposures, resolveSettings } from "../../settings/settings";
 
 const amounts = z.record(z.string(), z.number().nonnegative()).default({});
@@ -46,6 +47,8 @@ export async function pricesOfCatalog(notice: (text: string) => void): Promise<P
       // No API has the prices of volumes.
       volumes: {},
     };
+  } catch (error) {
+    throw explained(error, { label: "prices of the catalog", verb: "look up" });
   } finally {
     await clients.close();
   }

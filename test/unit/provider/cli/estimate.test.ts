@@ -196,5 +196,11 @@ test.each(["v2", "v1"])(
       resource: 'ServerlessEndpoint "cpu"',
       reason: 'CPU flavour "cpu3c" has no known price',
     });
+
+    vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "wrong-key");
+    const refused = await command(["estimate", recorded]);
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(/^serverless-compute: prices of the catalog: .*API key/);
+    expect(refused.err).not.toContain("wrong-key");
   },
 );
