@@ -33,7 +33,7 @@ async function rehearse(calls, settings) {
    * @param {Partial<Request>} values
    */
   const call = async (name, request, response, values) =>
-    response.decode(Buffer.from(await calls[name](request.encode(values))));
+    response.decode(Buffer.concat([await calls[name](request.encode(values))].flat()));
   const { checkRequest, checkResponse, createRequest, createResponse, diffRequest, diffResponse, empty } = messages;
   const urnOf = (/** @type {string} */ kind) => `urn:pulumi:dev::rehearsal::serverless-compute:index:${kind}::one`;
 
