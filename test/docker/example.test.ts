@@ -7,7 +7,7 @@ import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { parsePage } from "../../scripts/docs/pages.mjs";
 import { versions } from "../sdk/versions";
-import { useEngineService } from "../support/engine-service";
+import { useCrowdedService } from "../support/engine-service";
 import { createStack, type Stack } from "../support/pulumi";
 import { containersOf, usePythonImage, useTestEngine } from "./rig";
 
@@ -63,7 +63,7 @@ async function useStack(environment: Record<string, string>): Promise<Stack> {
 test("the commands of the page build the image, deploy it and print its container's output", async (context) => {
   const { build, imageOf, client } = await useExample(context);
   const [first = [], second = []] = await commandBlocks();
-  const service = await useEngineService();
+  const service = await useCrowdedService();
   const stack = await useStack(service.environment);
   await stack.command(["config", "set", "image", imageOf("greeter:1")]);
   let shown = "";
@@ -102,7 +102,7 @@ test("the commands of the page build the image, deploy it and print its containe
 test("the same program previews with the settings of the hosted service and deploys in its dialect to a local service", async (context) => {
   const { build, imageOf } = await useExample(context);
   await build("greeter:1");
-  const { service } = await useEngineService();
+  const { service } = await useCrowdedService();
   const stack = await useStack({});
   const settings = { image: imageOf("greeter:1"), "serverless-compute:target": "hosted" };
   for (const [name, value] of Object.entries(settings)) await stack.command(["config", "set", name, value]);
