@@ -61,12 +61,13 @@ function filledIn(shape: z.ZodObject, given: Properties): Properties {
 
 /**
  * The write-only properties of an imported object whose program ignores their changes: with `ignoreChanges`, the engine removes
- * values that the state lacks. Empty if the state or the inputs have one of them.
+ * values that the state lacks. Empty if the state or the inputs have one of them, or if the object is replaced.
  */
 function unreadKeys(shape: z.ZodObject, olds: Properties, inputs: Properties): string[] {
   const keys = Object.entries(shape.shape).flatMap(([key, schema]) => (traitsOf(schema).writeOnly ? [key] : []));
   const isImported = Object.keys(olds).length > 0 && keys.every((key) => olds[key] === undefined);
-  return isImported && keys.every((key) => inputs[key] === undefined) ? keys : [];
+  if (!isImported || keys.some((key) => inputs[key] !== undefined)) return [];
+  return diffProperties(shape, olds, inputs).some((change) => change.replace) ? [] : keys;
 }
 
 const isTypo = ({ code }: z.core.$ZodIssue): boolean => code === "unrecognized_keys";

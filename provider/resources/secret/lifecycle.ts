@@ -105,8 +105,11 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
     list: management.listSecrets,
     listNamed: (name, options) => management.listSecrets({ ...options, name }),
     ...(management.readSecret && { read: management.readSecret }),
-    create: ({ name, value, description }, options) =>
-      management.createSecret({ name, value: value ?? "", description }, options),
+    create: async ({ name, value, description }, options) => {
+      // The check cannot see a replacement that only the engine decides, such as by --target-replace.
+      if (value === undefined) throw new Error(`Secret "${name}": value is required for a new secret; set it`);
+      return management.createSecret({ name, value, description }, options);
+    },
   }),
   fromRecord,
   made: ({ name }) => ({ reference: secretReference(name) }),

@@ -12,6 +12,15 @@ describe("write-only properties of an imported object", () => {
     expect(linesOf("Secret", { description: "new" }, { name: "token", description: "" })).toEqual([]);
   });
 
+  test("are required if the object is replaced, because the new one needs them", () => {
+    const named = { name: "other" };
+    expect(linesOf("Secret", named, { name: "token", description: "" })).toEqual(["value: is required"]);
+    expect(linesOf("ContainerRegistryAuth", named, { name: "registry" })).toEqual([
+      "username: is required",
+      "password: is required",
+    ]);
+  });
+
   test("are required together, and in every other case", () => {
     const imported = { name: "registry" };
     expect(linesOf("ContainerRegistryAuth", { password: "p" }, imported)).toEqual(["username: is required"]);
