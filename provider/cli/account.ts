@@ -19,6 +19,13 @@ export interface Account {
   close(): Promise<void>;
 }
 
+/** Opens the clients of the settings in `config`, else in the environment. `notice` receives warnings. */
+export function openClients(config: ConfigLookup, notice: (text: string) => void, environment?: NodeJS.ProcessEnv) {
+  const settings = resolveSettings(config, environment);
+  keyExposures(settings.clients).forEach(notice);
+  return { settings, clients: createClients(settings.clients) };
+}
+
 /**
  * Opens the account of the settings in `config`, else in the environment. Throws a sentence if they are incomplete. `notice`
  * receives warnings and progress.
@@ -28,9 +35,7 @@ export function openAccount(
   notice: (text: string) => void,
   environment?: NodeJS.ProcessEnv,
 ): Account {
-  const settings = resolveSettings(config, environment);
-  keyExposures(settings.clients).forEach(notice);
-  const clients = createClients(settings.clients);
+  const { settings, clients } = openClients(config, notice, environment);
   // Lists are kept by their age, so for a command that runs in one instant each is requested once.
   const started = systemClock.now();
   const { signal } = new AbortController();

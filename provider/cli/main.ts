@@ -19,6 +19,7 @@ const languages = ["typescript", "yaml", "python", "go"] as const satisfies read
 
 const languageOption = (): Option =>
   new Option("--language <language>", 'language of the program (default: "typescript")').choices(languages);
+
 const estimateFormats = ["table", "markdown", "json"] as const satisfies readonly EstimateFlags["format"][];
 
 const terminal: Terminal = {

@@ -4,7 +4,7 @@ import { explained } from "../lifecycle/messages";
 import { hasUnknown } from "../lifecycle/properties/values";
 import type { Host } from "../process/host";
 import type { listRequest, listResponse, Request, Response } from "../protocol/messages";
-import { isObjectKind, type ObjectKind, objectKinds } from "../resources";
+import { isObjectKind, type ObjectKind, objectKindNames, objectKinds } from "../resources";
 
 type ListRequest = Request<typeof listRequest>;
 type ListResponse = Response<typeof listResponse>;
@@ -65,7 +65,7 @@ async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }
 function kindOf(token: string): ObjectKind {
   const name = token.slice(token.lastIndexOf(":") + 1);
   if (isObjectKind(name)) return name;
-  throw new Error(`${token} cannot be listed; this provider lists ${Object.keys(objectKinds).join(", ")}`);
+  throw new Error(`${token} cannot be listed; this provider lists ${objectKindNames.join(", ")}`);
 }
 
 /** The prefix of a query; undefined if it is unknown until deployment. */

@@ -28,3 +28,6 @@ export type ObjectKind = keyof typeof objectKinds;
 
 /** Returns true if a name is that of a kind of object. */
 export const isObjectKind = (kind: string): kind is ObjectKind => Object.hasOwn(objectKinds, kind);
+
+/** Names of the kinds of objects, in the order of `kinds`: each refers to earlier ones only. */
+export const objectKindNames: readonly ObjectKind[] = Object.keys(objectKinds).filter(isObjectKind);

@@ -13,8 +13,8 @@ export function createRollouts() {
   };
   return {
     /**
-     * Marks the workers of a changed endpoint, or with `restart` of saved source files, as stale. Returns the workers to end: those that are not up yet, and those that may
-     * hang, because they run one of the versions `setBack`, which completed no job.
+     * Marks the workers of a changed endpoint as stale; with `restart`, its source files were saved. Returns the workers to end:
+     * those that are not up yet, and those that may hang, because they run one of the versions `setBack`, which completed no job.
      */
     begin(
       endpointId: string,

@@ -1,5 +1,6 @@
 import { createService } from "serverless-compute-local";
 import { z } from "zod";
+import { expectAnswer, send } from "./raw-http";
 import { noteSecret } from "./secret-scan";
 
 /** Objects of other programs in an account, by kind. */
@@ -44,11 +45,10 @@ export async function fillAccount({ rest, graphql }: PastProvider, others: Other
 export async function fillDataFolder(dataFolder: string, others: Others): Promise<void> {
   const service = await createService({ port: 0, dataFolder, rateLimits: "off", runtime: "none" });
   noteSecret(service.apiKey, "the API key");
-  const call = async (method: string, url: string, body?: object): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
-    const answer = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    if (!answer.ok) throw new Error(`${method} ${url} returned ${answer.status}: ${await answer.text()}`);
-    return answer.json();
+  const call = async (method: string, url: string, body: object = {}): Promise<unknown> => {
+    const answer = await send(method, url, { key: service.apiKey, json: body });
+    expectAnswer(answer, [200, 201]);
+    return answer.json;
   };
   try {
     await fillAccount(

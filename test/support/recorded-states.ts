@@ -18,6 +18,9 @@ const custom = (type: string, name: string, id: string, inputs: object, outputs:
 const stack = { urn: urn("pulumi:pulumi:Stack", "shop-prod"), custom: false, type: "pulumi:pulumi:Stack" };
 const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:xyz" };
 
+const terraformState = (module: object): string =>
+  JSON.stringify({ format_version: "1.0", terraform_version: "1.9.5", values: { root_module: module } });
+
 /**
  * States of other providers in the form of their published sources (November 2026), with the same objects and one object that this
  * package does not have.
@@ -58,52 +61,42 @@ export const recordedStates: Record<string, { from: MoveFlags["from"]; text(ids:
   "Terraform 1.x": {
     from: "terraform",
     text: ({ template, endpoint, volume, registry }) =>
-      JSON.stringify({
-        ...{ format_version: "1.0", terraform_version: "1.9.5" },
-        values: {
-          root_module: {
+      terraformState({
+        resources: [
+          {
+            ...{ address: "data.runpod_gpu_types.all", mode: "data", type: "runpod_gpu_types", name: "all" },
+            values: { id: "x" },
+          },
+          resource("runpod_container_registry_auth", "ghcr", {
+            id: registry,
+            name: "ghcr",
+            password: "in-tf-state",
+          }),
+          resource("runpod_network_volume", "models", { id: volume, data_center_id: "EU-RO-1", size: 10 }),
+          resource("runpod_template", "worker", { id: template, image_name: "acme/echo:1" }),
+        ],
+        child_modules: [
+          {
+            address: "module.chat",
             resources: [
-              {
-                ...{ address: "data.runpod_gpu_types.all", mode: "data", type: "runpod_gpu_types", name: "all" },
-                values: { id: "x" },
-              },
-              resource("runpod_container_registry_auth", "ghcr", {
-                id: registry,
-                name: "ghcr",
-                password: "in-tf-state",
-              }),
-              resource("runpod_network_volume", "models", { id: volume, data_center_id: "EU-RO-1", size: 10 }),
-              resource("runpod_template", "worker", { id: template, image_name: "acme/echo:1" }),
-            ],
-            child_modules: [
-              {
-                address: "module.chat",
-                resources: [
-                  resource("runpod_endpoint", "llm", { id: endpoint, gpu_type_priority: "availability", workers: [] }),
-                  resource("runpod_pod", "notebook", { id: "pod-1" }),
-                ],
-              },
+              resource("runpod_endpoint", "llm", { id: endpoint, gpu_type_priority: "availability", workers: [] }),
+              resource("runpod_pod", "notebook", { id: "pod-1" }),
             ],
           },
-        },
+        ],
       }),
   },
   "Terraform 2.0": {
     from: "terraform",
     text: ({ template, endpoint, volume, registry }) =>
-      JSON.stringify({
-        ...{ format_version: "1.0", terraform_version: "1.9.5" },
-        values: {
-          root_module: {
-            resources: [
-              resource("runpod_registry", "ghcr", { id: registry, name: "ghcr" }),
-              { ...resource("runpod_network_volume", "models", { id: volume, data_center: "EU-RO-1" }), index: 0 },
-              resource("runpod_template", "worker", { id: template, image: "acme/echo:1", disk: 5 }),
-              resource("runpod_serverless_endpoint", "llm", { id: endpoint, gpu_pools: ["ADA_24"], scaling_value: 4 }),
-              resource("runpod_cluster", "train", { id: "c-1" }),
-            ],
-          },
-        },
+      terraformState({
+        resources: [
+          resource("runpod_registry", "ghcr", { id: registry, name: "ghcr" }),
+          { ...resource("runpod_network_volume", "models", { id: volume, data_center: "EU-RO-1" }), index: 0 },
+          resource("runpod_template", "worker", { id: template, image: "acme/echo:1", disk: 5 }),
+          resource("runpod_serverless_endpoint", "llm", { id: endpoint, gpu_pools: ["ADA_24"], scaling_value: 4 }),
+          resource("runpod_cluster", "train", { id: "c-1" }),
+        ],
       }),
   },
 };

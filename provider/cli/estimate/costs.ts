@@ -3,7 +3,7 @@ import { propertyOf } from "../../lifecycle/properties/schema";
 import { isRecord } from "../../protocol/values";
 import { kinds } from "../../resources";
 import { readUrn } from "../../verbs/urn";
-import { unknownValue } from "../preview-comment/changes";
+import { compare, unknownValue } from "../preview-comment/changes";
 import type { Preview, Step } from "../preview-comment/preview";
 import { kindOf } from "../resource-types";
 import type { Prices } from "./prices";
@@ -57,7 +57,7 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
       const quantity = quantityOf(kind, withDefaults(kind, after ?? before ?? {}));
       return [{ resource: name, kind, quantity, before: cost(before), after: cost(after) }];
     })
-    .sort((a, b) => (a.resource < b.resource ? -1 : a.resource > b.resource ? 1 : 0));
+    .sort((a, b) => compare(a.resource, b.resource));
 }
 
 const inputsOf = (state: Step["oldState"]): Inputs | undefined => state?.inputs ?? undefined;
@@ -88,9 +88,7 @@ function numberIn(inputs: Inputs, key: string): number | string {
 
 /** The texts of a list of the inputs, or the reason why there are none. */
 function textsIn(inputs: Inputs, key: string): string[] | string {
-  const value = inputs[key];
-  if (value === unknownValue) return `${key} is known after the deployment`;
-  const texts = Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+  const texts = [inputs[key]].flat().filter((one) => typeof one === "string");
   if (texts.includes(unknownValue)) return `${key} is known after the deployment`;
   return texts.length > 0 ? texts : `${key} is empty, so the service chooses`;
 }

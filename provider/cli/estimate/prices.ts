@@ -1,18 +1,17 @@
 import { readFile } from "node:fs/promises";
-import { createClients } from "serverless-compute-api";
+import { showValue } from "serverless-compute-api/redaction";
 import { z } from "zod";
 import { explained } from "../../lifecycle/messages";
-import { keyExposures, resolveSettings } from "../../settings/settings";
+import { openClients } from "../account";
 
 const amounts = z.record(z.string(), z.number().nonnegative()).default({});
 
-const priceFile = z.strictObject({
-  gpus: amounts.describe("US dollars per hour, by GPU type"),
-  cpus: amounts.describe("US dollars per hour and virtual CPU, by CPU flavour"),
-  volumes: amounts.describe("US dollars per month and GB, by volume type"),
-});
+const priceFile = z.strictObject({ gpus: amounts, cpus: amounts, volumes: amounts });
 
-/** Prices in US dollars: per GPU and hour, per virtual CPU and hour, per GB and month. What is not listed has no known price. */
+/**
+ * Prices in US dollars: per hour by GPU type, per hour and virtual CPU by CPU flavour, per month and GB by volume type. What is
+ * not listed has no known price.
+ */
 export type Prices = z.output<typeof priceFile>;
 
 /** Reads a file of prices. Throws a sentence that names the entry, its value and what is allowed. */
@@ -24,10 +23,12 @@ export async function pricesOfFile(file: string): Promise<Prices> {
   } catch (cause) {
     throw new Error(`${file} is not JSON`, { cause });
   }
-  const { data, error } = priceFile.safeParse(content);
+  const { data, error } = priceFile.safeParse(content, { reportInput: true });
   if (data) return data;
   const [issue] = error.issues;
-  throw new Error(`${file}: ${issue?.path.join(".") || "the content"}: ${issue?.message}`);
+  throw new Error(
+    `${file}: ${issue?.path.join(".") || "the content"}: is ${showValue(issue?.input)}; ${issue?.message}`,
+  );
 }
 
 const byId = (prices: [string, number | undefined][]): Record<string, number> =>
@@ -35,9 +36,7 @@ const byId = (prices: [string, number | undefined][]): Record<string, number> =>
 
 /** Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. */
 export async function pricesOfCatalog(notice: (text: string) => void): Promise<Prices> {
-  const settings = resolveSettings(() => undefined);
-  keyExposures(settings.clients).forEach(notice);
-  const clients = createClients(settings.clients);
+  const { clients } = openClients(() => undefined, notice);
   try {
     const { management } = clients;
     const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]);

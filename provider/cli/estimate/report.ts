@@ -1,3 +1,4 @@
+import { plain } from "../preview-comment/markdown";
 import { type Cost, hoursPerMonth, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 
 /** The costs of a stack, in US dollars. */
@@ -63,10 +64,15 @@ function rows({ resources, total }: Estimate): string[][] {
 
 const title = ({ stack }: Estimate): string => `Cost of ${stack} in US dollars; a month has ${hoursPerMonth} hours.`;
 
-const unknownLines = ({ unknown }: Estimate): string[] =>
+/** Lists the unknown costs. `shown` escapes text for the format. */
+const unknownLines = ({ unknown }: Estimate, shown: (text: string) => string): string[] =>
   unknown.length === 0
     ? []
-    : ["", "Unknown, and not in the total:", ...unknown.map(({ resource, reason }) => `- ${resource}: ${reason}`)];
+    : [
+        "",
+        "Unknown, and not in the total:",
+        ...unknown.map(({ resource, reason }) => `- ${shown(`${resource}: ${reason}`)}`),
+      ];
 
 /** The report for a terminal. */
 export function tableText(estimate: Estimate): string {
@@ -77,18 +83,18 @@ export function tableText(estimate: Estimate): string {
       .map((cell, column) => (column < 2 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join("  ")
       .trimEnd();
-  return [title(estimate), "", ...table.map(line), ...unknownLines(estimate)].join("\n");
+  return [title(estimate), "", ...table.map(line), ...unknownLines(estimate, (text) => text)].join("\n");
 }
 
 /** The report as Markdown, for the comment of a pull request. */
 export function markdownText(estimate: Estimate): string {
-  const line = (row: string[]): string => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const line = (row: string[]): string => `| ${row.map(plain).join(" | ")} |`;
   return [
     `### ${title(estimate)}`,
     "",
     line(heading),
     "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ...rows(estimate).map(line),
-    ...unknownLines(estimate),
+    ...unknownLines(estimate, plain),
   ].join("\n");
 }

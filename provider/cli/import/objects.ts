@@ -1,13 +1,10 @@
-import { type ObjectKind, objectKinds } from "../../resources";
+import { objectKindNames } from "../../resources";
 import type { Account } from "../account";
 import type { AccountObject } from "./program";
 import type { Skipped } from "./report";
 
 /** An object as a list shows it; an unreadable one may lack its id and name. */
 export type ListedObject = Omit<Skipped, "reason">;
-
-const isKind = (name: string): name is ObjectKind => name in objectKinds;
-const kinds = Object.keys(objectKinds).filter(isKind);
 
 /** Reads the wanted objects of an account. Those that no program can have are skipped, with the reason. */
 export async function readObjects(
@@ -17,7 +14,7 @@ export async function readObjects(
 ): Promise<{ objects: AccountObject[]; skipped: Skipped[] }> {
   const objects: AccountObject[] = [];
   const skipped: Skipped[] = [];
-  for (const kind of kinds) {
+  for (const kind of objectKindNames) {
     const { found, unreadable } = await account.imports(kind);
     notice(`${kind}: ${found.length} in the account`);
     for (const { id, name, error } of unreadable)

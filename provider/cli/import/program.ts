@@ -5,7 +5,7 @@ import type { Value } from "../../lifecycle/contract";
 import type { ImportedObject } from "../../lifecycle/define-object";
 import { propertyOf } from "../../lifecycle/properties/schema";
 import { isProperties } from "../../lifecycle/properties/values";
-import { type ObjectKind, objectKinds } from "../../resources";
+import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
 import { bareName } from "../../resources/serverless-endpoint/lifecycle";
 import { camelCase, resourceNames } from "./identifiers";
 
@@ -45,12 +45,11 @@ export interface Program {
   config: string[];
 }
 
-const kindsInOrder = Object.keys(objectKinds);
-
 /** A program whose resources are these objects. */
 export function programOf(objects: readonly AccountObject[]): Program {
   const sorted = objects.toSorted(
-    (a, b) => kindsInOrder.indexOf(a.kind) - kindsInOrder.indexOf(b.kind) || order(a.name, b.name) || order(a.id, b.id),
+    (a, b) =>
+      objectKindNames.indexOf(a.kind) - objectKindNames.indexOf(b.kind) || order(a.name, b.name) || order(a.id, b.id),
   );
   const nameFor = resourceNames();
   const named = sorted.map((object) => ({
@@ -60,7 +59,7 @@ export function programOf(objects: readonly AccountObject[]): Program {
   /** Outputs of the resources by their value; those of a kind become known after its last resource, so there are no cycles. */
   const outputs = new Map<string, Expression>();
   const resources: ProgramResource[] = [];
-  for (const kind of kindsInOrder) {
+  for (const kind of objectKindNames) {
     const ofKind = named.filter(({ object }) => object.kind === kind);
     resources.push(...ofKind.map(({ object, name }) => resourceOf(object, name, outputs)));
     for (const { object, name } of ofKind) {

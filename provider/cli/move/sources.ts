@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ObjectKind } from "../../resources";
 import { readUrn } from "../../verbs/urn";
+import { parseState, type StateResource } from "../state";
 
 /** A resource in the recorded state of another provider. */
 export interface RecordedResource {
@@ -18,22 +19,9 @@ export interface RecordedResource {
   attributes: string[];
 }
 
-const record = z.record(z.string(), z.unknown());
-const pulumiState = z.looseObject({
-  deployment: z.looseObject({
-    resources: z
-      .array(
-        z.looseObject({
-          ...{ urn: z.string(), type: z.string(), id: z.string().optional() },
-          ...{ inputs: record.optional(), outputs: record.optional(), delete: z.boolean().optional() },
-        }),
-      )
-      .nullish(),
-  }),
-});
 const terraformResource = z.looseObject({
   ...{ address: z.string(), mode: z.string().optional(), type: z.string(), name: z.string() },
-  ...{ index: z.union([z.string(), z.number()]).optional(), values: record },
+  ...{ index: z.union([z.string(), z.number()]).optional(), values: z.record(z.string(), z.unknown()) },
 });
 interface TerraformModule {
   resources?: z.output<typeof terraformResource>[] | undefined;
@@ -65,11 +53,11 @@ const setIn = (values: Record<string, unknown> = {}): string[] =>
 
 /** The resources of a Pulumi provider. `idIn` returns the service's id of a resource. */
 function pulumiResources(
-  state: unknown,
+  text: string,
   kinds: Record<string, ObjectKind>,
-  idIn: (resource: { type: string; id?: string | undefined; outputs?: Record<string, unknown> | undefined }) => unknown,
+  idIn: (resource: StateResource) => unknown,
 ): RecordedResource[] {
-  const resources = pulumiState.parse(state).deployment.resources ?? [];
+  const resources = parseState(text).deployment.resources ?? [];
   const own = resources.filter((one) => one.type.startsWith("runpod:") && one.delete !== true);
   return own.map((one) => {
     const id = idIn(one);
@@ -93,12 +81,12 @@ const terraformKinds: Record<string, ObjectKind> = {
   runpod_registry: "ContainerRegistryAuth",
 };
 
-function terraformResources(state: unknown): RecordedResource[] {
+function terraformResources(text: string): RecordedResource[] {
   const all = ({
     resources = [],
     child_modules: modules = [],
   }: TerraformModule): z.output<typeof terraformResource>[] => [...resources, ...modules.flatMap(all)];
-  const { values } = terraformState.parse(state);
+  const { values } = terraformState.parse(JSON.parse(text));
   const own = (values ? all(values.root_module) : []).filter(
     ({ type, mode = "managed" }) => type.startsWith("runpod_") && mode === "managed",
   );
@@ -124,9 +112,9 @@ const identified = z.looseObject({ id: z.string() });
 export const sources = {
   "runpod-pulumi": {
     command: "pulumi stack export",
-    read: (state: unknown) =>
+    read: (text: string) =>
       pulumiResources(
-        state,
+        text,
         {
           "runpod:index:Endpoint": "ServerlessEndpoint",
           "runpod:index:Template": "Template",
@@ -140,22 +128,22 @@ export const sources = {
   "runpod-native": {
     command: "pulumi stack export",
     // The provider uses the names of its resources as their ids.
-    read: (state: unknown) =>
+    read: (text: string) =>
       pulumiResources(
-        state,
+        text,
         Object.fromEntries(Object.entries(nativeKinds).map(([type, [kind]]) => [type, kind])),
         ({ type, outputs }) => identified.safeParse(outputs?.[nativeKinds[type]?.[1] ?? ""]).data?.id,
       ),
   },
   terraform: { command: "terraform show -json", read: terraformResources },
-} satisfies Record<string, { command: string; read(state: unknown): RecordedResource[] }>;
+} satisfies Record<string, { command: string; read(text: string): RecordedResource[] }>;
 
 /** Reads a recorded state. Throws a sentence if it is not one, or if it has no resources of the provider. */
 export function readRecorded(source: keyof typeof sources, text: string): RecordedResource[] {
   const { command, read } = sources[source];
   let resources: RecordedResource[];
   try {
-    resources = read(JSON.parse(text));
+    resources = read(text);
   } catch (cause) {
     throw new Error(`--from ${source}: the input is not such a state; pass the output of \`${command}\``, { cause });
   }

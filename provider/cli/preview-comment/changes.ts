@@ -41,7 +41,7 @@ const rank = ({ operation }: ResourceChange): number =>
 export const shortType = (type: string): string => type.slice(type.lastIndexOf(":") + 1);
 
 /** Names of resources that are not ours in code units' order, which is the same on every machine. */
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** The changed resources of a preview: replacements, deletions, updates, creations, each in the order of their URNs. */
 export function changesOf({ steps, warnings }: Preview): ResourceChange[] {

@@ -16,7 +16,7 @@ function code(text: string): string {
 }
 
 /** Text that keeps to one cell, with no markup of its own. */
-const plain = (text: string): string =>
+export const plain = (text: string): string =>
   text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>|#~@]/g, (character) => `\\${character}`);
 
 /** One side of a change. */
