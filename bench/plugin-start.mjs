@@ -31,7 +31,7 @@ async function bare() {
   return performance.now() - began;
 }
 
-async function plugin(pause = 0) {
+async function plugin() {
   const began = performance.now();
   const child = spawn(launcher, ["127.0.0.1:9"], { stdio: ["ignore", "pipe", "inherit"], env });
   const [printed] = await once(child.stdout, "data");
@@ -52,7 +52,6 @@ async function plugin(pause = 0) {
     process.platform === "linux" ? readFileSync(`/proc/${child.pid}/${name}`, "utf8") : "";
   const rss = Number(/VmRSS:\s+(\d+)/.exec(read("status"))?.[1]) / 1024;
   const [user, system] = read("stat").split(") ").at(-1)?.split(" ").slice(11, 13).map(Number) ?? [];
-  if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
   // The end of a command waits for this.
   const asked = performance.now();
   child.kill("SIGINT");
@@ -62,10 +61,9 @@ async function plugin(pause = 0) {
   return { port, answer, end, rss, cpu: ((user ?? Number.NaN) + (system ?? Number.NaN)) * tick };
 }
 
-// The first run of each reads cold files, and perhaps has no code cache for this version of Node: allow time to
-// write one.
+// The first run of each reads cold files.
 await bare();
-await plugin(1000);
+await plugin();
 const load = loadavg()[0]?.toFixed(1);
 const measured = [];
 for (let pair = 0; pair < pairs; pair += 1) measured.push({ node: await bare(), ...(await plugin()) });

@@ -21,5 +21,5 @@ export const deploymentOf = (table: Readonly<Record<string, Lifecycle>>) => ({
   provider: createProviders(table),
 });
 
-/** Everything that either way loads only for a deployment: one bundle, which starts from a code cache. */
+/** Everything that either way loads only for a deployment: one bundle. */
 export const { rest, provider } = deploymentOf(kinds);

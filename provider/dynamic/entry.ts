@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { messageOf } from "../lifecycle/failures";
-import { loadPart } from "../process/run-bundle";
+import { loadPart } from "../process/load-part";
 import { VerbFailure } from "./failures";
 import type { createProviders } from "./provider";
 

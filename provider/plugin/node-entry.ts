@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadPart } from "../process/run-bundle";
+import { loadPart } from "../process/load-part";
 import { main, type Rest } from "./main";
 
 /** Version of the package, put in when the plugin is bundled (scripts/release/bundle-plugin.mjs). */

@@ -15,8 +15,8 @@ const executable = "pulumi-resource-serverless-compute";
 
 /**
  * Packs the built plugin in the format of `pulumi plugin install`, with the executable at the top level. The plugin is
- * JavaScript, so the archives differ only in name and in the start file for Windows. The code cache is excluded,
- * because the Node version is unknown. Without a platform the archive is for all of them.
+ * JavaScript, so the archives differ only in name and in the start file for Windows. Without
+ * a platform the archive is for all of them.
  * @param {string} target Folder for the archive.
  * @param {Platform} [platform]
  * @returns {Promise<string>} Path of the archive.

@@ -1,9 +1,7 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { lastLines, run } from "../child.mjs";
 
 const require = createRequire(import.meta.url);
 /** @param {string} path */
@@ -168,50 +166,25 @@ export async function bundleEntry(name, define = {}) {
 export const schemaText = () => JSON.stringify(require("../../schema.json"));
 
 /**
- * Bundles the plugin to provider/dist: plugin.js, which provider/bin starts, the parts that it loads on demand with
- * their code caches, and the schema. Requires the compiled sources. Safe under concurrent processes.
+ * Bundles the plugin to provider/dist: plugin.js, which provider/bin starts, the parts that it loads on demand, and the
+ * schema. Safe under concurrent processes.
  * @param {string} [target] Another folder than provider/dist.
  * @param {string} [entry] Another source of the late part.
  */
 export async function bundlePlugin(target = folder, entry = deploymentEntry) {
   const parts = [
-    ...(await bundleParts(entry)).map(({ path, text }) => ({ path, text: path.endsWith(".js") ? signed(text) : text })),
+    ...(await bundleParts(entry)),
     ...(await bundleEntry("node-entry")),
     { path: "plugin-schema.json", text: schemaText() },
   ];
-  const texts = parts.map(({ path, text }) => ({ path: join(target, basename(path)), text }));
-  const changed = texts.filter(({ path, text }) => !existsSync(path) || readFileSync(path, "utf8") !== text);
-  for (const { path, text } of changed) {
-    const draft = `${path}.${process.pid}`;
-    mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(target, { recursive: true });
+  for (const { path, text } of parts) {
+    const file = join(target, basename(path));
+    const draft = `${file}.${process.pid}`;
     writeFileSync(draft, text);
-    renameSync(draft, path);
+    renameSync(draft, file);
   }
-  const caches = cachesIn(target);
-  if (changed.length === 0 && caches.filter((name) => name.includes(process.version)).length === cachedBundles) return;
-  if (changed.length > 0) for (const name of caches) rmSync(join(target, name), { force: true });
-  const made = await run(process.execPath, [inRepository("scripts/release/code-caches.mjs"), target], {
-    timeout: 60_000,
-  });
-  // Not an error: without caches the plugin starts more slowly and writes them later.
-  if (made.code !== 0) console.error(`No full code caches: ${lastLines(made)}`);
 }
-
-/**
- * Stores the code cache under this checksum, because V8 accepts the cache of another text of the same length. The text
- * is already a function, because wrapping it at every start would copy it.
- * @param {string} text
- */
-function signed(text) {
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
-  return `//${createHash("sha256").update(wrapped).digest("hex")}\n${wrapped}\n`;
-}
-
-/** @param {string} path */
-const cachesIn = (path) => readdirSync(path).filter((name) => /^plugin-.*\.cache$/.test(name));
-
-/** Bundles that are run from a code cache: the rest, and the clients. */
-const cachedBundles = 2;
 
 // Not awaited, because the CommonJS bench could not import this file.
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) void bundlePlugin();

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
@@ -12,7 +12,7 @@ import { pluginWay } from "./support/way";
 
 unsupportedNodeThrough(pluginWay);
 
-/** A copy of the installed package, so that its caches are this file's own. */
+/** A copy of the installed package, whose files the tests change. */
 let folder: string;
 const started = new Set<PluginProcess>();
 beforeAll(async () => {
@@ -30,19 +30,6 @@ async function start(): Promise<PluginProcess> {
   started.add(plugin);
   return plugin;
 }
-
-const caches = async (): Promise<string[]> =>
-  (await readdir(join(folder, "dist"))).filter((name) => name.endsWith(".cache"));
-
-/** Name of the code cache of a bundle: it begins with the checksum in the bundle's first line. */
-const cacheOf = async (bundle: string): Promise<string> => {
-  const text = await readFile(join(folder, "dist", bundle), "latin1");
-  return (await caches()).find((name) => name.startsWith(`plugin-${text.slice(2, 18)}-${process.version}-`)) ?? "";
-};
-
-it.each(["deployment.js", "deployment-clients.js"])("%s contains a code cache for its Node version", async (bundle) => {
-  expect(await cacheOf(bundle)).not.toBe("");
-});
 
 // A use of all of zod (`z.core` as a value) or of graphql brings a fifth more, which every command would load.
 it.each([
@@ -137,25 +124,6 @@ it.runIf(existsSync("/proc/self"))(`needs less than ${allowed} MB`, async () => 
   await ask("Configure");
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024).toBeLessThan(allowed);
-});
-
-it("starts without a code cache, writes one, and rewrites a broken one", async () => {
-  const path = join(folder, "dist", await cacheOf("deployment.js"));
-  for (const spoil of [() => rm(path), () => writeFile(path, "no cache")]) {
-    await spoil();
-    const { ask } = await start();
-    await ask("Configure");
-    await expect.poll(async () => (await readFile(path).catch(() => "")).length).toBeGreaterThan(1e5);
-  }
-});
-
-it("several concurrent starts without a cache all respond, and leave one complete cache", async () => {
-  for (const name of await caches()) await rm(join(folder, "dist", name));
-  const plugins = await Promise.all(Array.from({ length: 4 }, () => start()));
-  for (const { ask } of plugins) expect((await ask("Configure")).length).toBeGreaterThan(0);
-  await expect.poll(caches).toEqual([expect.stringContaining(process.version)]);
-  const drafts = async () => (await readdir(join(folder, "dist"))).filter((name) => name.startsWith(".plugin-"));
-  await expect.poll(drafts).toEqual([]);
 });
 
 it("returns a schema that Pulumi accepts", async () => {
