@@ -1,6 +1,7 @@
 import { endpointFields, type Fields, templateFields, traitsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { catalogSchema } from "./graphql-catalog-schema";
+import { podsSchema } from "./graphql-pods-schema";
 
 /** GraphQL's type of a property. */
 function typeOf(shape: z.core.$ZodType): string {
@@ -166,6 +167,7 @@ export const graphqlSchema = /* GraphQL */ `
   input UpdateRegistryAuthInput { id: String! username: String! password: String! }
 
   ${catalogSchema}
+  ${podsSchema}
   "Stored and returned; no notification is sent."
   input UpdateUserSettingsInput {
     pubKey: String
@@ -184,6 +186,7 @@ export const graphqlSchema = /* GraphQL */ `
     notifyPodsGeneral: Boolean
     notifyLowBalance: Boolean
     podTemplates: [PodTemplate]
+    pods: [Pod]
     endpoints: [Endpoint]
     endpoint(id: String!): Endpoint
     networkVolumes: [NetworkVolume]
@@ -195,6 +198,7 @@ export const graphqlSchema = /* GraphQL */ `
     myself: User
     podTemplates(input: PodTemplateFilter): [PodTemplate]
     podTemplate(id: String!): PodTemplate
+    pod(input: PodFilter): Pod
     serverlessGpuPools: [GpuPool]
     gpuTypes(input: GpuTypeFilter): [GpuType]
     cpuFlavors(input: CpuFlavorInput): [CpuFlavor]

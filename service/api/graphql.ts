@@ -82,11 +82,16 @@ export async function executeGraphql(
 /** Fields that need no key, as on the hosted service. */
 const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
 
-/** Returns true if a request's body is a short document that selects only the catalog; every other request needs a key. */
-export function asksOnlyForCatalog(body: unknown): boolean {
+/**
+ * Returns true if a request's body is a short document that selects only the catalog, or one that fails validation, as the
+ * hosted service validates first; every other request needs a key.
+ */
+export function needsNoKey(body: unknown): boolean {
   try {
     const { query } = parseInput(graphqlRequest, body);
-    return readDocument(query, graphqlBounds.tokensWithoutKey).definitions.every(
+    const document = readDocument(query, graphqlBounds.tokensWithoutKey);
+    if (validate(schema, document).length > 0) return true;
+    return document.definitions.every(
       (definition) =>
         definition.kind === Kind.OPERATION_DEFINITION &&
         definition.operation === OperationTypeNode.QUERY &&
@@ -162,6 +167,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     myself: () => ({
       ...accountRecord(accountSettings.get()),
       podTemplates: () => counted(templates.list()).map(templateRecord),
+      pods: [],
       endpoints: () => counted(endpoints.list()).map(endpointOf),
       endpoint: ({ id }: ById) => orNull(endpoints.find(id), endpointOf),
       networkVolumes: () => counted(volumes.list()),
@@ -172,6 +178,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
       counted(templates.list())
         .filter(({ id }) => !input?.ids || input.ids.includes(id))
         .map(templateRecord),
+    pod: null,
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
     gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map(gpuTypeRecord),

@@ -18,6 +18,7 @@ export const reservedWords = [
   "network-volumes",
   "registries",
   "catalog",
+  "pods",
 ] as const;
 
 const isRestV2 = (path: string): boolean => {

@@ -3,6 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
+import { registerPodRoutes } from "./pods";
 import { reservedWords } from "./responses";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
 import { registerDelegationRoutes } from "./rest-v2-delegations";
@@ -63,6 +64,7 @@ export function registerRestV2Routes(
   registerWorkerRoutes(app, { resources, view, clock, pager });
   registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);
+  registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
   // The fields of both limits are not documented.
   app.get("/account/limits", async () => ({ spendRate: {}, serverlessWorkers: {} }));
   refuseOthers(app, new Map(methods));

@@ -10,10 +10,11 @@ import { z } from "zod";
 import type { Resources } from "../resources";
 import { account } from "../resources/account";
 import { splitList } from "../resources/catalog";
-import type { EndpointRow } from "../resources/endpoint-table";
+import { type EndpointRow, flashBootType } from "../resources/endpoint-table";
 import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow } from "../resources/template-table";
 import { type VolumeRow, volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
+import { registerPodRoutes } from "./pods";
 import { wordsOf } from "./rest-v2-start-command";
 import type { WorkerState } from "./rest-v2-workers";
 
@@ -54,8 +55,10 @@ function nounsOf(resources: Resources, options: RestOptions): Record<string, Nou
   const endpointRecord = (endpoint: EndpointRow, { includeTemplate, includeWorkers }: Query = {}) => {
     const template = includeTemplate ? templates.find(endpoint.templateId) : undefined;
     const workers = includeWorkers ? options.workers(endpoint.id) : [];
+    const { flashbootPriority: _priority, ...same } = endpoint;
     return {
-      ...endpoint,
+      ...same,
+      flashBootType: flashBootType(endpoint),
       scalerValue: Math.ceil(endpoint.scalerValue),
       createdAt: time(endpoint.createdAt),
       userId: account.id,
@@ -100,6 +103,7 @@ export function registerRestRoutes(app: FastifyInstance, resources: Resources, o
   const queryOf = (sent: unknown): Query => parseInput(querySchema, sent);
   // Nothing here costs anything.
   for (const what of ["endpoints", "networkvolumes", "pods"]) app.get(`/billing/${what}`, async () => []);
+  registerPodRoutes(app, []);
   for (const [path, { list, get, create, update, remove }] of Object.entries(nounsOf(resources, options))) {
     app.get(path, async ({ query }) => list(queryOf(query)));
     app.post(path, async ({ body }) => create(body));
@@ -152,6 +156,7 @@ function templateRecord({ createdAt: _created, lastUsedAt: _used, ...template }:
   };
 }
 
-const volumeRecord = ({ createdAt: _created, ...volume }: VolumeRow) => volume;
+/** A network volume as REST v1 shows it; clients with closed records reject the `type` of REST v2. */
+const volumeRecord = ({ id, name, size, dataCenterId }: VolumeRow) => ({ id, name, size, dataCenterId });
 
 const time = (ms: number): string => new Date(ms).toISOString();

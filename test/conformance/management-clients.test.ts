@@ -133,10 +133,11 @@ describe("Clients of the hosted service: sent values", () => {
     ["OFF", false],
     ["FLASHBOOT", true],
     ["PRIORITY_FLASHBOOT", true],
-  ])("flashBootType %s is returned, and is flashboot %s in REST", async (flashBootType, flashboot) => {
+  ])("flashBootType %s is returned, in REST with flashboot %s", async (flashBootType, flashboot) => {
     const saved = await saveEndpoint({ flashBootType }, "flashBootType");
     expect(saved).toMatchObject({ flashBootType });
-    expectAnswer(await account.rest("GET", `/endpoints/${at(saved, "id")}`), 200, { flashboot });
+    const shown = await account.rest("GET", `/endpoints/${at(saved, "id")}`);
+    expectAnswer(shown, 200, { flashboot, flashBootType });
   });
 
   test("saveEndpoint with fields that have no effect here, and null model references", async () => {

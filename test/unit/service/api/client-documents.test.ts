@@ -14,6 +14,9 @@ const endpoint = `id name userId createdAt version type computeType templateId t
   executionTimeoutMs allowedCudaVersions minCudaVersion flashBootType flashEnvironmentId env { key value } modelReferences
   aiKey activeBuildid idePodId compliance`;
 const volume = "id name size dataCenterId storageClusterId storageType";
+const pod = `id name podType desiredStatus lastStatusChange imageName dockerArgs dockerId env port ports machineId gpuCount
+  vcpuCount memoryInGb containerDiskInGb volumeInGb volumeMountPath costPerHr uptimeSeconds machine { gpuDisplayName location }
+  runtime { ports { ip isIpPublic privatePort publicPort type } }`;
 const secret = "id name description createdAt updatedAt";
 const user = `id email clientBalance currentSpendPerHr spendLimit notifyPodsStale notifyPodsGeneral notifyLowBalance pubKey`;
 const price = "lowestPrice(input: { gpuCount: 1 }) { minimumBidPrice uninterruptablePrice stockStatus }";
@@ -24,6 +27,8 @@ const documents: [operation: string, document: string][] = [
   ["templates of the account", `{ myself { podTemplates { ${template} } } }`],
   ["endpoints of the account", `{ myself { endpoints { ${endpoint} } } }`],
   ["one endpoint", `query ($id: String!) { myself { endpoint(id: $id) { ${endpoint} } } }`],
+  ["pods of the account", `{ myself { pods { ${pod} } } }`],
+  ["pod", `query ($input: PodFilter) { pod(input: $input) { ${pod} } }`],
   ["volumes of the account", `{ myself { networkVolumes { ${volume} } } }`],
   ["secrets of the account", `{ myself { secrets { ${secret} } } }`],
   ["registry credentials", "{ myself { containerRegistryCreds { id name } } }"],

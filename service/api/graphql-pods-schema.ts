@@ -1,0 +1,35 @@
+/** Pods in the GraphQL API, as clients select them; this service has none. */
+export const podsSchema = /* GraphQL */ `
+  type Pod {
+    id: String
+    name: String
+    podType: String
+    desiredStatus: String
+    lastStatusChange: String
+    createdAt: String
+    imageName: String
+    templateId: String
+    dockerArgs: String
+    dockerId: String
+    env: [String]
+    port: Int
+    ports: String
+    machineId: String
+    machine: PodMachine
+    runtime: PodRuntime
+    gpuCount: Int
+    vcpuCount: Float
+    memoryInGb: Float
+    containerDiskInGb: Int
+    volumeInGb: Float
+    volumeMountPath: String
+    networkVolumeId: String
+    costPerHr: Float
+    uptimeSeconds: Int
+  }
+  type PodMachine { podHostId: String gpuTypeId: String gpuDisplayName: String location: String dataCenterId: String }
+  type PodRuntime { uptimeInSeconds: Int ports: [PodRuntimePort] gpus: [PodRuntimeGpu] }
+  type PodRuntimePort { ip: String isIpPublic: Boolean privatePort: Int publicPort: Int type: String }
+  type PodRuntimeGpu { id: String gpuUtilPercent: Float memoryUtilPercent: Float }
+  input PodFilter { podId: String }
+`;

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { at, expectAnswer, send, stringAt } from "../support/raw-http";
+import { useTarget } from "../support/target";
+import { useAccount } from "./support/account";
+import { expectProblem, useRestV2 } from "./support/rest-v2";
+
+const target = await useTarget();
+const account = useAccount(target);
+const { call } = useRestV2(target, account);
+
+/** Fields that clients select. */
+const podFields = `id containerDiskInGb costPerHr desiredStatus dockerArgs dockerId env gpuCount imageName lastStatusChange
+  machineId memoryInGb name podType port ports uptimeSeconds vcpuCount volumeInGb volumeMountPath
+  runtime { uptimeInSeconds ports { ip isIpPublic privatePort publicPort type } gpus { id } } machine { gpuDisplayName location }`;
+
+describe("Pods, which this service does not have", () => {
+  test("GET /v1/pods returns an empty list, POST 501, and every pod is unknown", async () => {
+    const list = await account.rest("GET", "/pods?computeType=GPU");
+    expectAnswer(list, 200);
+    expect(list.json).toEqual([]);
+    const made = await account.rest("POST", "/pods", { name: "pod", imageName: "a:1" });
+    expectAnswer(made, 501);
+    expect(stringAt(made, "message")).toBe("pods: cannot be created; this service runs serverless endpoints only");
+    for (const method of ["GET", "PATCH", "DELETE"])
+      expectAnswer(await account.rest(method, "/pods/nosuch", method === "PATCH" ? {} : undefined), 404, {
+        message: 'pod "nosuch" not found',
+      });
+  });
+
+  test("GET /v2/pods returns an empty page, POST 501, and every pod is unknown", async () => {
+    const list = await call("GET", "/pods");
+    expectAnswer(list, 200);
+    expect(list.json).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } });
+    expectProblem(await call("POST", "/pods", { name: "pod" }), 501, /^pods: cannot be created/);
+    for (const method of ["GET", "PATCH", "DELETE"])
+      expectProblem(await call(method, "/pods/nosuch", method === "PATCH" ? {} : undefined), 404, "resource not found");
+    expectProblem(await call("PUT", "/pods", {}), 405);
+    expectProblem(await send("GET", `${target.serverlessUrl}/v2/pods`), 401, "missing bearer token");
+  });
+
+  test("myself { pods } is an empty list, and pod is null", async () => {
+    const answer = await account.graphql(
+      `{ myself { pods { ${podFields} } } pod(input: { podId: "x" }) { ${podFields} } }`,
+    );
+    expectAnswer(answer, 200, { data: { myself: {}, pod: null } });
+    expect(at(answer.json, "data", "myself", "pods")).toEqual([]);
+  });
+});
+
+describe("GraphQL without a key", () => {
+  const ask = (query: string) => send("POST", target.graphqlUrl, { json: { query } });
+
+  test.each([
+    ["{ nosuch }", 'Cannot query field "nosuch" on type "Query".'],
+    ["{ gpuTypes { nosuch } }", 'Cannot query field "nosuch" on type "GpuType".'],
+    ["{ myself { nosuch } }", 'Cannot query field "nosuch" on type "User".'],
+    ["mutation { nosuch }", 'Cannot query field "nosuch" on type "Mutation".'],
+  ])("%s returns an unknown-field error", async (query, message) => {
+    expectAnswer(await ask(query), 400, { data: null, errors: [{ message }] });
+  });
+
+  test.each([
+    "{ myself { id } }",
+    "{ myself { pods { id } } }",
+    "not a document",
+    'mutation { deleteTemplate(templateName: "a") }',
+  ])("%s returns 401", async (query) => {
+    expectAnswer(await ask(query), 401);
+  });
+});
