@@ -39,8 +39,6 @@ export interface ClientSettings {
   maxInFlight?: number;
   /** Proxies for all addresses except loopback. Default: none. */
   proxies?: Proxies | undefined;
-  /** PEM file of trusted certificates in addition to Node's. Default: none. */
-  extraCertificates?: string | undefined;
   /** Default: the machine's clock. */
   clock?: Clock;
   /** A number from 0 up to 1, for the jitter of retries. Default: `Math.random`. */
@@ -74,7 +72,6 @@ export function createClients(settings: ClientSettings): Clients {
     deadline: positive(settings, "deadline"),
     maxInFlight: Math.floor(positive(settings, "maxInFlight")),
     proxies: settings.proxies,
-    extraCertificates: settings.extraCertificates,
     clock,
     random: settings.random ?? Math.random,
   });

@@ -2,7 +2,6 @@ import { setMaxListeners } from "node:events";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { isLoopback, requestFacts } from "./address";
 import { type Answer, headerOf, refusalText, shorten } from "./answer";
-import { connectorTrusting, trustWith } from "./certificates";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
 import { ApiError, certain, classifyAnswer, isApiError, noAnswer, type RequestFacts } from "./errors";
@@ -24,8 +23,6 @@ export interface TransportSettings {
   maxInFlight: number;
   /** Proxies for all addresses except loopback; none by default. */
   proxies?: Proxies | undefined;
-  /** PEM file of trusted certificates in addition to Node's; read at the first TLS connection. */
-  extraCertificates?: string | undefined;
   clock: Clock;
   /** A number from 0 up to 1. */
   random: () => number;
@@ -194,21 +191,18 @@ const scopeOf = ({ limitedWith, url }: TransportRequest): string => limitedWith 
  * The pools of connections. Loopback is never behind a proxy: none could reach this machine's own service, and its key
  * must not leave the machine.
  */
-function createAgents({ attemptTimeout, extraCertificates, maxInFlight, proxies }: TransportSettings) {
+function createAgents({ attemptTimeout, maxInFlight, proxies }: TransportSettings) {
   const options = {
     connections: maxInFlight,
     pipelining: 1,
     keepAliveTimeout: 4_000,
-    connect: extraCertificates ? connectorTrusting(extraCertificates, attemptTimeout) : { timeout: attemptTimeout },
+    connect: { timeout: attemptTimeout },
   };
   const direct = new Agent(options);
   let proxied: EnvHttpProxyAgent | undefined;
-  const through = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent => {
-    const trust = extraCertificates ? { secureContext: trustWith(extraCertificates) } : {};
-    const tls = extraCertificates ? { requestTls: trust, proxyTls: trust } : {};
-    // Empty texts keep undici from reading the environment itself.
-    return new EnvHttpProxyAgent({ ...options, ...tls, httpProxy: http, httpsProxy: https, noProxy: none });
-  };
+  // Empty texts keep undici from reading the environment itself.
+  const through = ({ http = "", https = "", none = "" }: Proxies): EnvHttpProxyAgent =>
+    new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy: none });
   return {
     towards: (url: string): Dispatcher => {
       if (!proxies || isLoopback(url)) return direct;

@@ -181,10 +181,6 @@ export function resolveSettings(
   return {
     clients: {
       ...(proxies ? { proxies } : {}),
-      // Where the plugin's launcher puts NODE_EXTRA_CA_CERTS.
-      ...(environment["SERVERLESS_COMPUTE_EXTRA_CA_CERTS"]
-        ? { extraCertificates: environment["SERVERLESS_COMPUTE_EXTRA_CA_CERTS"] }
-        : {}),
       apiKey,
       ...place,
       deadline: Number(text("callLimit")) * 1000,

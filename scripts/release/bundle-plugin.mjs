@@ -18,7 +18,6 @@ const late = {
   undici: {
     Agent: 'require("undici/lib/dispatcher/agent")',
     EnvHttpProxyAgent: 'require("undici/lib/dispatcher/env-http-proxy-agent")',
-    buildConnector: 'require("undici/lib/core/connect")',
   },
   "graphql-request": { GraphQLClient: 'require("graphql-request").GraphQLClient' },
 };

@@ -38,7 +38,7 @@ it("a service with an untrusted certificate is rejected", async () => {
   expect((await service.holdings()).volumes).toEqual([]);
 });
 
-it("a certificate in NODE_EXTRA_CA_CERTS is trusted, although the launcher removes the variable for Node's start", async () => {
+it("a certificate in NODE_EXTRA_CA_CERTS is trusted", async () => {
   const env = { NODE_EXTRA_CA_CERTS: front.certificate };
   const up = await stack.up({ env });
   expect(up.code, up.output).toBe(0);
