@@ -35,7 +35,7 @@ const withProcesses = [
   ...["provider/resources/injected-faults", "provider/resources/real-jobs", "provider/resources/verify"],
   "service/faults/*",
   ...["service/jobs/choices", "service/jobs/health", "service/jobs/openai"],
-  "service/resources/workers-of-endpoint",
+  ...["service/resources/stock", "service/resources/workers-of-endpoint"],
 ].map((name) => `test/unit/${name}.test.ts`);
 
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */

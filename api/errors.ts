@@ -136,7 +136,11 @@ const rules: Rule[] = [
     category: "missing",
     code: "not_found",
   },
-  { text: /quota|limit (reached|exceeded)|insufficient (funds|balance)/i, category: "invalid", code: "quota" },
+  {
+    text: /quota|maximum limit|limit (reached|exceeded)|insufficient (funds|balance)/i,
+    category: "invalid",
+    code: "quota",
+  },
   { status: [200], text: /internal server error|unexpected error/i, category: "server", code: "server_error" },
   { status: [301, 302, 303, 307, 308], category: "invalid", code: "wrong_address" },
   { status: [409], route: /^POST \S*\/account\/secrets$/, category: "conflict", code: "duplicate_name" },

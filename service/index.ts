@@ -33,7 +33,12 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   // Loaded only if used: the parser costs a start as much as the store.
   const seed =
     options.seed === undefined ? undefined : (await import("./seed/seed-file.js")).readSeedFile(options.seed);
-  const settings = resolveSettings({ ...options, images: { ...seed?.images, ...options.images } });
+  const settings = resolveSettings({
+    ...options,
+    images: { ...seed?.images, ...options.images },
+    stock: { ...seed?.stock, ...options.stock },
+    workerQuota: options.workerQuota ?? seed?.workerQuota,
+  });
   const temporary = options.ephemeral ? createTemporaryFolder() : undefined;
   if (temporary) settings.dataFolder = temporary.path;
   try {
@@ -81,7 +86,10 @@ async function startService(
     settings.onNotice(text);
   };
   const auth = createAuth(apiKey);
-  const resources = createResources({ database, clock, templateRelease });
+  let isSeeded = false;
+  // The objects of a seed file, and the twins that they are compared with, are not limited.
+  const workerQuota = (): number | undefined => (isSeeded ? settings.workerQuota : undefined);
+  const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
   let root = "";
   const engine = createJobEngine({
     database,
@@ -173,6 +181,7 @@ async function startService(
   let endpointIds: Record<string, string> = {};
   try {
     if (seed) endpointIds = await seedObjects(seed);
+    isSeeded = true;
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
     await engine.start();

@@ -3,9 +3,10 @@ import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits, showValue } from "serverless-compute-api/shapes";
 import { type OldApi, oldApis } from "./api/responses";
 import { isApiKey } from "./api-key";
-import { StartError } from "./errors";
+import { ServiceError, StartError } from "./errors";
 import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, defaultHost, type Listening } from "./listening";
+import { checkStock, type StockEntries } from "./resources/stock";
 import { type EngineAddress, findEngine } from "./workers/containers/engine-address";
 import type { GpuMode } from "./workers/containers/spec";
 
@@ -42,6 +43,13 @@ export interface ServiceOptions {
    * fail without GPUs (`all`), or never (`none`). Default `auto`.
    */
   gpus?: GpuMode;
+  /**
+   * Stock by GPU type or CPU flavour (`ID`), or in one data centre (`ID@DATACENTER`): NONE, LOW, MEDIUM or HIGH. No worker starts
+   * where it is NONE. Default: everything is HIGH.
+   */
+  stock?: StockEntries;
+  /** Largest sum of `workersMax` over all endpoints. Default: no limit. */
+  workerQuota?: number | undefined;
   /** Time that a template stays in use after its last endpoint released it. Default 120000. */
   templateRelease?: number;
   /** Shape of /stream responses: the interface's bare array, or the SDKs' envelope. Default `auto`: the envelope for those SDKs only. */
@@ -69,11 +77,12 @@ export interface ServiceOptions {
 }
 
 export type ServiceSettings = Required<
-  Omit<ServiceOptions, "timings" | "apiKey" | "dataFolder" | "ephemeral" | "seed" | keyof Listening>
+  Omit<ServiceOptions, "timings" | "apiKey" | "dataFolder" | "ephemeral" | "seed" | "workerQuota" | keyof Listening>
 > & {
   dataFolder: string;
   listening: Listening;
   apiKey: string | undefined;
+  workerQuota: number | undefined;
   timings: JobTimings;
   /** Returns the address of the Docker Engine; throws an Error with the reason if none is found. */
   engine(): EngineAddress;
@@ -103,13 +112,19 @@ function checkOptions(options: ServiceOptions): void {
   oneOf("gpus", gpus, ["auto", "all", "none"]);
   const milliseconds = "a whole number of milliseconds, 0 or more";
   check("templateRelease", templateRelease, whole(templateRelease, Number.MAX_SAFE_INTEGER), milliseconds);
-  const { pageSize } = options;
+  const { pageSize, workerQuota } = options;
   check("pageSize", pageSize, pageSize !== 0 && whole(pageSize, 1000), "a whole number from 1 to 1000");
+  check("workerQuota", workerQuota, whole(workerQuota, Number.MAX_SAFE_INTEGER), "a whole number, 0 or more");
   check("stream", stream, ["auto", "array", "envelope"].includes(String(stream)), '"auto", "array" or "envelope"');
   check("rateLimits", rateLimits, rateLimits === "on" || rateLimits === "off", '"on" or "off"');
   const isOld = Array.isArray(retire) && retire.every((api) => oldApis.includes(api));
   check("retire", retire, isOld, `a list of ${oldApis.join(", ")}`);
   oneOf("logLevel", logLevel, levels);
+  try {
+    checkStock(options.stock ?? {});
+  } catch (error) {
+    throw error instanceof ServiceError ? new StartError(error.message) : error;
+  }
   const { ephemeral, dataFolder } = options;
   check("ephemeral", ephemeral, !ephemeral || dataFolder === undefined, "false if dataFolder is set");
   if (options.apiKey !== undefined && !isApiKey(options.apiKey))
@@ -146,6 +161,8 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     runtime: options.runtime ?? "auto",
     gpus: options.gpus ?? "auto",
     engine: findLocalEngine,
+    stock: options.stock ?? {},
+    workerQuota: options.workerQuota,
     templateRelease: options.templateRelease ?? limits.templateRelease,
     stream: options.stream ?? "auto",
     rateLimits: options.rateLimits ?? "on",

@@ -6,6 +6,7 @@ import { type AccountSettings, account } from "../resources/account";
 import { gpuTypesOf, pricePerHour, shownGpuIds, splitList } from "../resources/catalog";
 import { type EndpointRow, type EndpointValues, flashBootType } from "../resources/endpoint-table";
 import type { SecretRow } from "../resources/secrets";
+import type { Stock } from "../resources/stock";
 import { withoutNulls } from "../resources/table";
 import type { TemplateChanges, TemplateRow } from "../resources/template-table";
 import { parseInput } from "../validation";
@@ -123,16 +124,22 @@ export const endpointRecord = (endpoint: EndpointRow) => ({
   env: envEntries(endpoint.env),
 });
 
-/** Everything in the catalog is there. Of its prices only those of serverless workers are known; there are no pods. */
-const stockStatus = "High";
+/** A level of stock as GraphQL shows it: null without stock. */
+const statuses = { NONE: null, LOW: "Low", MEDIUM: "Medium", HIGH: "High" } as const;
+type Level = Stock["level"];
+
+/** Of the prices only those of serverless workers are known; there are no pods. */
 const available = { secureCloud: true, communityCloud: true, securePrice: 0, communityPrice: 0 };
 
 /** A GPU type as GraphQL shows it. */
-export const gpuTypeRecord = (type: (typeof gpuTypes)[number]) => ({
+export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => ({
   ...type,
   ...available,
   ...{ secureSpotPrice: 0, communitySpotPrice: 0 },
-  lowestPrice: { minimumBidPrice: 0, uninterruptablePrice: pricePerHour(type.pool), stockStatus },
+  lowestPrice: ({ input }: { input?: { dataCenterId?: string | null } | null }) => ({
+    ...{ minimumBidPrice: 0, uninterruptablePrice: pricePerHour(type.pool) },
+    stockStatus: statuses[level(type.id, input?.dataCenterId ? [input.dataCenterId] : undefined)],
+  }),
 });
 
 /** A CPU flavour as GraphQL shows it. */
@@ -150,10 +157,12 @@ export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
   ...{ listed: true, storageSupport: true, globalNetwork: false, compliance: [] },
 });
 
-/** GPU availability in each data centre. */
-export const gpuAvailability = gpuTypes.map(({ id, displayName }) => ({
-  ...{ gpuTypeId: id, gpuTypeDisplayName: displayName, available: true, stockStatus },
-}));
+/** GPU availability in a data centre. */
+export const gpuAvailability = (dataCenterId: string, level: Level) =>
+  gpuTypes.map(({ id, displayName }) => {
+    const stockStatus = statuses[level(id, [dataCenterId])];
+    return { gpuTypeId: id, gpuTypeDisplayName: displayName, available: stockStatus !== null, stockStatus };
+  });
 
 /** A secret as GraphQL shows it, never with its value. */
 export const secretRecord = (secret: SecretRow) => ({

@@ -182,6 +182,7 @@ export const graphqlSchema = /* GraphQL */ `
     clientBalance: Float
     currentSpendPerHr: Float
     spendLimit: Float
+    maxServerlessConcurrency: Int
     notifyPodsStale: Boolean
     notifyPodsGeneral: Boolean
     notifyLowBalance: Boolean

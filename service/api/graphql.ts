@@ -123,7 +123,7 @@ type Filter = Input<{ id?: string | null; ids?: (string | null)[] | null }>;
 
 /** Resolvers of queries and mutations for one request, by name. */
 function rootOf(resources: Resources, needsScaleDown: boolean) {
-  const { templates, endpoints, volumes, secrets, registryAuths, accountSettings, transaction } = resources;
+  const { templates, endpoints, volumes, secrets, registryAuths, accountSettings, stock, transaction } = resources;
   let read = 0;
   const counted = <Row>(rows: Row[]): Row[] => {
     read += rows.length + 1;
@@ -166,6 +166,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
   return {
     myself: () => ({
       ...accountRecord(accountSettings.get()),
+      maxServerlessConcurrency: () => endpoints.quota().limit,
       podTemplates: () => counted(templates.list()).map(templateRecord),
       pods: [],
       endpoints: () => counted(endpoints.list()).map(endpointOf),
@@ -181,12 +182,12 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     pod: null,
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
-    gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map(gpuTypeRecord),
+    gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
     cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map(cpuFlavorRecord),
     dataCenters: () =>
       counted(dataCenters).map((center) => ({
         ...dataCenterRecord(center),
-        gpuAvailability: () => counted(gpuAvailability),
+        gpuAvailability: () => counted(gpuAvailability(center.id, stock.level)),
       })),
 
     saveTemplate: ({ input }: Input<object>) => templateRecord(saveTemplate(input)),

@@ -3,6 +3,7 @@ import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalo
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { pricePerHour } from "../resources/catalog";
+import type { Stock } from "../resources/stock";
 import {
   type CpuQuery,
   type DataCenterQuery,
@@ -28,8 +29,16 @@ type GpuType = (typeof gpuTypes)[number];
 type CpuFlavor = (typeof cpuFlavors)[number];
 type DataCenter = (typeof dataCenters)[number];
 
-/** Everything in the catalog is in stock. */
-const inStock = ({ id, name = id }: { id: string; name?: string }) => ({ id, name, availability: "HIGH" });
+type Level = Stock["level"];
+
+/** The stock of a GPU type or CPU flavour in data centres; none is listed where it has no stock in any of them. */
+function availabilityIn(id: string, places: readonly { id: string }[], level: Level) {
+  const availability = level(id, idsOf(places));
+  const each = places.map((place) => ({ id: place.id, name: place.id, availability: level(id, [place.id]) }));
+  return { availability, ...(availability === "NONE" ? {} : { dataCenters: each }) };
+}
+
+const idsOf = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
 
 /** The country of a data centre, from ids such as EU-RO-1 and US-TX-3. */
 function countryOf({ id }: DataCenter): string {
@@ -45,67 +54,71 @@ function isAtLeast(version: string, floor: string): boolean {
 }
 
 /** Serverless endpoints can have the types of pools only. */
-function gpuStock({ pool, manufacturer }: GpuType, query: GpuQuery) {
+function gpuStock({ id, pool, manufacturer }: GpuType, query: GpuQuery, level: Level) {
   const { product = [], count = 1, countryCodes, cudaVersions: exact, minCudaVersion: floor } = query;
   const offered = manufacturer === "AMD" ? [] : cudaVersions;
   const shown = exact ? offered.filter((version) => exact.includes(version)) : offered;
   const fits = floor === undefined ? !exact || shown.length > 0 : shown.some((version) => isAtLeast(version, floor));
   const places = dataCenters.filter((center) => countryCodes?.includes(countryOf(center)) ?? true);
   const isSold = pool !== undefined || product.some((one) => one !== "SERVERLESS");
-  const available = isSold && fits && count <= most.gpus && places.length > 0;
+  const stock = availabilityIn(id, isSold && fits && count <= most.gpus ? places : [], level);
+  const available = stock.availability !== "NONE";
   return {
-    availability: available ? "HIGH" : "NONE",
-    ...(available && { dataCenters: places.map(inStock) }),
+    ...stock,
     ...(shown.length > 0 && { cudaVersions: shown.map((version) => ({ version, available })) }),
   };
 }
 
 /** A GPU type with the public price of serverless workers, in US dollars for an hour; there are no prices of pods. */
-function gpuRecord(type: GpuType, query: GpuQuery) {
+function gpuRecord(type: GpuType, query: GpuQuery, level: Level) {
   const { id, displayName: name, pool, memoryInGb: memory, manufacturer } = type;
   const serverless = pricePerHour(pool);
   return {
     ...{ id, name, pool: pool ?? null, manufacturer: manufacturer.toUpperCase(), memory },
     ...{ secure: true, community: true, maxCount: { secure: most.gpus, community: most.gpus } },
     price: { secure: 0, community: 0, ...(serverless === null ? {} : { serverless }) },
-    ...(query.include && gpuStock(type, query)),
+    ...(query.include && gpuStock(type, query, level)),
   };
 }
 
 /** GPU types, without those that no data centre of the countries has. */
-const gpuRecords = (query: GpuQuery) =>
+const gpuRecords = (query: GpuQuery, level: Level) =>
   gpuTypes
-    .map((type) => gpuRecord(type, query))
+    .map((type) => gpuRecord(type, query, level))
     .filter((record) => !query.countryCodes || ("dataCenters" in record && record.dataCenters));
 
 /** A CPU flavour. Its prices are not in the public list. */
-function cpuRecord({ id, groupName, ramMultiplier }: CpuFlavor, { include, vcpuCount = 2 }: CpuQuery) {
-  const available = vcpuCount <= most.vcpus;
+function cpuRecord({ id, groupName, ramMultiplier }: CpuFlavor, { include, vcpuCount = 2 }: CpuQuery, level: Level) {
   return {
     ...{ id, name: groupName, group: id, vcpu: { min: 2, max: most.vcpus }, ramGbPerVcpu: ramMultiplier },
     price: { securePerVcpu: 0, serverlessPerVcpu: 0 },
-    ...(include && { availability: available ? "HIGH" : "NONE" }),
-    ...(include && available && { dataCenters: dataCenters.map(inStock) }),
+    ...(include && availabilityIn(id, vcpuCount <= most.vcpus ? dataCenters : [], level)),
   };
 }
 
-const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCenterQuery) => ({
+const dataCenterRecord = ({ id, region }: DataCenter, { include = [] }: DataCenterQuery, level: Level) => ({
   ...{ id, name: id, region, networkVolumeTypes: ["STANDARD", "HIGH_PERFORMANCE"] },
   ...{ compliance: [], globalNetwork: false },
   ...(include.includes("GPU_AVAILABILITY") && {
-    gpuAvailability: gpuTypes.map((type) => inStock({ id: type.id, name: type.displayName })),
+    gpuAvailability: gpuTypes.map((type) => ({
+      id: type.id,
+      name: type.displayName,
+      availability: level(type.id, [id]),
+    })),
   }),
   ...(include.includes("CPU_AVAILABILITY") && {
-    cpuAvailability: cpuFlavors.map((flavor) => inStock({ id: flavor.id, name: flavor.groupName })),
+    cpuAvailability: cpuFlavors.map((flavor) => ({
+      ...{ id: flavor.id, name: flavor.groupName, availability: level(flavor.id, [id]) },
+    })),
   }),
 });
 
 /** Data centres; all have both types of volumes, no certificate, and no global network. */
-const dataCenterRecords = (query: DataCenterQuery) =>
+const dataCenterRecords = (query: DataCenterQuery, level: Level) =>
   dataCenters
     .filter(({ region }) => query.regions?.some((one) => one === region) ?? true)
     .filter(() => !query.compliance && query.globalNetwork !== true)
-    .map((center) => dataCenterRecord(center, query));
+    .map((center) => dataCenterRecord(center, query, level));
 
 /** The member of a list of the catalog that has an id. */
 function member<Member extends { id: string }>(what: string, list: readonly Member[], id: string): Member {
@@ -115,27 +128,30 @@ function member<Member extends { id: string }>(what: string, list: readonly Memb
 }
 
 /** The catalog of REST v2. */
-export function registerCatalogRoutes(app: FastifyInstance, { templates }: Pick<Resources, "templates">): void {
+export function registerCatalogRoutes(
+  app: FastifyInstance,
+  { templates, stock: { level } }: Pick<Resources, "templates" | "stock">,
+): void {
   type Id = { Params: { id: string } };
-  app.get("/catalog/gpus", async ({ query }) => ({ gpus: gpuRecords(readGpuQuery(query)) }));
+  app.get("/catalog/gpus", async ({ query }) => ({ gpus: gpuRecords(readGpuQuery(query), level) }));
   app.get<Id>("/catalog/gpus/:id", async ({ params, query }) => {
     const read = readGpuQuery(query);
-    return gpuRecord(member("GPU type", gpuTypes, params.id), read);
+    return gpuRecord(member("GPU type", gpuTypes, params.id), read, level);
   });
   app.get("/catalog/cpus", async ({ query }) => {
     const read = readCpuQuery(query);
-    return { cpus: cpuFlavors.map((flavor) => cpuRecord(flavor, read)) };
+    return { cpus: cpuFlavors.map((flavor) => cpuRecord(flavor, read, level)) };
   });
   app.get<Id>("/catalog/cpus/:id", async ({ params, query }) => {
     const read = readCpuQuery(query);
-    return cpuRecord(member("CPU flavour", cpuFlavors, params.id), read);
+    return cpuRecord(member("CPU flavour", cpuFlavors, params.id), read, level);
   });
   app.get("/catalog/datacenters", async ({ query }) => ({
-    dataCenters: dataCenterRecords(readDataCenterQuery(query)),
+    dataCenters: dataCenterRecords(readDataCenterQuery(query), level),
   }));
   app.get<Id>("/catalog/datacenters/:id", async ({ params, query }) => {
     const read = readDataCenterInclude(query);
-    return dataCenterRecord(member("data centre", dataCenters, params.id), read);
+    return dataCenterRecord(member("data centre", dataCenters, params.id), read, level);
   });
   app.get("/catalog/templates", async ({ query }) => {
     // There are no official or verified ones here; those of the account that are public are the community's.

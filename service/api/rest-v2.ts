@@ -65,8 +65,11 @@ export function registerRestV2Routes(
   registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);
   registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
-  // The fields of both limits are not documented.
-  app.get("/account/limits", async () => ({ spendRate: {}, serverlessWorkers: {} }));
+  // The reference documents no fields of either limit; these names are of this service.
+  app.get("/account/limits", async () => {
+    const { limit = null, used } = resources.endpoints.quota();
+    return { spendRate: {}, serverlessWorkers: { limit, used } };
+  });
   refuseOthers(app, new Map(methods));
 }
 

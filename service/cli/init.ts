@@ -28,6 +28,10 @@ images:
 #volumes:
 #  models: { size: 10, dataCenter: EU-RO-1 }
 
+# Stock of GPU types, and the largest sum of workersMax. Jobs of an endpoint without stock wait.
+#stock: { NVIDIA L4: NONE }
+#workerQuota: 20
+
 templates:
   echo:
     image: acme/echo:1

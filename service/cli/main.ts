@@ -3,7 +3,17 @@ import { defaultHost } from "../listening";
 import { defaultPort } from "../settings";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
-import { addImage, dataFlag, oneOf, readOldApis, readPageSize, readPort, readSeconds } from "./option-values";
+import {
+  addImage,
+  addStock,
+  dataFlag,
+  oneOf,
+  readCount,
+  readOldApis,
+  readPageSize,
+  readPort,
+  readSeconds,
+} from "./option-values";
 import { complain, exitCodes, type Output } from "./output";
 import type { StartFlags } from "./start";
 import type { StatusFlags } from "./status";
@@ -70,6 +80,13 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       oneOf("auto", "all", "none"),
       "auto",
     )
+    .option(
+      "--stock <id=level>",
+      "stock of a GPU type or CPU flavour, or of ID@DATACENTER: NONE, LOW, MEDIUM or HIGH; repeatable",
+      addStock,
+      {},
+    )
+    .option("--worker-quota <n>", "largest sum of workersMax over all endpoints (default: no limit)", readCount)
     .option(
       "--template-release <seconds>",
       "time that a template stays in use after its last endpoint (default: 120)",

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { type StockEntries, stockLevels } from "../resources/stock";
 import { defaultDataFolder, type OldApi, oldApis } from "../settings";
 
 /** Flags, description and default of the option \`--data\`. */
@@ -19,10 +20,10 @@ export function readPageSize(text: string): number {
   throw new InvalidArgumentError("It must be a whole number from 1 to 1000.");
 }
 
-/** Reads a number of lines or jobs. */
-export function readLines(text: string): number {
-  const lines = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(lines)) return lines;
+/** Reads a number of lines, jobs or workers. */
+export function readCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
   throw new InvalidArgumentError("It must be a whole number, 0 or more.");
 }
 
@@ -71,4 +72,14 @@ export function addImage(text: string, images: Record<string, string>): Record<s
     );
   }
   return { ...images, [name]: command };
+}
+
+/** Reads `ID=LEVEL` or `ID@DATACENTER=LEVEL` and adds it to the stock. */
+export function addStock(text: string, stock: StockEntries): StockEntries {
+  const [, key, word] = /^([^=]+)=(\w+)$/.exec(text) ?? [];
+  const level = stockLevels.find((one) => one === word);
+  if (key !== undefined && level !== undefined) return { ...stock, [key]: level };
+  throw new InvalidArgumentError(
+    'It must be ID=LEVEL or ID@DATACENTER=LEVEL, such as "NVIDIA L4@EU-RO-1=NONE"; levels are NONE, LOW, MEDIUM and HIGH.',
+  );
 }

@@ -21,9 +21,11 @@ export interface StartFlags
     | "retire"
     | "runtime"
     | "seed"
+    | "stock"
     | "stream"
     | "templateRelease"
     | "watch"
+    | "workerQuota"
   > {
   data: string;
   image: Record<string, string>;

@@ -52,8 +52,6 @@ export const noRequestFaults: Pick<Faults, "ofRequest" | "isDropped"> = {
  */
 export function createFaults(clock: Clock, note: (endpointId: string, text: string) => void) {
   const endpoints = new Map<string, EndpointFaults>();
-  /** Endpoints whose lack of stock was noted. */
-  const scarce = new Set<string>();
   /** The workers that run on this machine. */
   const kills = new Map<string, () => void>();
   const dropped = new WeakSet<ServerResponse>();
@@ -76,14 +74,10 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
     of: (endpointId: string): EndpointFaults => endpoints.get(endpointId) ?? {},
     /** Replaces the faults of an endpoint. */
     set(endpointId: string, faults: EndpointFaults): void {
-      scarce.delete(endpointId);
       endpoints.set(endpointId, faults);
       note(endpointId, `injected faults: set to ${JSON.stringify(faults)}`);
     },
-    forget(endpointId: string): void {
-      scarce.delete(endpointId);
-      endpoints.delete(endpointId);
-    },
+    forget: (endpointId: string): void => void endpoints.delete(endpointId),
 
     /** Delays a request of the job API, or throws an error; undefined if it has no fault. */
     ofRequest(endpointId: string, response: ServerResponse): Promise<void> | undefined {
@@ -119,13 +113,9 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
       note(endpointId, `injected fault: a worker starts that will ${workers}`);
       return { file: process.execPath, args: ["--eval", programs[workers]], channel: false };
     },
-    /** Returns true if no worker of the endpoint can be started. */
-    lacksStock(endpointId: string): boolean {
-      if (!endpoints.get(endpointId)?.noStock) return false;
-      if (!scarce.has(endpointId)) note(endpointId, "injected fault: no stock, so no worker starts");
-      scarce.add(endpointId);
-      return true;
-    },
+    /** Why no worker of the endpoint can start; undefined without this fault. */
+    lackOfStock: (endpointId: string): string | undefined =>
+      endpoints.get(endpointId)?.noStock ? "injected fault: no stock, so no worker starts" : undefined,
   };
 
   async function delayRequest(endpointId: string, response: ServerResponse): Promise<void> {

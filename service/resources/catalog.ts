@@ -4,8 +4,8 @@ import { showValue, usualCpu } from "serverless-compute-api/shapes";
 import { ServiceError } from "../errors";
 
 /** Rejects the first id that the catalog does not list. */
-export function requireListed(property: string, ids: readonly string[], listed: readonly string[]): void {
-  const unknown = ids.find((id) => !listed.includes(id));
+export function requireListed(property: string, ids: readonly unknown[], listed: readonly string[]): void {
+  const unknown = ids.find((id) => !listed.some((one) => one === id));
   if (unknown === undefined) return;
   const text = `${property}: ${showValue(unknown)} is not allowed, must be one of ${listed.join(", ")}`;
   throw new ServiceError("invalid", text);

@@ -4,6 +4,7 @@ import type { EndpointRow, EndpointTable } from "./endpoint-table";
 import type { RegistryAuths, RegistryCredentials } from "./registry-auths";
 import type { Releases } from "./releases";
 import type { Secrets } from "./secrets";
+import type { Stock } from "./stock";
 import { commandLineOf, startCommandOf, type TemplateTable } from "./template-table";
 import type { Volumes } from "./volumes";
 
@@ -57,14 +58,17 @@ export function createEndpointLookup(deps: {
   registryAuths: Pick<RegistryAuths, "credentialsOf">;
   volumes: Pick<Volumes, "list">;
   releases: Pick<Releases, "setBack">;
+  stock: Pick<Stock, "lack">;
 }) {
-  const { endpoints, templates, secrets, registryAuths, volumes, releases } = deps;
+  const { endpoints, templates, secrets, registryAuths, volumes, releases, stock } = deps;
   return {
     /** Returns the endpoint, mostly from memory; undefined if it is unknown or deleted. */
     get: endpoints.committed,
     all: endpoints.list,
     /** Versions that the endpoint's newest version rolls back; none if it runs new content. */
     setBack: releases.setBack,
+    /** Why no worker of the endpoint can start for lack of stock; undefined if one can. */
+    lackOfStock: (id: string): string | undefined => stock.lack(endpoints.get(id)),
     /** Ids of all volumes. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
     /** Images that endpoints use. */

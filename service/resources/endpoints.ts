@@ -48,6 +48,7 @@ export function createEndpoints(deps: {
   table: EndpointTable;
   templates: TemplateTable;
   volumes: Pick<Volumes, "find">;
+  workerQuota(): number | undefined;
 }) {
   const { database, clock, table, templates, volumes } = deps;
 
@@ -68,6 +69,20 @@ export function createEndpoints(deps: {
     return { ...content, networkVolumeId: content.networkVolumeId || undefined };
   };
 
+  /** The quota of workers, and the workers that endpoints other than `exceptId` allow. */
+  const quota = (exceptId?: string): { limit: number | undefined; used: number } => ({
+    limit: deps.workerQuota(),
+    used: table.list().reduce((sum, { id, workersMax }) => (id === exceptId ? sum : sum + workersMax), 0),
+  });
+
+  const checkQuota = ({ workersMax }: EndpointContent, current?: EndpointRow): void => {
+    if (deps.workerQuota() === undefined || workersMax <= (current?.workersMax ?? 0)) return;
+    const { limit = 0, used } = quota(current?.id);
+    if (used + workersMax <= limit) return;
+    const facts = `${workersMax} requested, ${used} of ${limit} already allocated`;
+    throw new ServiceError("invalid", `workersMax: the worker quota is exceeded; ${facts}`);
+  };
+
   /** A template stays in use for a while after its last endpoint; one that belongs to the endpoint goes with it. */
   const letGo = ({ id, templateId }: Pick<EndpointRow, "id" | "templateId">): void => {
     if (templates.find(templateId)?.boundEndpointId === id) templates.remove(templateId);
@@ -84,6 +99,7 @@ export function createEndpoints(deps: {
           `computeType: "${content.computeType}" is not allowed, it cannot change: must be "${current.computeType}"`,
         );
       }
+      checkQuota(content, current);
       const version = current.version + (differs(versionFields, current, content) ? 1 : 0);
       const next = { ...content, id, version, createdAt: current.createdAt };
       table.update(next, { workersRestart: differs(workerFields, current, next) });
@@ -97,10 +113,13 @@ export function createEndpoints(deps: {
     get: table.get,
     find: table.find,
     newId: table.newId,
+    quota,
     /** Without a name, the endpoint is named after its id. */
     create: (values: EndpointValues, id = table.newId()): EndpointRow =>
       database.transaction(() => {
-        const endpoint = { ...check({ ...values, name: values.name ?? id }), id, version: 1, createdAt: clock.now() };
+        const content = check({ ...values, name: values.name ?? id });
+        checkQuota(content);
+        const endpoint = { ...content, id, version: 1, createdAt: clock.now() };
         table.insert(endpoint);
         return endpoint;
       }),

@@ -9,6 +9,7 @@ import { createEndpoints } from "./endpoints";
 import { createRegistryAuths } from "./registry-auths";
 import { openReleases } from "./releases";
 import { createSecrets } from "./secrets";
+import { createStock, type StockEntries } from "./stock";
 import { openTemplateTable } from "./template-table";
 import { createTemplates } from "./templates";
 import { createVolumes } from "./volumes";
@@ -21,6 +22,9 @@ export function createResources(deps: {
   clock: Clock;
   /** Milliseconds from the last use of a template to its release. */
   templateRelease: number;
+  stock: StockEntries;
+  /** Largest sum of `workersMax` over all endpoints; undefined if there is no limit. */
+  workerQuota(): number | undefined;
 }) {
   const { database } = deps;
   const templates = openTemplateTable(database);
@@ -31,18 +35,20 @@ export function createResources(deps: {
   const registryAuths = createRegistryAuths({ ...deps, templates });
   const checkedTemplates = createTemplates({ ...deps, table: templates, endpoints: table, registryAuths });
   const endpoints = createEndpoints({ ...deps, table, templates, volumes });
+  const stock = createStock(deps.stock, volumes);
   return {
     accountSettings: openAccountSettings(database),
     secrets,
     volumes,
     registryAuths,
+    stock,
     delegations: createDelegations(deps),
     templates: checkedTemplates,
     endpoints,
     endpointContainers: createEndpointContainers({ ...deps, endpoints, templates: checkedTemplates }),
     releases: releases.of,
     /** Read access and events for the job path. */
-    lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes, releases }),
+    lookup: createEndpointLookup({ endpoints: table, templates, secrets, registryAuths, volumes, releases, stock }),
     events: table.events,
     /** Runs calls of several nouns whole or not at all. */
     transaction: database.transaction,

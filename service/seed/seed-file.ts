@@ -4,6 +4,7 @@ import { parseDocument } from "yaml";
 import { z } from "zod";
 import { ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
+import { checkStock, stockLevels } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
 import { sqliteCode } from "../store/faults";
 import { parseInput } from "../validation";
@@ -16,6 +17,8 @@ const objects = <Shape extends z.ZodRawShape>(special: Shape) =>
 
 const seedShape = z.strictObject({
   images: z.record(z.string(), z.string()).default({}),
+  stock: z.record(z.string(), z.enum(stockLevels)).default({}),
+  workerQuota: z.int().min(0).optional(),
   secrets: objects({ valueFromEnv: z.string() }),
   volumes: objects({}),
   templates: objects({}),
@@ -37,6 +40,7 @@ export function readSeedFile(path: string): Seed {
   const file = resolve(path);
   return withFile(file, () => {
     const seed = parseInput(seedShape, parseText(readText(file)));
+    checkStock(seed.stock);
     const images = Object.entries(seed.images).map(([name, command]) => [name, commandFrom(file, name, command)]);
     return { ...seed, images: Object.fromEntries(images), file };
   });

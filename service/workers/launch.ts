@@ -24,10 +24,10 @@ export interface StartedWorker {
 }
 
 /**
- * A started worker, the reason why none can be started, a promise that resolves when its runtime is known, or an injected lack of
+ * A started worker, the reason why none can be started, a promise that resolves when its runtime is known, or a lack of
  * stock.
  */
-type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> } | { noStock: true };
+type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> } | { noStock: string };
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
@@ -61,12 +61,13 @@ export function createWorkerStarter({
   token(endpointId: string): string;
   log(endpointId: string): LogFile;
   reaper: Reaper;
-  faults: Pick<Faults, "lacksStock" | "workerProgram">;
+  faults: Pick<Faults, "lackOfStock" | "workerProgram">;
   clock: Clock;
   timings: JobTimings;
 }) {
   function start(endpointId: string): StartOutcome {
-    if (faults.lacksStock(endpointId)) return { noStock: true };
+    const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
+    if (noStock !== undefined) return { noStock };
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
     // A command for it on this machine always wins.
@@ -108,10 +109,10 @@ export function createWorkerStarter({
     }
   }
 
-  /** The last error of each endpoint, so that its log contains it once. */
+  /** The last error, or lack of stock, of each endpoint, so that its log contains it once. */
   const lastErrors = new Map<string, string>();
   function note(endpointId: string, outcome: StartOutcome): StartOutcome {
-    const error = "error" in outcome ? outcome.error : undefined;
+    const error = "error" in outcome ? outcome.error : "noStock" in outcome ? outcome.noStock : undefined;
     if (error !== undefined && error !== lastErrors.get(endpointId))
       logOf(endpointId).write(`${new Date(clock.now()).toISOString()} ${error}`);
     if (error === undefined) lastErrors.delete(endpointId);

@@ -83,7 +83,7 @@ export function createWorkerStarts({
     /** Starts up to `wanted` workers; returns the time of the next attempt if a backoff prevents some of them. */
     start(endpoint: EndpointRow, wanted: number): number {
       const { id } = endpoint;
-      throttled.delete(id);
+      const wasThrottled = throttled.delete(id);
       for (let left = wanted; left > 0 && !awaiting.has(id); ) {
         const notBefore = backoff.notBefore(id);
         if (notBefore > clock.now()) {
@@ -92,6 +92,7 @@ export function createWorkerStarts({
         }
         const outcome = starter.start(id);
         if ("noStock" in outcome) {
+          if (!wasThrottled) log.warn({ endpoint: id }, outcome.noStock);
           throttled.set(id, left);
           break;
         }

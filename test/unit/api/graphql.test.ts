@@ -109,6 +109,7 @@ describe("an error in the response", () => {
       "invalid_request",
     ],
     ["you exceeded your quota", "invalid", "quota"],
+    ["Your worker concurrency cannot go beyond the maximum limit of (20).", "invalid", "quota"],
   ])("%j is %s", async (message, category, code) => {
     const { clients, seen } = await startRig([refusal(message)]);
     const error = await apiErrorOf(clients.management.createTemplate(templateInput));

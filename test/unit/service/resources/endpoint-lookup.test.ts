@@ -14,7 +14,9 @@ let resources: Resources;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "lookup-"));
   database = openDatabase(folder);
-  resources = createResources({ database, clock: new ManualClock(), templateRelease: 0 });
+  resources = createResources({
+    ...{ database, clock: new ManualClock(), templateRelease: 0, stock: {}, workerQuota: () => undefined },
+  });
 });
 afterEach(() => {
   database.close();

@@ -93,7 +93,7 @@ export async function useJobRig({
     const database = openDatabase(dataFolder);
     const auth = createAuth(apiKey);
     const log = pino({ level: "silent" });
-    const resources = createResources({ database, clock, templateRelease: 0 });
+    const resources = createResources({ database, clock, templateRelease: 0, stock: {}, workerQuota: () => undefined });
     let root = "";
     const settings = resolveSettings({ dataFolder, images, stream, timings, runtime, clock, onNotice });
     const deps = { database, clock, settings, endpoints: resources.lookup, events: resources.events, auth, log };

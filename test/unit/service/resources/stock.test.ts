@@ -1,0 +1,198 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Answer, askUntil, at, send, stringAt } from "../../../support/raw-http";
+import { discardServiceFolder } from "../../../support/service-artefacts";
+import { runLine } from "../cli/command";
+import { images, shortTimings } from "../workers/support/programs";
+
+const l4 = "NVIDIA L4";
+const available = "include=AVAILABILITY&product=SERVERLESS";
+
+async function serviceWith(options: ServiceOptions) {
+  const service = await createService({ port: 0, ephemeral: true, images, timings: shortTimings, ...options });
+  onTestFinished(() => service.stop(0));
+  const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
+    send(method, `${service.url}${path}`, { key: service.apiKey, json });
+  const graphql = (query: string) => call("POST", "/graphql", { query });
+  let templates = 0;
+  const endpoint = async (fields: object = {}): Promise<Answer> => {
+    const template = { name: `template-${++templates}`, imageName: "tool", isServerless: true };
+    const templateId = stringAt(await call("POST", "/v1/templates", template), "id");
+    return call("POST", "/v1/endpoints", { templateId, gpuTypeIds: [l4], workersMax: 1, ...fields });
+  };
+  /** Submits a job to a new endpoint; resolves once it completes, or its worker is missing. */
+  const outcome = async (fields: object) => {
+    const id = stringAt(await endpoint(fields), "id");
+    const job = stringAt(await call("POST", `/v2/${id}/run`, { input: {} }), "id");
+    const health = await askUntil(
+      () => call("GET", `/v2/${id}/health`),
+      ({ json }) => at(json, "workers", "throttled") === 1 || at(json, "jobs", "completed") === 1,
+    );
+    const status = stringAt(await call("GET", `/v2/${id}/status/${job}`), "status");
+    return { id, status, throttled: at(health.json, "workers", "throttled") };
+  };
+  return { service, call, graphql, endpoint, outcome };
+}
+
+const waits = { status: "IN_QUEUE", throttled: 1 };
+const runs = { status: "COMPLETED", throttled: 0 };
+
+describe("stock", () => {
+  test("of a GPU type that is NONE leaves jobs in the queue and the worker throttled", async () => {
+    const { call, outcome } = await serviceWith({ stock: { [l4]: "NONE", "NVIDIA A40": "LOW" } });
+    const { id, ...waiting } = await outcome({ gpuTypeIds: [l4] });
+    expect(waiting).toEqual(waits);
+    const workers = await call("GET", `/v2/serverless/${id}/workers`);
+    expect(workers.json).toMatchObject({ workers: [], summary: { total: 0 } });
+    expect(await outcome({ gpuTypeIds: [l4, "NVIDIA A40"] }), "the other type").toMatchObject(runs);
+    expect(await outcome({ gpuTypeIds: [] }), "any type").toMatchObject(runs);
+  });
+
+  test("of a data centre counts for endpoints that it limits, by dataCenterIds or a volume", async () => {
+    const { call, outcome } = await serviceWith({ stock: { [`${l4}@EU-RO-1`]: "NONE" } });
+    const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
+    const networkVolumeId = stringAt(await call("POST", "/v1/networkvolumes", volume), "id");
+    expect(await outcome({})).toMatchObject(runs);
+    expect(await outcome({ dataCenterIds: ["EU-RO-1"] })).toMatchObject(waits);
+    expect(await outcome({ dataCenterIds: ["EU-RO-1", "US-KS-2"] })).toMatchObject(runs);
+    expect(await outcome({ networkVolumeId })).toMatchObject(waits);
+  });
+
+  test("of a CPU flavour throttles endpoints of this flavour", async () => {
+    const { outcome } = await serviceWith({ stock: { cpu3c: "NONE" } });
+    expect(await outcome({ computeType: "CPU", gpuTypeIds: [], cpuFlavorIds: ["cpu3c"] })).toMatchObject(waits);
+    expect(await outcome({ computeType: "CPU", gpuTypeIds: [], cpuFlavorIds: ["cpu3c", "cpu5c"] })).toMatchObject(runs);
+  });
+
+  test("is shown by the catalogs of REST v2 and GraphQL; a data centre overrides its type", async () => {
+    const stock = { [l4]: "NONE", [`${l4}@US-KS-2`]: "LOW", "NVIDIA A40": "NONE", cpu3c: "NONE" } as const;
+    const { call, graphql } = await serviceWith({ stock });
+    const gpu = async (id: string) =>
+      (await call("GET", `/v2/catalog/gpus/${encodeURIComponent(id)}?${available}`)).json;
+    const shownL4 = await gpu(l4);
+    expect(shownL4).toMatchObject({ availability: "LOW" });
+    const levels = Object.fromEntries(
+      (at(shownL4, "dataCenters") as { id: string; availability: string }[]).map((one) => [one.id, one.availability]),
+    );
+    expect(levels).toMatchObject({ "US-KS-2": "LOW", "EU-RO-1": "NONE" });
+    const shownA40 = await gpu("NVIDIA A40");
+    expect(shownA40).toMatchObject({ availability: "NONE" });
+    expect(shownA40).not.toHaveProperty("dataCenters");
+    expect(await gpu("NVIDIA L40")).toMatchObject({ availability: "HIGH" });
+    const cpu = await call("GET", `/v2/catalog/cpus/cpu3c?${available}`);
+    expect(cpu.json).toMatchObject({ availability: "NONE" });
+    const center = await call("GET", "/v2/catalog/datacenters/EU-RO-1?include=GPU_AVAILABILITY,CPU_AVAILABILITY");
+    expect(at(center.json, "gpuAvailability")).toContainEqual({ id: l4, name: "L4", availability: "NONE" });
+    expect(at(center.json, "cpuAvailability")).toContainEqual(
+      expect.objectContaining({ id: "cpu3c", availability: "NONE" }),
+    );
+    const shown = await graphql(
+      `{ gpuTypes(input: { ids: ["${l4}", "NVIDIA A40"] }) { id lowestPrice { stockStatus }
+        there: lowestPrice(input: { dataCenterId: "EU-RO-1" }) { stockStatus } }
+        dataCenters { id gpuAvailability { gpuTypeId available stockStatus } } }`,
+    );
+    expect(at(shown.json, "data", "gpuTypes")).toEqual([
+      { id: l4, lowestPrice: { stockStatus: "Low" }, there: { stockStatus: null } },
+      { id: "NVIDIA A40", lowestPrice: { stockStatus: null }, there: { stockStatus: null } },
+    ]);
+    const places = at(shown.json, "data", "dataCenters") as { id: string; gpuAvailability: unknown[] }[];
+    const inPlace = (id: string) => places.find((one) => one.id === id)?.gpuAvailability;
+    expect(inPlace("EU-RO-1")).toContainEqual({ gpuTypeId: l4, available: false, stockStatus: null });
+    expect(inPlace("US-KS-2")).toContainEqual({ gpuTypeId: l4, available: true, stockStatus: "Low" });
+  });
+
+  test("with an unknown type, data centre or level prevents the start", async () => {
+    const start = (stock: object) =>
+      createService({ port: 0, ephemeral: true, stock: JSON.parse(JSON.stringify(stock)) });
+    await expect(start({ "NVIDIA L5": "NONE" })).rejects.toThrow(/^stock: "NVIDIA L5" is not allowed, must be one of /);
+    await expect(start({ [`${l4}@EU-XX-1`]: "NONE" })).rejects.toThrow(/^stock: "EU-XX-1" is not allowed/);
+    await expect(start({ [l4]: 0 })).rejects.toThrow(
+      "stock.NVIDIA L4: 0 is not allowed, must be one of NONE, LOW, MEDIUM, HIGH",
+    );
+  });
+});
+
+describe("the worker quota", () => {
+  test("rejects creates and updates that exceed it, in every API", async () => {
+    const { call, graphql, endpoint } = await serviceWith({ workerQuota: 4 });
+    const first = stringAt(await endpoint({ workersMax: 3 }), "id");
+    const refused = await endpoint({ workersMax: 2 });
+    const reason = "workersMax: the worker quota is exceeded; 2 requested, 3 of 4 already allocated";
+    expect(refused).toMatchObject({ status: 400, json: { message: reason } });
+    const body = { name: "v2", image: "tool", type: "QUEUE", gpu: { pools: ["AMPERE_24"] }, workers: { max: 2 } };
+    const scaling = { type: "QUEUE_DELAY", queueDelay: 1 };
+    expect((await call("POST", "/v2/serverless", { ...body, scaling })).json).toMatchObject({ detail: reason });
+    const { json: second } = await endpoint({ workersMax: 1 });
+    const ids = `id: "${at(second, "id")}", templateId: "${at(second, "templateId")}"`;
+    const saved = await graphql(
+      `mutation { saveEndpoint(input: { ${ids}, name: "second", gpuIds: "AMPERE_24", workersMax: 2 }) { id } }`,
+    );
+    expect(stringAt(saved, "errors", 0, "message")).toBe(reason);
+    expect((await call("PATCH", `/v1/endpoints/${first}`, { workersMax: 4 })).status).toBe(400);
+    expect((await call("PATCH", `/v1/endpoints/${first}`, { workersMax: 2 })).status).toBe(200);
+    expect((await endpoint({ workersMax: 1 })).status).toBe(200);
+  });
+
+  test("is shown with the allocated workers by REST v2 and GraphQL", async () => {
+    const query = "{ myself { maxServerlessConcurrency } }";
+    const { call, graphql, endpoint } = await serviceWith({ workerQuota: 20 });
+    for (const workersMax of [3, 4]) await endpoint({ workersMax });
+    expect((await call("GET", "/v2/account/limits")).json).toEqual({
+      ...{ spendRate: {}, serverlessWorkers: { limit: 20, used: 7 } },
+    });
+    expect(at((await graphql(query)).json, "data", "myself", "maxServerlessConcurrency")).toBe(20);
+    const free = await serviceWith({});
+    expect((await free.call("GET", "/v2/account/limits")).json).toEqual({
+      ...{ spendRate: {}, serverlessWorkers: { limit: null, used: 0 } },
+    });
+    expect(at((await free.graphql(query)).json, "data", "myself", "maxServerlessConcurrency")).toBeNull();
+  });
+
+  test("of -1 prevents the start", async () => {
+    await expect(createService({ port: 0, ephemeral: true, workerQuota: -1 })).rejects.toThrow(
+      "workerQuota: -1 is not allowed, must be a whole number, 0 or more",
+    );
+  });
+});
+
+describe("a seed file", () => {
+  const endpoint = (max: number) =>
+    `{ image: "tool", type: QUEUE, gpu: { pools: [AMPERE_24] }, workers: { max: ${max} }, scaling: { type: QUEUE_DELAY, queueDelay: 1 } }`;
+
+  test("sets stock and quota, which options override; its own endpoints may reach the quota", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "stock-"));
+    const seed = join(folder, "endpoints.yaml");
+    writeFileSync(
+      seed,
+      `stock: { ${l4}: NONE, NVIDIA A40: NONE }\nworkerQuota: 3\nendpoints: { chat: ${endpoint(3)} }\n`,
+    );
+    const start = (options: ServiceOptions): Promise<Service> =>
+      createService({ port: 0, dataFolder: join(folder, "data"), runtime: "none", seed, ...options });
+    const limits = async (service: Service) =>
+      (await send("GET", `${service.url}/v2/account/limits`, { key: service.apiKey })).json;
+    const first = await start({});
+    expect(await limits(first)).toMatchObject({ serverlessWorkers: { limit: 3, used: 3 } });
+    await first.stop(0);
+    const second = await start({ stock: { [l4]: "LOW" }, workerQuota: 5 });
+    expect(await limits(second)).toMatchObject({ serverlessWorkers: { limit: 5, used: 3 } });
+    const { json } = await send("GET", `${second.url}/v2/catalog/gpus?${available}`, { key: second.apiKey });
+    expect(at(json, "gpus")).toContainEqual(expect.objectContaining({ id: l4, availability: "LOW" }));
+    expect(at(json, "gpus")).toContainEqual(expect.objectContaining({ id: "NVIDIA A40", availability: "NONE" }));
+    await second.stop(0);
+    writeFileSync(seed, "stock: { NVIDIA L5: NONE }\n");
+    await expect(start({})).rejects.toThrow(`${seed}: stock: "NVIDIA L5" is not allowed`);
+    await discardServiceFolder(folder);
+  });
+});
+
+test("the command line rejects stock and a quota of another form", async () => {
+  const start = async (...words: string[]) => (await runLine("start", ...words)).err;
+  expect(await start("--stock", "NVIDIA L4")).toMatch(/It must be ID=LEVEL or ID@DATACENTER=LEVEL, such as/);
+  expect(await start("--stock", "NVIDIA L5=NONE", "--ephemeral", "--port", "0")).toMatch(
+    /stock: "NVIDIA L5" is not allowed/,
+  );
+  expect(await start("--worker-quota", "few")).toMatch(/It must be a whole number, 0 or more\./);
+});
