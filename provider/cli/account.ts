@@ -20,7 +20,11 @@ export interface Account {
 }
 
 /** Opens the clients of the settings in `config`, else in the environment. `notice` receives warnings. */
-export function openClients(config: ConfigLookup, notice: (text: string) => void, environment?: NodeJS.ProcessEnv) {
+export function openClients(
+  config: ConfigLookup | undefined,
+  notice: (text: string) => void,
+  environment?: NodeJS.ProcessEnv,
+) {
   const settings = resolveSettings(config, environment);
   keyExposures(settings.clients).forEach(notice);
   return { settings, clients: createClients(settings.clients) };
@@ -31,7 +35,7 @@ export function openClients(config: ConfigLookup, notice: (text: string) => void
  * receives warnings and progress.
  */
 export function openAccount(
-  config: ConfigLookup,
+  config: ConfigLookup | undefined,
   notice: (text: string) => void,
   environment?: NodeJS.ProcessEnv,
 ): Account {

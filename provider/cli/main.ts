@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
@@ -8,6 +7,7 @@ import type { ImportFlags } from "./import/import";
 import type { MoveFlags } from "./move/move-recorded";
 import type { RecoverFlags } from "./recover/recover";
 import { exitCodes, type Terminal } from "./terminal";
+import { readText } from "./text-file";
 
 const name = "serverless-compute";
 
@@ -47,7 +47,7 @@ export async function main(args: readonly string[], io: Terminal = terminal): Pr
 
 /** A file's text, or standard input if the command line names no file. */
 const readInput = (file: string | undefined, io: Terminal): Promise<string> =>
-  file === undefined ? io.input() : readFile(file, "utf8");
+  file === undefined ? io.input() : readText(file);
 
 /** Reads an amount in US dollars. */
 function readDollars(text: string): number {

@@ -164,17 +164,18 @@ function proxiesOf(environment: Environment): Proxies | undefined {
 
 /**
  * Returns the service's addresses and call settings from the stack's config, else the environment, else the target's defaults.
- * The only reader of both in this package. Throws if the key is missing or a value is invalid.
+ * Commands that read no stack pass no config. The only reader of both in this package. Throws if the key is missing or a value
+ * is invalid.
  */
-export function resolveSettings(
-  config: ConfigLookup = () => undefined,
-  environment: Environment = process.env,
-): Settings {
+export function resolveSettings(given?: ConfigLookup, environment: Environment = process.env): Settings {
+  const config: ConfigLookup = given ?? (() => undefined);
   const text = (name: SettingName): string => textOf(name, config, environment) ?? String(settingTable[name].fallback);
   const place = placeOf(config, environment);
   const apiKey = textOf("apiKey", config, environment);
-  if (apiKey === undefined)
-    throw new Error(`the API key of ${place.baseUrl} is missing: set ${keySources}${localKeyHint(place.baseUrl)}`);
+  if (apiKey === undefined) {
+    const sources = given ? keySources : settingTable.apiKey.variable;
+    throw new Error(`the API key of ${place.baseUrl} is missing: set ${sources}${localKeyHint(place.baseUrl)}`);
+  }
   const [mistake] = settingMistakes(config, environment);
   if (mistake) throw new Error(mistake.reason);
   const proxies = proxiesOf(environment);

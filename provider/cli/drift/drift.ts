@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { changesOf } from "../preview-comment/changes";
 import { type Preview, parsePreview } from "../preview-comment/preview";
 import { pulumiCli, type StackChoice } from "../pulumi";
 import { exitCodes, type Terminal } from "../terminal";
+import { readText } from "../text-file";
 import { junitText, markdownText, plainText, type Report } from "./report";
 
 /** Options of `drift`. */
@@ -14,7 +14,7 @@ export interface DriftFlags extends StackChoice {
 
 /** Prints how the objects of a stack differ from its state, and changes neither. Returns the exit code. */
 export async function drift(flags: DriftFlags, io: Terminal): Promise<number> {
-  const text = flags.file === undefined ? await pulumiCli(flags).previewRefresh() : await readFile(flags.file, "utf8");
+  const text = flags.file === undefined ? await pulumiCli(flags).previewRefresh() : await readText(flags.file);
   const refresh = parsePreview(text);
   const [error] = refresh.errors;
   if (error) throw new Error(`the refresh failed: ${error.text}`);

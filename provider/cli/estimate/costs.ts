@@ -98,7 +98,8 @@ function volumeCost(inputs: Inputs, prices: Prices): Cost | string {
   const size = numberIn(inputs, "size");
   if (typeof size === "string") return size;
   const { type } = inputs;
-  if (typeof type !== "string") return "type is not set, so the data centre decides";
+  if (typeof type !== "string")
+    return 'type is not set, so the data centre decides; set it, for example type: "STANDARD"';
   const price = prices.volumes[type];
   if (price === undefined) return `volume type "${type}" has no known price`;
   const hourly = (size * price) / hoursPerMonth;

@@ -2,7 +2,7 @@ import { parsePreview } from "../preview-comment/preview";
 import { exitCodes, type Terminal } from "../terminal";
 import { costsOf } from "./costs";
 import { pricesOfCatalog, pricesOfFile } from "./prices";
-import { estimateOf, markdownText, tableText } from "./report";
+import { type Estimate, estimateOf, markdownText, tableText } from "./report";
 
 /** Options of `estimate`. */
 export interface EstimateFlags {
@@ -20,8 +20,8 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
   const [error] = preview.errors;
   if (error) throw new Error(`the preview failed: ${error.text}`);
   const missing = preview.unchanged - preview.steps.filter(({ op }) => op === "same").length;
-  if (missing > 0)
-    io.err(`${missing} unchanged resources are not in the preview; \`pulumi preview --show-sames\` adds them.`);
+  const incomplete = `${missing} unchanged resources are not in the preview; add --show-sames to \`pulumi preview\``;
+  if (missing > 0 && flags.maxHourly === undefined) io.err(`${incomplete}.`);
   const prices = await (flags.prices === undefined ? pricesOfCatalog(io.err) : pricesOfFile(flags.prices));
   const result = estimateOf(flags.stack ?? preview.stack ?? "the stack", costsOf(preview, prices));
   const texts = { table: tableText, markdown: markdownText, json: (one: object) => JSON.stringify(one, null, 2) };
@@ -32,7 +32,16 @@ export async function estimate(text: string, flags: EstimateFlags, io: Terminal)
     io.err(`${max.toFixed(3)} per hour at workersMax is above the budget of ${flags.maxHourly} (--max-hourly).`);
     return exitCodes.attention;
   }
-  if (result.unknown.length === 0) return 0;
-  io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed, because costs are unknown; pass --prices.`);
+  const doubt = missing > 0 ? incomplete : reasonOf(result, flags.prices);
+  if (doubt === undefined) return 0;
+  io.err(`The budget of ${flags.maxHourly} per hour cannot be confirmed: ${doubt}.`);
   return exitCodes.attention;
+}
+
+/** The first unknown cost, and what to do about it; undefined if all costs are known. */
+function reasonOf({ unknown: [first] }: Estimate, prices = "a file and pass it with --prices"): string | undefined {
+  if (first === undefined) return undefined;
+  const text = `${first.resource}: ${first.reason}`;
+  if (text.includes(";")) return text;
+  return `${text}; ${text.endsWith("no known price") ? `add it to ${prices}` : "set a fixed value in the program"}`;
 }

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { showValue } from "serverless-compute-api/redaction";
 import { z } from "zod";
 import { explained } from "../../lifecycle/messages";
 import { openClients } from "../account";
+import { readText } from "../text-file";
 
 const amounts = z.record(z.string(), z.number().nonnegative()).default({});
 
@@ -16,7 +16,7 @@ export type Prices = z.output<typeof priceFile>;
 
 /** Reads a file of prices. Throws a sentence that names the entry, its value and what is allowed. */
 export async function pricesOfFile(file: string): Promise<Prices> {
-  const text = await readFile(file, "utf8");
+  const text = await readText(file);
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -36,7 +36,7 @@ const byId = (prices: [string, number | undefined][]): Record<string, number> =>
 
 /** Reads the catalog of the service that the environment selects: two requests with REST v2, one with REST v1. */
 export async function pricesOfCatalog(notice: (text: string) => void): Promise<Prices> {
-  const { clients } = openClients(() => undefined, notice);
+  const { clients } = openedClients(notice);
   try {
     const { management } = clients;
     const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]);
@@ -50,5 +50,14 @@ export async function pricesOfCatalog(notice: (text: string) => void): Promise<P
     throw explained(error, { label: "prices of the catalog", verb: "look up" });
   } finally {
     await clients.close();
+  }
+}
+
+function openedClients(notice: (text: string) => void): ReturnType<typeof openClients> {
+  try {
+    return openClients(undefined, notice);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`prices of the catalog: ${reason}; or pass a file of prices with --prices`, { cause });
   }
 }

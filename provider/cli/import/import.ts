@@ -17,7 +17,7 @@ export async function importAccount(
   environment?: NodeJS.ProcessEnv,
 ): Promise<number> {
   await requireEmpty(flags.out);
-  const account = openAccount(() => undefined, io.err, environment);
+  const account = openAccount(undefined, io.err, environment);
   const isWanted = flags.filter === undefined ? () => true : matcher(flags.filter);
   const { objects, skipped } = await readObjects(account, ({ name = "" }) => isWanted(name), io.err).finally(() =>
     account.close(),

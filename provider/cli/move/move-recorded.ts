@@ -31,7 +31,7 @@ export async function moveRecorded(
   const recorded = readRecorded(flags.from, text);
   const keyOf = (kind: string | undefined, id: string | undefined): string => `${kind} ${id}`;
   const wanted = new Map(recorded.map((one) => [keyOf(one.kind, one.id), one]));
-  const account = openAccount(() => undefined, io.err, environment);
+  const account = openAccount(undefined, io.err, environment);
   const { objects, skipped } = await readObjects(
     account,
     ({ kind, id }) => wanted.has(keyOf(kind, id)),

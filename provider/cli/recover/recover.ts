@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { pulumiCli, type StackChoice, stackArguments } from "../pulumi";
 import { parseState, stateText } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
+import { readText } from "../text-file";
 import { adopt } from "./adopt";
 import type { Choices } from "./pending";
 import { reportText, undecided } from "./report";
@@ -19,8 +19,7 @@ export interface RecoverFlags extends StackChoice, Choices {
 /** Resolves the pending creates of a stack whose engine was killed. Returns the exit code. */
 export async function recover(flags: RecoverFlags, io: Terminal, environment?: NodeJS.ProcessEnv): Promise<number> {
   const cli = pulumiCli(flags);
-  const text =
-    flags.file === undefined ? await cli.exportState({ showSecrets: true }) : await readFile(flags.file, "utf8");
+  const text = flags.file === undefined ? await cli.exportState({ showSecrets: true }) : await readText(flags.file);
   const found = await survey(parseState(text), flags, io.err, environment);
   io.out(flags.json ? JSON.stringify(found, null, 2) : reportText(found, flags.yes ? undefined : commandWith(flags)));
   if (found.creates.length === 0) return found.foreign.length > 0 ? exitCodes.attention : 0;

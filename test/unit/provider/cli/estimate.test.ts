@@ -94,8 +94,10 @@ describe("estimate with a file of prices", () => {
       code: 3,
       err: "9.759 per hour at workersMax is above the budget of 9.75 (--max-hourly).",
     });
-    const unknown = await estimate("--max-hourly", "9.76");
-    expect(unknown).toMatchObject({ code: 3, err: expect.stringContaining("cannot be confirmed") });
+    expect(await estimate("--max-hourly", "9.76")).toMatchObject({
+      code: 3,
+      err: 'The budget of 9.76 per hour cannot be confirmed: ServerlessEndpoint "any": gpuTypeIds is empty, so the service chooses; set a fixed value in the program.',
+    });
     const known = changed((inputs, name) => {
       if (name === "any") inputs["gpuTypeIds"] = ["NVIDIA L4"];
     });
@@ -117,7 +119,10 @@ describe("estimate with a file of prices", () => {
       { resource: 'ServerlessEndpoint "any"', reason: "gpuTypeIds is empty, so the service chooses" },
       { resource: 'ServerlessEndpoint "chat"', reason: 'GPU type "NVIDIA B200" has no known price' },
       { resource: 'ServerlessEndpoint "cpu"', reason: 'CPU flavour "cpu5c" has no known price' },
-      { resource: 'NetworkVolume "models"', reason: "type is not set, so the data centre decides" },
+      {
+        resource: 'NetworkVolume "models"',
+        reason: 'type is not set, so the data centre decides; set it, for example type: "STANDARD"',
+      },
       { resource: 'ServerlessEndpoint "vision"', reason: "workersMax is known after the deployment" },
     ]);
   });
@@ -140,12 +145,40 @@ describe("estimate with a file of prices", () => {
     expect(out).not.toContain("token");
   });
 
-  test("warns if the preview leaves out unchanged resources", async () => {
+  test("a preview without the unchanged resources confirms no budget", async () => {
     const preview = JSON.parse(readFileSync(recorded, "utf8"));
     preview.steps = preview.steps.filter(({ op }: { op: string }) => op !== "same");
-    const { err } = await command(["estimate", "--prices", await fileWith(prices)], JSON.stringify(preview));
-    expect(err).toMatch(/^5 unchanged resources are not in the preview; .*--show-sames/);
+    const args = ["estimate", "--prices", await fileWith(prices)];
+    const missing = "5 unchanged resources are not in the preview; add --show-sames to `pulumi preview`.";
+    expect(await command(args, JSON.stringify(preview))).toMatchObject({ code: 0, err: missing });
+    expect(await command([...args, "--max-hourly", "1000"], JSON.stringify(preview))).toMatchObject({
+      code: 3,
+      err: `The budget of 1000 per hour cannot be confirmed: ${missing}`,
+    });
   });
+
+  test("an unconfirmed budget names the file that lacks a price", async () => {
+    const file = await fileWith({ gpus: prices.gpus, cpus: prices.cpus });
+    const preview = changed((inputs, name) => {
+      if (name === "any") inputs["gpuTypeIds"] = ["NVIDIA L4"];
+    });
+    const args = ["estimate", "--prices", file, "--max-hourly", "1000"];
+    expect(await command(args, preview)).toMatchObject({
+      code: 3,
+      err: `The budget of 1000 per hour cannot be confirmed: NetworkVolume "models": volume type "STANDARD" has no known price; add it to ${file}.`,
+    });
+  });
+
+  test.each([["--prices", "absent.json", recorded], ["absent.json"]])(
+    "rejects a file that does not exist: %s %s",
+    async (...args) => {
+      expect(await command(["estimate", ...args])).toEqual({
+        code: 1,
+        out: "",
+        err: "serverless-compute: absent.json: cannot be read (ENOENT); name an existing file",
+      });
+    },
+  );
 
   test.each([
     ["{", /content\.json is not JSON/],
@@ -172,6 +205,15 @@ describe("estimate with a file of prices", () => {
       code: 1,
       err: expect.stringContaining("not a preview"),
     });
+  });
+});
+
+test("estimate without a file and a key names both remedies, and not the stack's config", async () => {
+  vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", "");
+  const { code, err } = await command(["estimate", recorded]);
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: 'serverless-compute: prices of the catalog: the API key of http://127.0.0.1:7337/v2 is missing: set SERVERLESS_COMPUTE_API_KEY; the local service prints its key with "npx --no serverless-compute-local key"; or pass a file of prices with --prices',
   });
 });
 

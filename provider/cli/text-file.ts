@@ -1,0 +1,11 @@
+import { readFile } from "node:fs/promises";
+
+/** Reads a file that the command line names. Throws a sentence if it cannot be read. */
+export async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    throw new Error(`${file}: cannot be read${code}; name an existing file`, { cause });
+  }
+}
