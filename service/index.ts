@@ -118,6 +118,7 @@ async function startService(
     restV2: {
       clock,
       pageSize: settings.pageSize,
+      strict: settings.strict,
       view: { workers, logFile },
       rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
       serverlessUrl: () => root,

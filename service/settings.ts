@@ -62,6 +62,11 @@ export interface ServiceOptions {
   deleteNeedsScaleDown?: boolean;
   /** Elements in a page of a REST v2 list if the request sets no limit. Default 1000. */
   pageSize?: number;
+  /**
+   * True if REST v2 rejects queries that break the contract although published clients send them; false logs them as contract
+   * violations. Default false.
+   */
+  strict?: boolean;
   /** True if the service serves the console, its web page. Default true. */
   console?: boolean;
   /** True if workers restart, after their jobs, when a source file in the folder of their handler changes. Default false. */
@@ -169,6 +174,7 @@ export function resolveSettings(options: ServiceOptions): ServiceSettings {
     retire: options.retire ?? [],
     deleteNeedsScaleDown: options.deleteNeedsScaleDown ?? false,
     pageSize: options.pageSize ?? 1000,
+    strict: options.strict ?? false,
     console: options.console ?? true,
     watch: options.watch ?? false,
     timings: resolveTimings(options.timings ?? {}),

@@ -24,11 +24,11 @@ export function createAuth(apiKey: string) {
     /** REST: `Authorization: Bearer <key>` and nothing else. */
     checkRest: ({ headers }: FastifyRequest): void =>
       check("the header Authorization: Bearer <key>", bearer(headers.authorization)),
-    /** REST v2: as REST, in its own words. */
-    checkRestV2: ({ headers }: FastifyRequest): void => {
+    /** REST v2: as REST, in its own words. Returns the error of a missing or wrong key. */
+    restV2Fault: ({ headers }: FastifyRequest): ServiceError | undefined => {
       const key = bearer(headers.authorization);
       if (apiKeyMatches(key)) return;
-      throw new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
+      return new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
     },
     /** Job API: `Authorization: Bearer <key>` or the bare key. */
     checkJobs: ({ headers }: Pick<FastifyRequest, "headers">): void =>

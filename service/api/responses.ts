@@ -18,6 +18,7 @@ export const reservedWords = [
   "network-volumes",
   "registries",
   "catalog",
+  "billing",
   "pods",
 ] as const;
 
@@ -28,9 +29,16 @@ const isRestV2 = (path: string): boolean => {
 
 /** Sends an error in the form of the API that a path belongs to. */
 function sendError(reply: FastifyReply, path: string, error: ServiceError): void {
-  reply.status(error.status);
-  if (isRestV2(path)) reply.type("application/problem+json").send(JSON.stringify(problemOf(error)));
-  else reply.send(errorBody(path, error));
+  if (isRestV2(path)) sendProblem(reply, error);
+  else reply.status(error.status).send(errorBody(path, error));
+}
+
+/** Sends an error in the form of REST v2. */
+function sendProblem(reply: FastifyReply, error: ServiceError): void {
+  reply
+    .status(error.status)
+    .type("application/problem+json")
+    .send(JSON.stringify(problemOf(error)));
 }
 
 /** The error body of REST v2. `errors` has the sentences that name property and value. */
@@ -82,10 +90,20 @@ function translated(error: FastifyError, { routeOptions }: FastifyRequest): Serv
   return internalError();
 }
 
-/** Sends the response for an unknown path or method. Its message omits the query, which may contain a key. */
-export function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): void {
+/**
+ * Sends the response for an unknown path or method. Its message omits the query, which may contain a key. Below the root of the
+ * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks the key first.
+ */
+export function answerUnknownRoute(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  restV2?: { isEndpoint(id: string): boolean; keyFault(request: FastifyRequest): ServiceError | undefined },
+): void {
   const path = request.url.replace(/\?.*$/s, "");
-  sendError(reply, path, new ServiceError("missing", `route ${request.method} ${path} not found`));
+  const missing = new ServiceError("missing", `route ${request.method} ${path} not found`);
+  const [, root, word = ""] = path.split("/", 3);
+  if (!restV2 || `/${root}` !== roots.jobs || restV2.isEndpoint(word)) sendError(reply, path, missing);
+  else sendProblem(reply, restV2.keyFault(request) ?? missing);
 }
 
 /** The error of a request that Node's parser rejects. */

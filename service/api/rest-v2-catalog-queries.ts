@@ -59,24 +59,33 @@ export type DataCenterQuery = z.output<typeof dataCenterQuery>;
 const read = <Shape extends z.ZodType>(shape: Shape, sent: unknown): z.output<Shape> =>
   parseInput(shape, sent, "unprocessable");
 
-/** Availability depends on the product, so either parameter needs the other one; all others need `include`. */
-function checkInclude({ include: included, ...others }: { include?: unknown; product?: unknown }): void {
+/** Receives a fault that published clients are known to send; throws it if the service is strict. */
+export type OnKnownFault = (fault: ServiceError) => void;
+
+/**
+ * Availability depends on the product, so either parameter needs the other one; all others need `include`. Published MCP servers
+ * send `include` alone.
+ */
+function checkInclude(
+  { include: included, ...others }: { include?: unknown; product?: unknown },
+  onKnownFault: OnKnownFault,
+): void {
   const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (!included && name) throw new ServiceError("invalid", `${name}: must come with include=AVAILABILITY`);
-  if (included && !others.product) throw new ServiceError("invalid", "include: must come with product");
+  if (included && !others.product) onKnownFault(new ServiceError("invalid", "include: must come with product"));
 }
 
-export function readGpuQuery(sent: unknown): GpuQuery {
+export function readGpuQuery(sent: unknown, onKnownFault: OnKnownFault): GpuQuery {
   const query = read(gpuQuery, sent);
-  checkInclude(query);
+  checkInclude(query, onKnownFault);
   if (query.cudaVersions && query.minCudaVersion !== undefined)
     throw new ServiceError("invalid", "cudaVersions: cannot be combined with minCudaVersion");
   return query;
 }
 
-export function readCpuQuery(sent: unknown): CpuQuery {
+export function readCpuQuery(sent: unknown, onKnownFault: OnKnownFault): CpuQuery {
   const query = read(cpuQuery, sent);
-  checkInclude(query);
+  checkInclude(query, onKnownFault);
   if (!Number.isInteger(Math.log2(query.vcpuCount ?? 2)))
     throw new ServiceError("invalid", "vcpuCount: must be a power of two");
   return query;

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
@@ -8,6 +8,7 @@ import {
   type CpuQuery,
   type DataCenterQuery,
   type GpuQuery,
+  type OnKnownFault,
   readCpuQuery,
   readDataCenterInclude,
   readDataCenterQuery,
@@ -131,20 +132,23 @@ function member<Member extends { id: string }>(what: string, list: readonly Memb
 export function registerCatalogRoutes(
   app: FastifyInstance,
   { templates, stock: { level } }: Pick<Resources, "templates" | "stock">,
+  onKnownFault: (request: FastifyRequest) => OnKnownFault,
 ): void {
   type Id = { Params: { id: string } };
-  app.get("/catalog/gpus", async ({ query }) => ({ gpus: gpuRecords(readGpuQuery(query), level) }));
-  app.get<Id>("/catalog/gpus/:id", async ({ params, query }) => {
-    const read = readGpuQuery(query);
-    return gpuRecord(member("GPU type", gpuTypes, params.id), read, level);
+  const readGpus = (request: FastifyRequest): GpuQuery => readGpuQuery(request.query, onKnownFault(request));
+  const readCpus = (request: FastifyRequest): CpuQuery => readCpuQuery(request.query, onKnownFault(request));
+  app.get("/catalog/gpus", async (request) => ({ gpus: gpuRecords(readGpus(request), level) }));
+  app.get<Id>("/catalog/gpus/:id", async (request) => {
+    const query = readGpus(request);
+    return gpuRecord(member("GPU type", gpuTypes, request.params.id), query, level);
   });
-  app.get("/catalog/cpus", async ({ query }) => {
-    const read = readCpuQuery(query);
-    return { cpus: cpuFlavors.map((flavor) => cpuRecord(flavor, read, level)) };
+  app.get("/catalog/cpus", async (request) => {
+    const query = readCpus(request);
+    return { cpus: cpuFlavors.map((flavor) => cpuRecord(flavor, query, level)) };
   });
-  app.get<Id>("/catalog/cpus/:id", async ({ params, query }) => {
-    const read = readCpuQuery(query);
-    return cpuRecord(member("CPU flavour", cpuFlavors, params.id), read, level);
+  app.get<Id>("/catalog/cpus/:id", async (request) => {
+    const query = readCpus(request);
+    return cpuRecord(member("CPU flavour", cpuFlavors, request.params.id), query, level);
   });
   app.get("/catalog/datacenters", async ({ query }) => ({
     dataCenters: dataCenterRecords(readDataCenterQuery(query), level),

@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { registerPodRoutes } from "./pods";
 import { reservedWords } from "./responses";
+import { registerAccountRoutes } from "./rest-v2-account";
+import { registerBillingRoutes } from "./rest-v2-billing";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
 import { registerDelegationRoutes } from "./rest-v2-delegations";
 import { loadBalancerRoot } from "./rest-v2-endpoints";
@@ -23,9 +26,11 @@ export function registerRestV2Routes(
     view,
     clock,
     pageSize,
+    strict,
+    log,
     serverlessUrl,
   }: {
-    auth: Pick<Auth, "checkRestV2">;
+    auth: Pick<Auth, "restV2Fault">;
     resources: Resources;
     /** Undefined where requests are not limited. */
     rateLimit: UserRateLimit | undefined;
@@ -33,6 +38,9 @@ export function registerRestV2Routes(
     clock: Clock;
     /** Elements of a page where a request has no limit. */
     pageSize: number;
+    /** True if requests that break the contract in a way of published clients are rejected. */
+    strict: boolean;
+    log: Pick<Logger, "warn">;
     /** Root of the job API without a slash at its end; asked once the server listens. */
     serverlessUrl(): string;
   },
@@ -43,7 +51,8 @@ export function registerRestV2Routes(
     for (const one of [method].flat()) methods.set(url, new Set([...(methods.get(url) ?? []), one]));
   });
   app.addHook("onRequest", async (request, reply) => {
-    auth.checkRestV2(request);
+    const fault = auth.restV2Fault(request);
+    if (fault) throw fault;
     rateLimit?.admit(reply);
   });
   type Id = { Params: { id: string } };
@@ -62,14 +71,15 @@ export function registerRestV2Routes(
     if (update) app.patch<Id>(`${path}/:id`, options, async ({ params, body }) => update(params.id, body));
   }
   registerWorkerRoutes(app, { resources, view, clock, pager });
-  registerCatalogRoutes(app, resources);
+  registerCatalogRoutes(app, resources, ({ headers, routeOptions: { url: route } }) => (fault) => {
+    if (strict) throw fault;
+    const text = `contract violation: ${fault.message}; start --strict rejects the request`;
+    log.warn({ route, client: headers["user-agent"] }, text);
+  });
   registerDelegationRoutes(app, resources.delegations);
   registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
-  // The reference documents no fields of either limit; these names are of this service.
-  app.get("/account/limits", async () => {
-    const { limit = null, used } = resources.endpoints.quota();
-    return { spendRate: {}, serverlessWorkers: { limit, used } };
-  });
+  registerAccountRoutes(app, resources);
+  registerBillingRoutes(app, clock);
   refuseOthers(app, new Map(methods));
 }
 

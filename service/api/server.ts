@@ -30,7 +30,7 @@ export function createServer(deps: {
   auth: Auth;
   resources: Resources;
   rest: RestOptions;
-  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources">;
+  restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "auth" | "resources" | "log">;
   /** The routes of the job API and of the worker channel; they check keys themselves. `ofUsers` goes onto those of users. */
   jobs: {
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
@@ -79,11 +79,12 @@ export function createServer(deps: {
   const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
+  const stopping = (): ServiceError => new ServiceError("stopping", "the service is stopping", { connection: "close" });
   const misdirection = createHostCheck(listening);
   /** The workers' side is not counted, and open until the last worker is done. */
   function countUser(): void {
     requests += 1;
-    if (refusing) throw new ServiceError("stopping", "the service is stopping", { connection: "close" });
+    if (refusing) throw stopping();
   }
   const ofUsers = (scope: FastifyInstance): void =>
     void scope.addHook("onRequest", (_request, _reply, done) => {
@@ -93,6 +94,14 @@ export function createServer(deps: {
 
   // The way of a request, in order.
   app.addHook("onRequest", (request, _reply, done) => done(misdirection(request.headers.host)));
+  // Unknown paths, before the body is read: its faults do not matter.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (!request.is404) return done();
+    requests += 1;
+    if (refusing) return done(stopping());
+    const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
+    answerUnknownRoute(request, reply, { isEndpoint, keyFault: auth.restV2Fault });
+  });
   acceptEmptyJson(app);
   app.register(
     async (scope) => {
@@ -106,7 +115,7 @@ export function createServer(deps: {
   app.register(
     async (scope) => {
       ofUsers(scope);
-      registerRestV2Routes(scope, { ...restV2, auth, resources });
+      registerRestV2Routes(scope, { ...restV2, auth, resources, log });
     },
     { prefix: roots.jobs },
   );
@@ -145,10 +154,6 @@ export function createServer(deps: {
     ofUsers(scope);
     deps.console?.routes(scope);
   });
-  app.setNotFoundHandler((request, reply) => {
-    countUser();
-    answerUnknownRoute(request, reply);
-  });
   setErrorHandler(app);
   function setErrorHandler(server: FastifyInstance): void {
     server.setErrorHandler(async (error: FastifyError | ServiceError, request, reply) => {
@@ -164,7 +169,7 @@ export function createServer(deps: {
   function openForWorkers(address: string): Promise<number> {
     const server = newServer();
     server.register(async (scope) => jobs.workerRoutes(scope), { prefix: roots.jobs });
-    server.setNotFoundHandler(answerUnknownRoute);
+    server.setNotFoundHandler((request, reply) => answerUnknownRoute(request, reply));
     setErrorHandler(server);
     const port = listen(server, 0, address);
     ofWorkers.set(address, { server, port });

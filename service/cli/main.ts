@@ -111,6 +111,7 @@ function commandLine(output: Output, unread: AbortSignal | undefined): Command {
       [],
     )
     .option("--page-size <n>", "elements in a page of a REST v2 list, for tests of pagination", readPageSize, 1000)
+    .option("--strict", "reject REST v2 queries of published clients that break the contract", false)
     .option("--delete-needs-scale-down", "reject the delete of an endpoint whose workersMax is above 0", false)
     .option("--no-console", "do not serve the web page at the service's root")
     .option("--watch", "restart workers after their jobs when a source file in the handler's folder changes", false)

@@ -23,6 +23,7 @@ export interface StartFlags
     | "seed"
     | "stock"
     | "stream"
+    | "strict"
     | "templateRelease"
     | "watch"
     | "workerQuota"

@@ -4,7 +4,7 @@ import { useTarget } from "../support/target";
 import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
-const target = await useTarget();
+const target = await useTarget({ strict: true });
 const { call, make } = useRestV2(target, useAccount(target));
 const available = "include=AVAILABILITY&product=SERVERLESS";
 const a40 = `/catalog/gpus/${encodeURIComponent("NVIDIA A40")}`;

@@ -105,7 +105,7 @@ export async function useJobRig({
       auth,
       resources,
       rest,
-      restV2: { rateLimit: undefined, pageSize: 1000, serverlessUrl: () => root, clock, view },
+      restV2: { rateLimit: undefined, strict: false, pageSize: 1000, serverlessUrl: () => root, clock, view },
       jobs: engine,
       local: { faults: engine.faults, status: async () => [] },
       listening: settings.listening,

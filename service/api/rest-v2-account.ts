@@ -1,0 +1,28 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import type { Resources } from "../resources";
+import type { AccountSettings } from "../resources/account";
+import { parseInput } from "../validation";
+
+const sshKey = z.string().regex(/^(ssh|ecdsa|sk)-\S+ \S+([ \t][^\n\r]*)?$/, "a line such as ssh-ed25519 AAAA… comment");
+const sshKeysChange = z.strictObject({ keys: z.array(sshKey) });
+
+/** The SSH keys of REST v2; GraphQL shows them as the lines of `pubKey`. */
+const sshKeys = ({ pubKey }: AccountSettings) => ({ keys: pubKey.split("\n").filter((line) => line.trim() !== "") });
+
+/** The account's SSH keys, which are stored without effect, and its limits. */
+export function registerAccountRoutes(
+  app: FastifyInstance,
+  { accountSettings, endpoints }: Pick<Resources, "accountSettings" | "endpoints">,
+): void {
+  app.get("/account/ssh-keys", async () => sshKeys(accountSettings.get()));
+  app.put("/account/ssh-keys", async ({ body }) => {
+    const { keys } = parseInput(sshKeysChange, body, "unprocessable");
+    return sshKeys(accountSettings.update({ pubKey: keys.join("\n") }));
+  });
+  // The reference documents no fields of either limit; these names are of this service.
+  app.get("/account/limits", async () => {
+    const { limit = null, used } = endpoints.quota();
+    return { spendRate: {}, serverlessWorkers: { limit, used } };
+  });
+}

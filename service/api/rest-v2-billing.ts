@@ -1,0 +1,114 @@
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
+import { ServiceError } from "../errors";
+import { parseInput } from "../validation";
+import { queryInteger } from "./rest-v2-pages";
+
+/** A list of the billing: the amounts beside `totalAmount`, the filter by an object's id, and the name of the number of objects. */
+interface BillingList {
+  amounts: readonly string[];
+  filter?: string;
+  count?: string;
+}
+
+const lists: Record<string, BillingList> = {
+  "/billing": {
+    amounts: [
+      ...["podGpuAmount", "podCpuAmount", "podDiskAmount", "serverlessGpuAmount", "serverlessCpuAmount"],
+      ...["serverlessDiskAmount", "serverlessFeeAmount", "storageStandardAmount", "storageHighPerformanceAmount"],
+      ...["endpointAmount", "clusterGpuAmount", "clusterDiskAmount", "clusterNetworkingAmount"],
+    ],
+  },
+  "/billing/pods": { amounts: ["gpuAmount", "cpuAmount", "diskAmount"], filter: "podId", count: "uniquePodCount" },
+  "/billing/serverless": {
+    amounts: ["gpuAmount", "cpuAmount", "diskAmount", "feeAmount"],
+    filter: "serverlessId",
+    count: "uniqueServerlessCount",
+  },
+  "/billing/endpoints": { amounts: [] },
+  "/billing/network-volumes": {
+    amounts: ["standardAmount", "highPerformanceAmount"],
+    filter: "networkVolumeId",
+    count: "uniqueNetworkVolumeCount",
+  },
+  "/billing/clusters": {
+    amounts: ["gpuAmount", "diskAmount", "networkingAmount"],
+    filter: "clusterId",
+    count: "uniqueClusterCount",
+  },
+};
+
+const bucketSizes = ["hour", "day", "week", "month", "year"] as const;
+type BucketSize = (typeof bucketSizes)[number];
+
+/** Latest time of a window, ms: four digits for its year. */
+const latest = Date.UTC(9999, 0);
+const bounded = (ms: number): number => Math.min(Math.max(ms, 0), latest);
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => bounded(Date.parse(text)));
+const windowQuery = z.looseObject({
+  startTime: instant.optional(),
+  endTime: instant.optional(),
+  bucketSize: z.enum(bucketSizes).default("day"),
+  lastN: queryInteger(1, Number.MAX_SAFE_INTEGER)
+    .transform((buckets) => Math.min(buckets, 100_000))
+    .optional(),
+});
+
+/** Start of the bucket that is `offset` buckets after the one with a time, ms in UTC. A week starts on Monday. */
+function bucketStart(ms: number, size: BucketSize, offset = 0): number {
+  const time = new Date(ms);
+  const [year, month, day] = [time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()];
+  switch (size) {
+    case "hour":
+      return Date.UTC(year, month, day, time.getUTCHours() + offset);
+    case "day":
+      return Date.UTC(year, month, day + offset);
+    case "week":
+      return Date.UTC(year, month, day - ((time.getUTCDay() + 6) % 7) + 7 * offset);
+    case "month":
+      return Date.UTC(year, month + offset);
+    case "year":
+      return Date.UTC(year + offset, 0);
+  }
+}
+
+const defaultWindow = 30 * 86_400_000;
+const text = (ms: number): string => new Date(bounded(ms)).toISOString();
+
+/** The window of a query in whole buckets, as the response repeats it. */
+function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof windowQuery>, now: number) {
+  if (lastN !== undefined && (startTime ?? endTime) !== undefined)
+    throw new ServiceError("invalid", "lastN: cannot be combined with startTime and endTime");
+  const end = endTime ?? now;
+  const isBoundary = bucketStart(end, bucketSize) === end && lastN === undefined;
+  return {
+    startTime: text(
+      lastN === undefined
+        ? bucketStart(startTime ?? now - defaultWindow, bucketSize)
+        : bucketStart(now, bucketSize, 1 - lastN),
+    ),
+    endTime: text(isBoundary ? end : bucketStart(end, bucketSize, 1)),
+    bucketSize,
+  };
+}
+
+/** The billing of REST v2: its lists are empty, because nothing here costs anything. */
+export function registerBillingRoutes(app: FastifyInstance, clock: Pick<Clock, "now">): void {
+  for (const [path, { amounts, filter, count }] of Object.entries(lists))
+    app.get(path, async ({ query }) => {
+      const read = parseInput(windowQuery, query, "unprocessable");
+      const id = filter === undefined ? undefined : read[filter];
+      const filtered = filter === undefined ? {} : { [filter]: typeof id === "string" ? id : null };
+      return {
+        records: [],
+        metadata: {
+          query: { ...windowOf(read, clock.now()), ...filtered },
+          recordCount: 0,
+          ...(count !== undefined && { [count]: 0 }),
+          totals: Object.fromEntries(["totalAmount", ...amounts].map((amount) => [amount, 0])),
+        },
+      };
+    });
+}

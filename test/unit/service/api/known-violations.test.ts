@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { at, expectAnswer, send } from "../../../support/raw-http";
+import { useService } from "../resources/service-rig";
+
+const rig = await useService();
+const strict = await useService({ strict: true });
+const ask = ({ service }: typeof rig, query: string) => {
+  const headers = { "user-agent": "runpod-mcp-server/4.0.0" };
+  return send("GET", `${service().serverlessUrl}/v2${query}`, { key: service().apiKey, headers });
+};
+
+/** Queries that published clients send, and the contract forbids. */
+const known = ["gpus", "gpus/NVIDIA%20A40", "cpus", "cpus/cpu3c"].map(
+  (path) => `/catalog/${path}?include=AVAILABILITY`,
+);
+
+test.each(known)("GET %s is accepted and logged as a contract violation", async (query) => {
+  expectAnswer(await ask(rig, query), 200);
+  const route = `/v2${query.replace(/\?.*/, "").replace(/(NVIDIA.*|cpu3c)$/, ":id")}`;
+  const lines = (await rig.log()).split("\n").filter((line) => line.includes("contract violation"));
+  const logged = lines.map((line): unknown => JSON.parse(line)).find((line) => at(line, "route") === route);
+  expect(logged).toMatchObject({ level: 40, client: "runpod-mcp-server/4.0.0" });
+  expect(at(logged, "msg")).toBe(
+    "contract violation: include: must come with product; start --strict rejects the request",
+  );
+});
+
+test.each(known)("GET %s is 400 with the option strict", async (query) => {
+  expectAnswer(await ask(strict, query), 400, { detail: "include: must come with product" });
+});
+
+test.each(["gpus?product=POD", "gpus?count=2", "cpus?vcpuCount=4", "gpus?include=AVAILABILITY&cudaVersions=12"])(
+  "GET /catalog/%s is rejected without the option, too",
+  async (query) => {
+    expect((await ask(rig, `/catalog/${query}`)).status).toBeGreaterThanOrEqual(400);
+  },
+);
