@@ -36,6 +36,21 @@ export interface GpuTypeRecord {
   price?: number | undefined;
 }
 
+/** The stock of a GPU type for workers with one GPU. */
+export interface GpuStockRecord {
+  id: string;
+  /** Data centres that have it in stock; undefined if the service does not report them. */
+  dataCenterIds: readonly string[] | undefined;
+}
+
+/** The quota of workers: sums of `workersMax` over all endpoints of the account. */
+export interface WorkerQuota {
+  /** Largest allowed sum; undefined without a limit. */
+  limit: number | undefined;
+  /** Present sum. */
+  used: number;
+}
+
 /** A CPU flavour that the service has. */
 export interface CpuTypeRecord {
   id: string;
@@ -146,6 +161,10 @@ export interface Management {
   deleteRegistryAuth(id: string, options?: CallOptions): Promise<void>;
 
   listGpuTypes(options?: CallOptions): Promise<GpuTypeRecord[]>;
+  /** One request, as is the read of the quota. */
+  listGpuStock(options?: CallOptions): Promise<GpuStockRecord[]>;
+  /** Undefined if the service reports the quota in another form. */
+  readWorkerQuota(options?: CallOptions): Promise<WorkerQuota | undefined>;
   /** Absent where the dialect cannot list them. */
   listCpuTypes?(options?: CallOptions): Promise<CpuTypeRecord[]>;
   listDataCenters(options?: CallOptions): Promise<DataCenterRecord[]>;

@@ -74,6 +74,7 @@ describe("schema.json", () => {
       ["serverlessUrl", "string", undefined, "SERVERLESS_COMPUTE_SERVERLESS_URL"],
       ["callLimit", "number", 120, "SERVERLESS_COMPUTE_CALL_LIMIT"],
       ["maxInFlight", "integer", 16, "SERVERLESS_COMPUTE_MAX_IN_FLIGHT"],
+      ["preflight", "string", undefined, "SERVERLESS_COMPUTE_PREFLIGHT"],
       ["templateReleaseLimit", "number", 150, "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT"],
     ]);
   });

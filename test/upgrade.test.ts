@@ -79,6 +79,8 @@ const host = {
     throw new Error("a preview of what did not change must not ask the service");
   },
   dialect: (): "v1" => "v1",
+  preflight: (): "off" => "off",
+  objects: () => new Map(),
   serverlessUrl: () => undefined,
   held: () => new Map(),
   clock: systemClock,

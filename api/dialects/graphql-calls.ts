@@ -70,3 +70,5 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
     },
   };
 }
+
+export type GraphqlCalls = ReturnType<typeof createGraphqlCalls>;

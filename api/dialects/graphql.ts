@@ -13,6 +13,7 @@ import {
 } from "../shapes";
 import type { Transport } from "../transport";
 import { createGraphqlCalls, type GraphqlOperation } from "./graphql-calls";
+import { createGraphqlCatalog } from "./graphql-catalog";
 
 /** Fields of a template that every service has, or that a service may lack. */
 const fieldsOf = (isOptional: boolean): string[] =>
@@ -53,30 +54,7 @@ const documents = {
   updateRegistryAuth: `mutation updateRegistryAuth($id: String!, $username: String!, $password: String!) {
     updateRegistryAuth(input: { id: $id, username: $username, password: $password }) { id } }`,
   deleteRegistryAuth: "mutation deleteRegistryAuth($id: String!) { deleteRegistryAuth(registryAuthId: $id) }",
-  gpuTypes: `query gpuTypes { serverlessGpuPools { id gpuTypeIds }
-    gpuTypes { id displayName manufacturer memoryInGb lowestPrice(input: { gpuCount: 1 }) { uninterruptablePrice } } }`,
-  dataCenters: "query dataCenters { dataCenters { id name region } }",
 } as const;
-
-const gpuCatalog = z.lazy(() =>
-  z.looseObject({
-    gpuTypes: z.array(
-      z.looseObject({
-        id: z.string(),
-        displayName: z.string().nullish(),
-        manufacturer: z.string().nullish(),
-        memoryInGb: z.number().nullish(),
-        lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
-      }),
-    ),
-    serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
-  }),
-);
-const dataCenterCatalog = z.lazy(() =>
-  z.looseObject({
-    dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
-  }),
-);
 
 const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
@@ -212,26 +190,6 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       await ask({ name: "deleteRegistryAuth", variables, shape: z.unknown(), idempotent: true }, options);
     },
 
-    async listGpuTypes(options) {
-      const { gpuTypes, serverlessGpuPools } = await ask(
-        { name: "gpuTypes", shape: gpuCatalog, idempotent: true },
-        options,
-      );
-      return gpuTypes.map(({ id, displayName, manufacturer, memoryInGb, lowestPrice }) => ({
-        ...{
-          id,
-          name: displayName ?? id,
-          // GraphQL writes "Nvidia"; REST v2 has upper case.
-          manufacturer: manufacturer?.toUpperCase(),
-          memoryInGb: memoryInGb ?? undefined,
-        },
-        pool: serverlessGpuPools?.find(({ gpuTypeIds }) => gpuTypeIds?.includes(id))?.id,
-        price: lowestPrice?.uninterruptablePrice ?? undefined,
-      }));
-    },
-    async listDataCenters(options) {
-      const { dataCenters } = await ask({ name: "dataCenters", shape: dataCenterCatalog, idempotent: true }, options);
-      return dataCenters.map(({ id, name, region }) => ({ id, name: name ?? id, region: region ?? undefined }));
-    },
+    ...createGraphqlCatalog(calls),
   } satisfies Partial<Management>;
 }

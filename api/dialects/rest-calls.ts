@@ -12,6 +12,12 @@ const elementsUnder = (key: string | undefined) => {
   return key === undefined ? bare : z.looseObject({ [key]: bare }).transform((answer) => answer[key] ?? []);
 };
 
+/** The options of a call whose response other calls share: the deadline and the cancellation of one must not fail theirs. */
+export function shared(options: CallOptions | undefined): CallOptions {
+  const { signal: _s, waitSignal: _w, deadline: _d, onDeadline: _o, ...same } = options ?? {};
+  return same;
+}
+
 /** The calls that the REST dialects are made of: responses parsed by their shapes, faults as ApiErrors. */
 export function createRestCalls(transport: Transport) {
   async function ask<Shape extends z.ZodType>(
@@ -91,3 +97,5 @@ export function createRestCalls(transport: Transport) {
     },
   };
 }
+
+export type RestCalls = ReturnType<typeof createRestCalls>;

@@ -1,4 +1,4 @@
-import type { GpuTypeRecord } from "../management";
+import type { GpuStockRecord, GpuTypeRecord } from "../management";
 import {
   containerOf,
   cpuSettingsOf,
@@ -19,6 +19,12 @@ export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2G
   memoryInGb: memory,
   price: price?.serverless,
 });
+
+/** The list of data centres is absent where there is no stock. */
+export function gpuStockFrom({ id, availability, dataCenters }: V2GpuRecord): GpuStockRecord {
+  if (availability === "NONE") return { id, dataCenterIds: [] };
+  return { id, dataCenterIds: dataCenters?.flatMap((one) => (one.availability === "NONE" ? [] : one.id)) };
+}
 
 const gpuSettings = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;
 const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;

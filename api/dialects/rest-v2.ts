@@ -10,27 +10,19 @@ import {
   secretRecord,
   type TemplateRecord,
   type V2EndpointRecord,
-  v2CpuRecord,
-  v2DataCenterRecord,
   v2EndpointRecord,
-  v2GpuRecord,
   v2NetworkVolumeRecord,
   v2ReleasesRecord,
   v2TemplateRecord,
   v2Workers,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { choosePools, type Pools, poolsOf } from "./gpu-pools";
-import { createRestCalls } from "./rest-calls";
+import { choosePools } from "./gpu-pools";
+import { createRestCalls, shared } from "./rest-calls";
 import { endpointBody, endpointPatch, templateBody } from "./rest-v2-bodies";
-import { endpointFrom, gpuTypeFrom } from "./rest-v2-records";
+import { createRestV2Catalog } from "./rest-v2-catalog";
+import { endpointFrom } from "./rest-v2-records";
 import { markedCopy, markOf, runsTheSame } from "./template-mark";
-
-/** How a call is made that others wait for, too: neither the deadline nor the cancellation of one may fail theirs. */
-function shared(options: CallOptions | undefined): CallOptions {
-  const { signal: _s, waitSignal: _w, deadline: _d, onDeadline: _o, ...same } = options ?? {};
-  return same;
-}
 
 const hiddenIn = (env: Readonly<Record<string, string>>): string[] => longValues(Object.values(env));
 
@@ -41,7 +33,9 @@ const hiddenIn = (env: Readonly<Record<string, string>>): string[] => longValues
  * that it is bound to, and other endpoints may have the same one. A variable of the copy names the template.
  */
 export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
-  const { ask, list, read, remove, patch } = createRestCalls(transport);
+  const calls = createRestCalls(transport);
+  const { ask, list, read, remove, patch } = calls;
+  const { pools, ...reads } = createRestV2Catalog(calls, baseUrl);
 
   const collection = (path: string, noun: string) => {
     const url = `${baseUrl}/${path}`;
@@ -56,22 +50,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const post = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
     return { method: "POST", url, body, idempotent: false, secrets };
   };
-  /** Loads a value that several calls of a deployment share only once; a failed load is repeated. */
-  function once<Answer>(load: (options: CallOptions | undefined) => Promise<Answer>) {
-    let answer: Promise<Answer> | undefined;
-    return (options: CallOptions | undefined): Promise<Answer> => {
-      if (answer) return answer;
-      const asked = load(shared(options));
-      answer = asked;
-      asked.catch(() => {
-        if (answer === asked) answer = undefined;
-      });
-      return asked;
-    };
-  }
-  const gpus = once((options) => list(v2GpuRecord, `${baseUrl}/catalog/gpus`, options, "gpus"));
-  const pools = async (options: CallOptions | undefined): Promise<Pools> => poolsOf(await gpus(options));
-
   /** Cache of templates by id, including pending reads, because an endpoint requires its template's settings. */
   const known = new Map<string, Promise<TemplateRecord | undefined>>();
   const learn = (record: TemplateRecord): TemplateRecord => {
@@ -229,15 +207,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       await remove(registries.of("DELETE", id), options);
     },
 
-    listGpuTypes: async (options) => (await gpus(options)).map(gpuTypeFrom),
-    async listCpuTypes(options) {
-      const found = await list(v2CpuRecord, `${baseUrl}/catalog/cpus`, options, "cpus");
-      // The service reports 0 where it has no price.
-      return found.map(({ id, price }) => ({ id, pricePerVcpu: price?.serverlessPerVcpu || undefined }));
-    },
-    async listDataCenters(options) {
-      const found = await list(v2DataCenterRecord, `${baseUrl}/catalog/datacenters`, options, "dataCenters");
-      return found.map(({ id, name, region }) => ({ id, name: name ?? id, region }));
-    },
+    ...reads,
   };
 }

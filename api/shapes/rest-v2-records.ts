@@ -78,12 +78,19 @@ export const v2GpuRecord = z.lazy(() =>
     /** `serverless` is there where a pool of serverless endpoints that has the type is open to the caller. */
     price: orNothing(z.looseObject({ serverless: orNothing(z.number()) })),
     maxCount: z.unknown().optional(),
-    availability: z.unknown().optional(),
-    dataCenters: z.unknown().optional(),
+    /** Absent unless the request includes it. */
+    availability: orNothing(z.string()),
+    dataCenters: orNothing(z.array(z.looseObject({ id: z.string(), availability: orNothing(z.string()) }))),
     cudaVersions: z.unknown().optional(),
   }),
 );
 export type V2GpuRecord = z.output<typeof v2GpuRecord>;
+
+/** Limits of the account. The reference describes no fields; these are those of the local service, and undefined elsewhere. */
+export const v2AccountLimits = z.lazy(() => {
+  const workers = z.looseObject({ limit: z.number().nullable(), used: z.number() });
+  return z.looseObject({ serverlessWorkers: workers.optional().catch(undefined) });
+});
 
 /** A CPU flavour of the catalog; prices in US dollars for an hour. */
 export const v2CpuRecord = z.lazy(() =>

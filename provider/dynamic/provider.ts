@@ -53,7 +53,7 @@ export function createProvider(lifecycle: Lifecycle, host: Host): dynamic.Resour
       const { internal, ...after } = splitProperties(news);
       try {
         for (const verb of ["create", "update", "delete"] as const) internal.timeout(verb);
-        const { inputs, failures } = verbs.check(
+        const { inputs, failures } = await verbs.check(
           { urn: internal.urn },
           splitProperties(olds),
           after,

@@ -70,6 +70,13 @@ export interface Context {
   settings: LifecycleSettings;
 }
 
+/** Context of a preflight. */
+export interface PreflightContext extends Context {
+  urn: string;
+  /** Properties, without secrets, of objects that the deployment found or made, by id. */
+  objects: ReadonlyMap<string, Properties>;
+}
+
 export interface LifecycleSettings {
   /** Milliseconds that a template delete waits for the release after last use. */
   templateReleaseLimit: number;
@@ -143,6 +150,11 @@ export interface Lifecycle {
   ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
   /** Warnings about new inputs whose values the catalog does not list, except values that `olds` already has. */
   unlisted(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
+  /**
+   * Findings about checked inputs that the service may be unable to fulfil now, such as a lack of stock. Sends a number of requests
+   * that does not depend on the number of resources. Absent for kinds without findings.
+   */
+  preflight?: ((olds: Properties, news: Properties, context: PreflightContext) => Promise<Failure[]>) | undefined;
   /** Changes of a deployment; an unknown value counts as a change. Makes no API calls. */
   diff(olds: Properties, news: Properties, dialect?: Dialect): Change[];
   /** Warnings for a preview of `changes`. `keepsName`: a replacement gets the name of the object that it replaces. */

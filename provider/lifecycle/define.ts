@@ -47,6 +47,7 @@ export interface Definition<Inputs extends object, Outputs extends object> exten
   derives?: { [Key in keyof Outputs & string]?: Derived };
   /** Rules of a dialect for checked inputs, beyond their shape; values may be unknown. */
   dialectRules?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
+  preflight?: Lifecycle["preflight"];
   /** Warnings for a preview of `changes`, beyond those of traits; `keepsName` if a replacement gets the name of its predecessor. */
   warnings?: (changes: readonly Change[], keepsName: boolean, dialect: Dialect | undefined) => string[];
   /** Returns true if a name of the program gets a random suffix, so that a replacement can be created first. */
@@ -94,6 +95,7 @@ export function defineLifecycle<Inputs extends object, Outputs extends object>(
       const ruled = definition.dialectRules?.(inputs, dialect, olds) ?? [];
       return { inputs, failures: [...failures, ...uncarried(shape, inputs, dialect), ...ruled], nameSource };
     },
+    preflight: definition.preflight,
     unlisted: (olds, news, secrets) => unlistedValues(shape, olds, news, secrets),
     diff,
     warnings: (changes, keepsName, dialect) => [

@@ -43,9 +43,9 @@ export function resourceCalls(host: Host, lifecycles: Readonly<Record<string, Li
   };
 
   return {
-    check: (request: Request<typeof checkRequest>): Response<typeof checkResponse> => {
+    check: async (request: Request<typeof checkRequest>): Promise<Response<typeof checkResponse>> => {
       const { urn, olds, news } = request;
-      const { inputs, failures } = verbsFor(request).check({ urn }, olds, news, namingOf(request));
+      const { inputs, failures } = await verbsFor(request).check({ urn }, olds, news, namingOf(request));
       return { inputs, failures: failures.map(propertyFailure) };
     },
 

@@ -1,11 +1,13 @@
 import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
 import { pagesAddress } from "../generated/publication";
-import type { Context, LifecycleSettings } from "../lifecycle/contract";
+import type { Context, LifecycleSettings, Properties } from "../lifecycle/contract";
 import { noneFound } from "../lifecycle/messages";
 import {
   type ConfigLookup,
   keyExposures,
+  type PreflightMode,
   resolveDialect,
+  resolvePreflight,
   resolveServerlessUrl,
   resolveService,
   resolveSettings,
@@ -31,6 +33,10 @@ export interface Host {
   connect(): { clients: Clients; settings: LifecycleSettings };
   /** The dialect that is configured; needs no key. Throws a sentence where the settings contradict each other. */
   dialect(): Dialect;
+  /** The mode of the preflight; needs no key. Throws a sentence if the setting is invalid. */
+  preflight(): PreflightMode;
+  /** Properties, without secrets, of objects that the present deployment found or made, by id. */
+  objects(): Map<string, Properties>;
   /** Ids of objects that the present deployment found in the state or adopted. */
   held(): Context["held"];
   /** Host address of the job API as it is configured; undefined where it is not usable. Needs no key. */
@@ -55,6 +61,8 @@ export function createHost(engineAddress: () => string | undefined): Host {
   });
   let config: ConfigLookup = () => undefined;
   let dialect: Dialect | undefined;
+  let preflight: PreflightMode | undefined;
+  let objects = new Map<string, Properties>();
   let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let sightings = { found: 0, missing: 0 };
@@ -71,11 +79,14 @@ export function createHost(engineAddress: () => string | undefined): Host {
     keepConfiguration: (get) => {
       config = get;
       dialect = undefined;
+      preflight = undefined;
       serverlessUrl = undefined;
     },
     beginDeployment: (get) => {
       config = get;
       dialect = undefined;
+      preflight = undefined;
+      objects = new Map();
       serverlessUrl = undefined;
       connection = undefined;
       sightings = { found: 0, missing: 0 };
@@ -96,6 +107,11 @@ export function createHost(engineAddress: () => string | undefined): Host {
       dialect ??= resolveDialect(config);
       return dialect;
     },
+    preflight: () => {
+      preflight ??= resolvePreflight(config);
+      return preflight;
+    },
+    objects: () => objects,
     held: () => held,
     serverlessUrl: () => {
       serverlessUrl ??= { text: resolveServerlessUrl(config) };

@@ -104,6 +104,14 @@ const rules = {
     description: "Maximum number of concurrent calls to the service; 1 or more.",
     fallback: clientDefaults.maxInFlight,
   },
+  preflight: {
+    variable: "SERVERLESS_COMPUTE_PREFLIGHT",
+    type: "string",
+    description:
+      "Check of endpoints against the stock of GPU types and the quota of workers, also in previews: `off`, `warn` or `error`. " +
+      "It makes two API calls for all endpoints together. Defaults to `off`.",
+    choices: ["off", "warn", "error"],
+  },
   templateReleaseLimit: {
     variable: "SERVERLESS_COMPUTE_TEMPLATE_RELEASE_LIMIT",
     type: "number",

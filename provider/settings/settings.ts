@@ -43,7 +43,7 @@ interface SettingMistake {
   reason: string;
 }
 
-/** Returns the invalid settings. A missing key is not a mistake, because previews make no calls. */
+/** Returns the invalid settings. A missing key is not a mistake, because previews require none. */
 export function settingMistakes(config: ConfigLookup, environment: Environment = process.env): SettingMistake[] {
   const apiKey = textOf("apiKey", config, environment) ?? "";
   const each = settingNames.flatMap((name): SettingMistake[] => {
@@ -116,6 +116,17 @@ export function resolveDialect(config: ConfigLookup, environment: Environment = 
   const mistake = settingMistakes(config, environment).find(({ name }) => placeSettings.includes(name));
   if (mistake) throw new Error(mistake.reason);
   return placeOf(config, environment).dialect;
+}
+
+/** Effect of findings of the preflight. */
+export type PreflightMode = "off" | "warn" | "error";
+
+/** Returns the mode of the preflight; needs no key. Throws a sentence if the setting is invalid. */
+export function resolvePreflight(config: ConfigLookup, environment: Environment = process.env): PreflightMode {
+  const text = textOf("preflight", config, environment) ?? "off";
+  const reason = judge("preflight", text, "");
+  if (reason !== undefined) throw new Error(reason);
+  return text === "warn" || text === "error" ? text : "off";
 }
 
 /** Returns the fault in a setting's text; undefined if it is valid. */

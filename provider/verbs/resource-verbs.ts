@@ -14,6 +14,7 @@ import { messageOf, type PropertySet, ResourceFailure } from "../lifecycle/failu
 import { isSecretAt, secretsAmong } from "../lifecycle/properties/secret-paths";
 import type { Host } from "../process/host";
 import { withHelp } from "./help";
+import { findingsOf, keepObject } from "./preflight";
 
 /** The subject of a verb. */
 export interface ResourceCall {
@@ -117,7 +118,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
 
   return {
     /** Checks new inputs and fills in the name that the program leaves out. */
-    check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, naming: Naming) {
+    async check({ urn }: ResourceCall, olds: PropertySet, news: PropertySet, naming: Naming) {
       const secrets = secretsOf([olds, news]);
       const clean = createRedaction(secrets.values);
       const { inputs, failures, nameSource } = lifecycle.check(
@@ -134,9 +135,16 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         for (const warning of lifecycle.unlisted(olds.properties, inputs, secrets.paths))
           void host.log.warning(urn, clean(warning));
       }
+      const known = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };
+      const found =
+        failures.length > 0
+          ? []
+          : await findingsOf(lifecycle, host, known, (act) => runVerb({ urn }, [news, olds], act));
+      const isError = found.length > 0 && host.preflight() === "error";
+      if (!isError) for (const { path, reason } of found) void host.log.warning(urn, clean(`${path}: ${reason}`));
       return {
-        inputs: inputsOf(inputs, news),
-        failures: failures.map(({ path, reason }): CheckFailure => {
+        inputs: known.news,
+        failures: [...failures, ...(isError ? found : [])].map(({ path, reason }): CheckFailure => {
           const value = Object.hasOwn(news.properties, path) ? news.properties[path] : undefined;
           // With `ignoreChanges`, the engine prints the program's value of an input that is absent here.
           const isHidden = isSecretAt([path], secrets.paths);
@@ -157,6 +165,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     ): Promise<ResourceDiff> {
       const isRefresh = !checked.delete(urn);
       host.held().set(id, "state");
+      keepObject(host, id, inputsOf(news.properties, news));
       return guarded([news, olds], () => {
         const dialect = host.dialect();
         const found = lifecycle.diff(olds.properties, news.properties, dialect);
@@ -191,7 +200,9 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
     create: (call: ResourceCall, news: PropertySet) =>
       runVerb(call, [news], async (context) => {
         const { id, outputs } = await lifecycle.create(news.properties, context);
-        return { id: known(id), outputs: outputsOf(outputs, news) };
+        const made = outputsOf(outputs, news);
+        keepObject(host, id, made);
+        return { id: known(id), outputs: made };
       }),
 
     /** Reads the object; undefined if it does not exist. `inputs` are those of the state, if available. */
@@ -201,13 +212,10 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         // Without a state it is an import or a program's look-up.
         const sighted = Object.keys(olds.properties).length > 0 ? context.sighted : undefined;
         const reading = await lifecycle.read(id, olds.properties, { ...context, sighted });
-        return (
-          reading && {
-            id: known(reading.id),
-            outputs: outputsOf(reading.outputs, olds),
-            inputs: inputsOf(reading.inputs, inputs),
-          }
-        );
+        if (!reading) return undefined;
+        const outputs = outputsOf(reading.outputs, olds);
+        keepObject(host, reading.id, outputs);
+        return { id: known(reading.id), outputs, inputs: inputsOf(reading.inputs, inputs) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertySet, news: PropertySet) =>

@@ -26,6 +26,8 @@ function calls() {
       connect: () => ({ clients, settings }),
       dialect: () => "v1",
       serverlessUrl: () => bench.addresses.serverlessUrl,
+      preflight: () => "off",
+      objects: () => new Map(),
       held: () => new Map(),
       ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {}, adding: () => {} },
     },

@@ -8,6 +8,7 @@ import { killSchedulesThrough } from "./kill-schedules";
 import { killedEngineThrough } from "./killed-engine";
 import { lifecycleThrough } from "./lifecycle";
 import { otherAccountThrough } from "./other-account";
+import { preflightThrough } from "./preflight";
 import { recoverThrough } from "./recover";
 import { replacementsThrough } from "./replacements";
 import { rolloutsThrough } from "./rollouts";
@@ -25,6 +26,7 @@ const short: Suites = {
   lifecycle: lifecycleThrough,
   failures: failuresThrough,
   secrecy: secrecyThrough,
+  preflight: preflightThrough,
   ...(hasProc ? { "a killed engine": killedEngineThrough } : {}),
 };
 

@@ -18,6 +18,7 @@ import {
   serverlessEndpointInputs,
   serverlessEndpointOutputs,
 } from "./inputs";
+import { preflight } from "./preflight";
 import { inPlaceWarnings, leftToVerify, unverifiedKey } from "./unverified";
 import { updateVerified, verifyCreated } from "./verified-update";
 
@@ -209,6 +210,7 @@ export const serverlessEndpoint = defineObject<Inputs, Outputs, EndpointRecord>(
   ],
   implied,
   dialectRules,
+  preflight,
   same: { name: (was, is) => bareName(String(was)) === bareName(String(is)) },
 
   objects: (management) => ({

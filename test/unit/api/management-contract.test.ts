@@ -154,7 +154,7 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     await management.deleteSecret(id);
   });
 
-  test("the catalog contains GPU types with memory, pool and price, and data centres", async () => {
+  test("the catalog contains GPU types with memory, pool, price and stock, data centres, and no quota of workers", async () => {
     const { management } = clientsIn(dialect);
     const types = await management.listGpuTypes();
     const l4 = { name: "L4", memoryInGb: 24, manufacturer: "NVIDIA", pool: "AMPERE_24", price: 0.684 };
@@ -163,6 +163,9 @@ describe.each(["v1", "v2"] as const)("management by %s", (dialect) => {
     for (const id of ["NVIDIA GeForce RTX 5090", "NVIDIA A30"])
       expect(types.find((type) => type.id === id)?.price).toBeUndefined();
     expect(await management.listDataCenters()).toContainEqual({ id: "EU-RO-1", name: "EU-RO-1", region: "EUROPE" });
+    const stock = (await management.listGpuStock()).find(({ id }) => id === "NVIDIA L4");
+    expect(stock?.dataCenterIds).toEqual(expect.arrayContaining(["EU-RO-1", "US-KS-2"]));
+    expect(await management.readWorkerQuota()).toEqual({ limit: undefined, used: expect.any(Number) });
   });
 
   test("missing objects, duplicate names and bad references have their own error categories", async () => {

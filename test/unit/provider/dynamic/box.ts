@@ -67,6 +67,8 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     connect: () => ({ clients, settings: { templateReleaseLimit: 1 } }),
     dialect: () => "v1",
     serverlessUrl: () => undefined,
+    preflight: () => "off",
+    objects: () => new Map(),
     held: () => new Map(),
     clock: systemClock,
     log: {

@@ -42,23 +42,23 @@ describe("a name", () => {
       autonaming,
     });
 
-  it("follows the stack's autonaming and does not change later", () => {
+  it("follows the stack's autonaming and does not change later", async () => {
     const autonaming = { proposedName: "lunch-x7k2p", mode: 0 };
-    expect(checked({}, autonaming).inputs?.properties["name"]).toBe("lunch-x7k2p");
+    expect((await checked({}, autonaming)).inputs?.properties["name"]).toBe("lunch-x7k2p");
     const olds = { name: "lunch-a1b2c", imageName: "a:1" };
-    expect(checked(olds, autonaming).inputs?.properties["name"]).toBe("lunch-a1b2c");
+    expect((await checked(olds, autonaming)).inputs?.properties["name"]).toBe("lunch-a1b2c");
   });
 
-  it("is required if autonaming is disabled", () => {
-    const { failures = [] } = checked({}, { proposedName: "", mode: autonamingDisabled });
+  it("is required if autonaming is disabled", async () => {
+    const { failures = [] } = await checked({}, { proposedName: "", mode: autonamingDisabled });
     expect(failures.map(({ property, reason }) => `${property}: ${reason}`)).toEqual(["name: is required"]);
   });
 });
 
-it("lets the engine print no value of a secret input that is absent here, as with ignoreChanges", () => {
+it("lets the engine print no value of a secret input that is absent here, as with ignoreChanges", async () => {
   const urn = urnOf("Secret");
   const nothing = { randomSeed: undefined, autonaming: undefined };
-  const { failures } = calls.check({ urn, olds: sent({}), news: sent({ name: "token" }), ...nothing });
+  const { failures } = await calls.check({ urn, olds: sent({}), news: sent({ name: "token" }), ...nothing });
   expect(failures).toEqual([{ property: '["value"]', reason: "is required" }]);
 });
 

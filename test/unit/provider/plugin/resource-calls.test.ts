@@ -26,7 +26,7 @@ beforeEach(async () => {
   calls = resourceCalls(await hostThatHears(`no ${JSON.stringify(secret)}`), { ...kinds, Box: boxLifecycle() });
 });
 
-const check = (kind: string, news: object): Response<typeof checkResponse> =>
+const check = (kind: string, news: object): Promise<Response<typeof checkResponse>> =>
   calls.check({ urn: urnOf(kind), olds: sent({}), news: sent(news), randomSeed: undefined, autonaming: undefined });
 
 const failureOf = (call: Promise<unknown>): Promise<string> =>
@@ -35,24 +35,27 @@ const failureOf = (call: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-test("a check's message contains no value that is secret by its shape or by the program", () => {
-  expect(check("Box", { size: 0, pin: "4711" }).failures).toEqual([
+test("a check's message contains no value that is secret by its shape or by the program", async () => {
+  expect((await check("Box", { size: 0, pin: "4711" })).failures).toEqual([
     { property: "size", reason: '0 is too small, "[secret]"' },
   ]);
-  expect(check("Template", { imageName: "a:1", ports: asSecret(secret), dockerArgs: asSecret(4711) }).failures).toEqual(
-    [
-      // The engine prints the value of a top-level property that it finds, also a secret one: it does not find these.
-      { property: '["dockerArgs"]', reason: "must be a string" },
-      { property: '["ports"]', reason: expect.stringMatching(/^must be a comma-separated list/) },
-    ],
-  );
+  const { failures } = await check("Template", {
+    imageName: "a:1",
+    ports: asSecret(secret),
+    dockerArgs: asSecret(4711),
+  });
+  expect(failures).toEqual([
+    // The engine prints the value of a top-level property that it finds, also a secret one: it does not find these.
+    { property: '["dockerArgs"]', reason: "must be a string" },
+    { property: '["ports"]', reason: expect.stringMatching(/^must be a comma-separated list/) },
+  ]);
 });
 
 test("a check warns about ids outside the catalog and passes", async () => {
   const warnings: string[] = [];
   const host = await hostThatHears("");
   const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
-  const check = resourceCalls({ ...host, log }, kinds).check({
+  const check = await resourceCalls({ ...host, log }, kinds).check({
     ...{
       urn: urnOf("ServerlessEndpoint"),
       olds: sent({}),
@@ -64,17 +67,18 @@ test("a check warns about ids outside the catalog and passes", async () => {
   expect(warnings).toEqual(['gpuTypeIds: unknown GPU type "NVIDIA L44"; did you mean "NVIDIA L4"?']);
 });
 
-test("a check's failure names its property in Pulumi's property path syntax", () => {
-  const properties = (kind: string, news: object) => check(kind, news).failures?.map(({ property }) => property);
-  expect(properties("Template", { imageNaem: "a", env: { "a.b": 1, MODEL: [] } })).toEqual([
+test("a check's failure names its property in Pulumi's property path syntax", async () => {
+  const properties = async (kind: string, news: object) =>
+    (await check(kind, news)).failures?.map(({ property }) => property);
+  expect(await properties("Template", { imageNaem: "a", env: { "a.b": 1, MODEL: [] } })).toEqual([
     '["imageNaem"]',
     "imageName",
     'env["a.b"]',
     "env.MODEL",
   ]);
   const job = { endpointId: "e", input: {}, policy: { ttl: 5 }, triggers: [1, { a: 2 }] };
-  expect(properties("JobInvoke", job)).toContain("policy.ttl");
-  expect(properties("ServerlessEndpoint", { templateId: "t", gpuTypeIds: ["a", 4] })).toEqual(["gpuTypeIds[1]"]);
+  expect(await properties("JobInvoke", job)).toContain("policy.ttl");
+  expect(await properties("ServerlessEndpoint", { templateId: "t", gpuTypeIds: ["a", 4] })).toEqual(["gpuTypeIds[1]"]);
 });
 
 test("a verb's message contains no secret, in whatever form the service echoes it", async () => {
@@ -100,7 +104,7 @@ test("a list that contains a secret is secret as a whole, because its elements m
 
 test("a preview of a create leaves a generated name and its derived outputs unknown, because the update generates another", async () => {
   const previewOf = async (news: object) => {
-    const { inputs } = check("Secret", { value: "4711", ...news });
+    const { inputs } = await check("Secret", { value: "4711", ...news });
     const request = { urn: urnOf("Secret"), properties: inputs ?? sent({}), timeout: 0, preview: true };
     return arrived((await calls.create(request)).properties).properties;
   };

@@ -3,6 +3,7 @@ import {
   type ConfigLookup,
   keyExposures,
   resolveDialect,
+  resolvePreflight,
   resolveServerlessUrl,
   resolveSettings,
   settingMistakes,
@@ -237,4 +238,14 @@ describe("target and dialect", () => {
     expect(settingMistakes(config(values), {})).toMatchObject([{ name, reason: expect.stringContaining(reason) }]);
     expect(() => resolveSettings(config(values), key)).toThrow(reason);
   });
+});
+
+test("the preflight is off by default; its setting is one of three words", () => {
+  const mode = (values: Record<string, string>, environment = {}) => resolvePreflight(lookup(values), environment);
+  expect(mode({})).toBe("off");
+  expect(mode({ "serverless-compute:preflight": "warn" }, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("warn");
+  expect(mode({}, { SERVERLESS_COMPUTE_PREFLIGHT: "error" })).toBe("error");
+  expect(() => mode({ "serverless-compute:preflight": "on" })).toThrow(
+    'serverless-compute:preflight (or SERVERLESS_COMPUTE_PREFLIGHT) is "on": must be off or warn or error',
+  );
 });

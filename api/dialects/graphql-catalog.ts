@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { CallOptions, Management } from "../management";
+import { listOf, orNothing } from "../shapes";
+import type { GraphqlCalls } from "./graphql-calls";
+
+const documents = {
+  gpuTypes: `query gpuTypes { serverlessGpuPools { id gpuTypeIds }
+    gpuTypes { id displayName manufacturer memoryInGb lowestPrice(input: { gpuCount: 1 }) { uninterruptablePrice } } }`,
+  dataCenters: "query dataCenters { dataCenters { id name region } }",
+  gpuStock: "query gpuStock { dataCenters { id gpuAvailability { gpuTypeId available } } }",
+  workerQuota: "query workerQuota { myself { maxServerlessConcurrency endpoints { workersMax } } }",
+} as const;
+
+const gpuCatalog = z.lazy(() =>
+  z.looseObject({
+    gpuTypes: z.array(
+      z.looseObject({
+        id: z.string(),
+        displayName: z.string().nullish(),
+        manufacturer: z.string().nullish(),
+        memoryInGb: z.number().nullish(),
+        lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
+      }),
+    ),
+    serverlessGpuPools: z.array(z.looseObject({ id: z.string(), gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
+  }),
+);
+const dataCenterCatalog = z.lazy(() =>
+  z.looseObject({
+    dataCenters: z.array(z.looseObject({ id: z.string(), name: z.string().nullish(), region: z.string().nullish() })),
+  }),
+);
+
+const gpuStockCatalog = z.lazy(() =>
+  z.looseObject({
+    dataCenters: z.array(
+      z.looseObject({
+        id: z.string(),
+        gpuAvailability: listOf(z.looseObject({ gpuTypeId: z.string(), available: z.boolean().nullish() })),
+      }),
+    ),
+  }),
+);
+const workerQuota = z.lazy(() =>
+  z.looseObject({
+    myself: z.looseObject({
+      maxServerlessConcurrency: orNothing(z.number()),
+      endpoints: listOf(z.looseObject({ workersMax: z.number().nullish() })),
+    }),
+  }),
+);
+
+/** Reads of the catalog and of the quota of workers by GraphQL. */
+export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "ask">) {
+  const ask = <Shape extends z.ZodType>(name: keyof typeof documents, shape: Shape, options?: CallOptions) =>
+    calls.ask({ name, document: documents[name], shape, idempotent: true }, options);
+
+  return {
+    async listGpuTypes(options) {
+      const { gpuTypes, serverlessGpuPools } = await ask("gpuTypes", gpuCatalog, options);
+      return gpuTypes.map(({ id, displayName, manufacturer, memoryInGb, lowestPrice }) => ({
+        ...{
+          id,
+          name: displayName ?? id,
+          // GraphQL writes "Nvidia"; REST v2 has upper case.
+          manufacturer: manufacturer?.toUpperCase(),
+          memoryInGb: memoryInGb ?? undefined,
+        },
+        pool: serverlessGpuPools?.find(({ gpuTypeIds }) => gpuTypeIds?.includes(id))?.id,
+        price: lowestPrice?.uninterruptablePrice ?? undefined,
+      }));
+    },
+    async listGpuStock(options) {
+      const { dataCenters } = await ask("gpuStock", gpuStockCatalog, options);
+      const places = new Map<string, string[]>();
+      for (const { id, gpuAvailability } of dataCenters)
+        for (const { gpuTypeId, available } of gpuAvailability)
+          places.set(gpuTypeId, [...(places.get(gpuTypeId) ?? []), ...(available ? [id] : [])]);
+      return [...places].map(([id, dataCenterIds]) => ({ id, dataCenterIds }));
+    },
+    async readWorkerQuota(options) {
+      const { myself } = await ask("workerQuota", workerQuota, options);
+      const used = myself.endpoints.reduce((sum, { workersMax }) => sum + (workersMax ?? 0), 0);
+      return { limit: myself.maxServerlessConcurrency, used };
+    },
+    async listDataCenters(options) {
+      const { dataCenters } = await ask("dataCenters", dataCenterCatalog, options);
+      return dataCenters.map(({ id, name, region }) => ({ id, name: name ?? id, region: region ?? undefined }));
+    },
+  } satisfies Partial<Management>;
+}

@@ -1,0 +1,36 @@
+import type { Context, Failure, Lifecycle, Secrets } from "../lifecycle/contract";
+import { messageOf, type PropertySet } from "../lifecycle/failures";
+import { isSecretAt } from "../lifecycle/properties/secret-paths";
+import type { Host } from "../process/host";
+
+/** Deployments without a connection that were reported, by their objects. */
+const reported = new WeakSet<object>();
+
+/**
+ * Findings of a lifecycle about the checked inputs of a resource; none if the preflight is off. Without a connection the first
+ * resource gets a warning. Findings about secret properties are omitted, because they contain values.
+ */
+export async function findingsOf(
+  { preflight }: Lifecycle,
+  host: Host,
+  { urn, olds, news, paths }: { urn: string; olds: PropertySet; news: PropertySet } & Pick<Secrets, "paths">,
+  run: <Answer>(act: (context: Context) => Promise<Answer>) => Promise<Answer>,
+): Promise<Failure[]> {
+  if (!preflight || urn === "" || host.preflight() === "off") return [];
+  const objects = host.objects();
+  try {
+    host.connect();
+  } catch (error) {
+    if (!reported.has(objects)) void host.log.warning(urn, `preflight is not possible: ${messageOf(error)}`);
+    reported.add(objects);
+    return [];
+  }
+  const found = await run((context) => preflight(olds.properties, news.properties, { ...context, urn, objects }));
+  return found.filter(({ path }) => !isSecretAt([path], paths));
+}
+
+/** Keeps the properties of an object for findings about others, except the secret ones. */
+export function keepObject(host: Host, id: string, { properties, secretPaths }: PropertySet): void {
+  const shown = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
+  host.objects().set(id, Object.fromEntries(shown));
+}

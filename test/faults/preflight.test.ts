@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { type Properties, Unknown } from "../../provider/lifecycle/contract";
+import { resourceCalls } from "../../provider/plugin/resource-calls";
+import { createCancellation } from "../../provider/process/cancellation";
+import type { Host } from "../../provider/process/host";
+import { kinds } from "../../provider/resources";
+import type { PreflightMode } from "../../provider/settings/settings";
+import { dialect } from "../support/dialect";
+import { useLifecycleBench } from "../support/lifecycle-bench";
+import { arrived, sent } from "../support/property-sets";
+import { stringAt } from "../support/raw-http";
+import type { Fault } from "../support/recording-proxy";
+import { asSecret } from "../unit/provider/dynamic/box";
+
+const l4 = "NVIDIA L4";
+const a40 = "NVIDIA A40";
+const bench = await useLifecycleBench({
+  templateRelease: 0,
+  runtime: "none",
+  stock: { [`${l4}@EU-RO-1`]: "NONE", [a40]: "NONE" },
+  workerQuota: 20,
+});
+const reads = {
+  v1: ["POST /graphql", "POST /graphql"],
+  v2: ["GET /v2/account/limits", "GET /v2/catalog/gpus"],
+}[dialect];
+
+/** The plugin's checks in one deployment, and the warnings that the engine gets. */
+function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
+  const { clients, clock, settings } = bench.context();
+  const warnings: string[] = [];
+  const objects = new Map<string, Properties>();
+  const host: Host = {
+    keepConfiguration: () => {},
+    beginDeployment: () => {},
+    connect: () => ({ clients, settings }),
+    dialect: () => dialect,
+    preflight: () => mode,
+    objects: () => objects,
+    serverlessUrl: () => undefined,
+    held: () => new Map(),
+    ...{ clock, cancellation: createCancellation(), sighted: () => {}, adding: () => {} },
+    log: { progress: () => {}, warning: async (urn, text) => void warnings.push(`${urn.split("::").at(-1)} ${text}`) },
+    ...overrides,
+  };
+  const calls = resourceCalls(host, kinds);
+  const urnOf = (kind: string, name: string) => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`;
+  return {
+    warnings,
+    async check(news: object, olds: object = {}, name = "chat") {
+      const all = { templateId: "template", ...news };
+      const response = await calls.check({
+        ...{ urn: urnOf("ServerlessEndpoint", name), olds: sent(olds), news: sent(all) },
+        ...{ randomSeed: undefined, autonaming: undefined },
+      });
+      return { failures: response.failures ?? [], inputs: arrived(response.inputs).properties };
+    },
+    createVolume: (volume: object) =>
+      calls.create({ urn: urnOf("NetworkVolume", "models"), properties: sent(volume), preview: false, timeout: 0 }),
+    diffVolume: (id: string, volume: object) =>
+      calls.diff({ id, urn: urnOf("NetworkVolume", "models"), olds: sent(volume), news: sent(volume) }),
+  };
+}
+
+const asked = (): string[] => bench.asked().sort();
+
+describe(`preflight in dialect ${dialect}`, () => {
+  test("off, the default, sends no request", async () => {
+    const { check, warnings } = deployment("off");
+    expect((await check({ gpuTypeIds: [a40], workersMax: 50 })).failures).toEqual([]);
+    expect([warnings, asked()]).toEqual([[], []]);
+  });
+
+  test("sends one request for the stock and one for the quota, whatever the number of endpoints", async () => {
+    const { check, warnings } = deployment("warn");
+    const names = Array.from({ length: 30 }, (_, index) => `chat-${index}`);
+    const bare = deployment("off");
+    for (const name of names) {
+      const news = { name, gpuTypeIds: [a40], workersMax: 1 };
+      expect(await check(news, {}, name), "inputs, and so the state").toEqual(await bare.check(news, {}, name));
+    }
+    expect(asked()).toEqual(reads);
+    const ofStock = (name: string) => `${name} gpuTypeIds: NVIDIA A40 has no stock in any data centre`;
+    const beyond = names.slice(20).map((name) => `${name} workersMax: 1 requested, 20 of 20 already allocated`);
+    expect(warnings.filter((text) => text.includes("workersMax"))).toEqual(beyond);
+    expect(warnings.filter((text) => text.includes("stock"))).toEqual(names.map(ofStock));
+  });
+
+  test("names the data centre of a volume that the deployment has, and its name", async () => {
+    const { check, diffVolume, warnings } = deployment("warn");
+    const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
+    await diffVolume("vol1", volume);
+    await check({ gpuTypeIds: [l4], networkVolumeId: "vol1", dataCenterIds: ["US-KS-2"] });
+    expect(warnings).toEqual(['chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "models" is']);
+    await diffVolume("vol2", { ...volume, name: asSecret("hidden-name") });
+    await diffVolume("vol3", { ...volume, dataCenterId: "US-KS-2" });
+    await check({ gpuTypeIds: [l4], networkVolumeIds: ["vol2"] }, {}, "unnamed");
+    expect(warnings.slice(1)).toEqual(["unnamed gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where its volume is"]);
+    await check({ gpuTypeIds: [l4], networkVolumeIds: ["vol2", "vol3"] }, {}, "in two places");
+    await check({ gpuTypeIds: [l4], networkVolumeId: "elsewhere" }, {}, "in an unknown place");
+    expect(warnings).toHaveLength(2);
+  });
+
+  test("names the data centre of a volume that the deployment created", async () => {
+    const { check, createVolume, warnings } = deployment("warn");
+    const { id = "" } = await createVolume({ name: "new-models", size: 10, dataCenterId: "EU-RO-1" });
+    await check({ gpuTypeIds: [l4], networkVolumeId: id });
+    expect(warnings).toEqual(['chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "new-models" is']);
+  });
+
+  test("finds a lack of stock only if no allowed type has any in an allowed data centre", async () => {
+    const { check, warnings } = deployment("warn");
+    await check({ gpuTypeIds: [l4] }, {}, "anywhere");
+    await check({ gpuTypeIds: [l4], dataCenterIds: ["EU-RO-1", "US-KS-2"] }, {}, "second data centre");
+    await check({ gpuTypeIds: [a40, "NVIDIA L40"] }, {}, "second type");
+    await check({ gpuTypeIds: [], dataCenterIds: ["EU-RO-1"] }, {}, "any type");
+    await check({ computeType: "CPU" }, {}, "CPU");
+    await check({ gpuTypeIds: ["NVIDIA Z9"] }, {}, "unlisted type");
+    await check({ gpuTypeIds: [a40, Unknown.value] }, {}, "unknown type");
+    expect(warnings.filter((text) => text.includes("stock"))).toEqual([]);
+    await check({ gpuTypeIds: [l4, a40], dataCenterIds: ["EU-RO-1"] }, {}, "both");
+    expect(warnings.filter((text) => text.includes("stock"))).toEqual([
+      "both gpuTypeIds: NVIDIA L4 and NVIDIA A40 have no stock in EU-RO-1",
+    ]);
+  });
+
+  test("with error, makes findings failures of their properties", async () => {
+    const { check, warnings } = deployment("error");
+    const { failures } = await check({ gpuTypeIds: [a40], workersMax: 21 });
+    expect(failures).toEqual([
+      { property: '["gpuTypeIds"]', reason: "NVIDIA A40 has no stock in any data centre" },
+      { property: "workersMax", reason: "21 requested, 0 of 20 already allocated" },
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
+  test("counts the workers of the account's endpoints, except those of the endpoint itself", async () => {
+    const template = { name: "quota", imageName: "acme/none:1", isServerless: true };
+    const templateId = stringAt(await bench.rest("POST", "/templates", template), "id");
+    const made = [3, 15].map((workersMax) => bench.rest("POST", "/endpoints", { templateId, workersMax }));
+    await Promise.all(made);
+    const { check, warnings } = deployment("warn");
+    await check({ workersMax: 3 });
+    await check({ workersMax: 6 }, { templateId: "template", workersMax: 3 }, "raised");
+    await check({ workersMax: 2 }, {}, "fits");
+    await check({ workersMax: 1 }, {}, "late");
+    expect(warnings).toEqual([
+      "chat workersMax: 3 requested, 18 of 20 already allocated",
+      "raised workersMax: 6 requested, 15 of 20 already allocated",
+      "late workersMax: 1 requested, 20 of 20 already allocated",
+    ]);
+    for (const one of made) await bench.rest("DELETE", `/endpoints/${stringAt(await one, "id")}`);
+  });
+
+  test("sends no request for an endpoint whose placement stays the same and whose workersMax is not raised", async () => {
+    const { check, warnings } = deployment("warn");
+    const news = { gpuTypeIds: [a40], workersMax: 50, templateId: "old" };
+    const { inputs } = await deployment("off").check(news);
+    await check({ ...news, templateId: "new", workersMax: 40 }, inputs);
+    expect([warnings, asked()]).toEqual([[], []]);
+  });
+
+  test.each<[string, Fault, RegExp]>([
+    ["the key lacks the permission", { kind: "status", status: 403 }, /the API key is valid but lacks a permission/],
+    ["the network fails", { kind: "dropBeforeSend" }, /the connection to \S+ was lost/],
+  ])("warns once about each read if %s, and goes on", async (_case, fault, reason) => {
+    const { check, warnings } = deployment("error");
+    bench.proxy.inject({}, fault, 100);
+    for (const name of ["one", "two"]) {
+      expect((await check({ gpuTypeIds: [a40], workersMax: 21 }, {}, name)).failures).toEqual([]);
+    }
+    for (const label of ["quota of workers", "stock of GPU types"]) {
+      const [warning, ...others] = warnings.filter((text) =>
+        text.startsWith(`one preflight is not complete: ${label}: `),
+      );
+      expect(warning).toMatch(reason);
+      expect(others).toEqual([]);
+    }
+    expect(warnings).toHaveLength(2);
+  });
+
+  test("warns once if there is no key, and goes on", async () => {
+    const { check, warnings } = deployment("error", {
+      connect: () => {
+        throw new Error("the API key is missing");
+      },
+    });
+    for (const name of ["one", "two"]) {
+      expect((await check({ gpuTypeIds: [a40], workersMax: 21 }, {}, name)).failures).toEqual([]);
+    }
+    expect(warnings).toEqual(["one preflight is not possible: the API key is missing"]);
+    expect(asked()).toEqual([]);
+  });
+
+  test("shows no secret value", async () => {
+    const { check } = deployment("error");
+    const { failures } = await check({ gpuTypeIds: asSecret([a40]), workersMax: asSecret(21) });
+    expect(JSON.stringify(failures)).not.toMatch(/A40|21/);
+  });
+});
