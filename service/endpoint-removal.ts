@@ -7,6 +7,7 @@ import type { Faults } from "./faults/faults";
 import type { Jobs } from "./jobs/jobs";
 import { storePause } from "./jobs/timings";
 import type { EndpointLookup } from "./resources/endpoint-lookup";
+import type { Balancer } from "./workers/balancer";
 import type { Containers } from "./workers/containers/containers";
 import type { WorkerLogs } from "./workers/logs";
 import type { WorkerPool } from "./workers/pool";
@@ -18,6 +19,7 @@ export function createEndpointRemoval(deps: {
   jobs: Pick<Jobs, "forget">;
   rateLimits: Pick<RateLimits, "forget">;
   faults: Pick<Faults, "forget">;
+  balancer: Pick<Balancer, "forget">;
   pool: Pick<WorkerPool, "drop">;
   logs: Pick<WorkerLogs, "remove">;
   containers: Pick<Containers, "removeVolume" | "tidy">;
@@ -27,7 +29,7 @@ export function createEndpointRemoval(deps: {
   clock: Clock;
   log: Pick<Logger, "warn" | "error">;
 }) {
-  const { tokens, jobs, rateLimits, faults, pool, logs, containers, endpoints, homes, clock, log } = deps;
+  const { tokens, jobs, rateLimits, faults, balancer, pool, logs, containers, endpoints, homes, clock, log } = deps;
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
   const soon = (work: Promise<void>): void => {
@@ -38,6 +40,7 @@ export function createEndpointRemoval(deps: {
   /** Removes everything that an endpoint left. */
   async function remove(endpointId: string): Promise<void> {
     tokens.forget(endpointId);
+    balancer.forget(endpointId);
     await jobs.forget(endpointId);
     rateLimits.forget(endpointId);
     faults.forget(endpointId);

@@ -6,6 +6,7 @@ import { createAdmission, createRateLimits, noRateLimits } from "./api/admission
 import type { Auth } from "./api/auth";
 import { createFaultControl } from "./api/faults";
 import { registerJobRoutes } from "./api/jobs";
+import { registerLoadBalancerRoutes } from "./api/load-balancers";
 import { registerOpenaiRoute } from "./api/openai";
 import type { WorkerState } from "./api/rest-v2-workers";
 import { registerChannelRoutes } from "./api/worker-channel";
@@ -18,6 +19,7 @@ import type { EndpointLookup } from "./resources/endpoint-lookup";
 import type { EndpointEvents } from "./resources/endpoint-table";
 import type { ServiceSettings } from "./settings";
 import type { Database } from "./store/database";
+import { createBalancer } from "./workers/balancer";
 import { createContainers } from "./workers/containers/containers";
 import { createDispatcher } from "./workers/dispatcher";
 import { readHealth } from "./workers/health";
@@ -92,11 +94,14 @@ export function createJobEngine({
   });
   /** Waiting jobs with their times converted to the steady clock. */
   function* pressing(endpointId: string) {
+    yield* balancer.waiting(endpointId);
     const ahead = clock.now() - steady.now();
     for (const { id, queuedAt } of live.queue(endpointId).pressing) yield { id, queuedAt: queuedAt - ahead };
   }
+  const balancer = createBalancer({ registry, presence, clock: steady, timings, pool: () => pool });
   const pool = createWorkerPool({
-    ...{ registry, dispatcher, jobs, events, endpoints, starter, clock: steady, timings, log },
+    ...{ registry, dispatcher, events, endpoints, starter, clock: steady, timings, log },
+    jobs: { ...jobs, refuse: async (id, error) => balancer.refuse(id, error) || jobs.refuse(id, error) },
     pressing,
     joinedElsewhere: tokens.hasJoinedElsewhere,
     serve,
@@ -104,7 +109,9 @@ export function createJobEngine({
   events.on("queued", ({ endpointId }) => pool.review(endpointId));
   events.on("started", faults.jobStarted);
 
-  function serve({ worker, process }: LocalWorker): void {
+  function serve(local: LocalWorker): void {
+    const { worker, process } = local;
+    void balancer.watch(local);
     const fail = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "worker: its result cannot be stored; the worker is stopped");
       process.kill();
@@ -124,7 +131,7 @@ export function createJobEngine({
     });
 
   const removal = createEndpointRemoval({
-    ...{ tokens, jobs, rateLimits, faults, pool, logs, containers, endpoints, homes, clock, log },
+    ...{ tokens, jobs, rateLimits, faults, balancer, pool, logs, containers, endpoints, homes, clock, log },
   });
   deps.events.on("endpointCreated", (endpointId) => {
     // Created early, so that workers elsewhere can use it before any worker runs here.
@@ -141,7 +148,7 @@ export function createJobEngine({
 
   /** Registers the workers' routes alone. */
   function workerRoutes(app: FastifyInstance): void {
-    const token = (endpointId: string) => (exists(endpointId) ? tokens.of(endpointId) : undefined);
+    const token = (endpointId: string) => (typeOf(endpointId) === "QB" ? tokens.of(endpointId) : undefined);
     registerChannelRoutes(app, { dispatcher, presence, jobs, stream: queue.stream, token, operationOf });
   }
 
@@ -169,6 +176,9 @@ export function createJobEngine({
       registerOpenaiRoute(app, { ...ofJobs, admit });
     },
     workerRoutes,
+    /** Registers the addresses of load balancing endpoints. */
+    loadBalancerRoutes: (app: FastifyInstance): void =>
+      registerLoadBalancerRoutes(app, { auth: deps.auth, typeOf, balancer, faults, clock: steady, timings }),
 
     /** Requeues jobs that ran when the service ended, and starts workers. The server listens already. */
     async start(): Promise<void> {
@@ -226,7 +236,7 @@ export function createJobEngine({
     /** Gives running jobs `deadline` ms to finish, then ends all workers. The server must still listen; the store is closed after it. */
     async stop(deadline: number): Promise<void> {
       dispatcher.close();
-      await waitForRunningJobs({ registry, events, clock }, deadline);
+      await Promise.all([waitForRunningJobs({ registry, events, clock }, deadline), balancer.close(deadline)]);
       queue.waits.close();
       await pool.stop();
       await removal.settled();

@@ -17,6 +17,8 @@ const errorKinds = {
     word: "not_found",
     detail: "resource not found",
   },
+  /** A request to a load balancer that no worker took in time; the hosted service documents the status. */
+  noWorker: { status: 400, type: "server_error", word: "no_worker" },
   unauthorized: { status: 401, type: "authentication_error", word: "invalid_api_key" },
   forbidden: { status: 403, type: "permission_error", word: "forbidden" },
   missing: { status: 404, type: "invalid_request_error", word: "not_found", detail: "resource not found" },
@@ -46,6 +48,8 @@ const errorKinds = {
   internal: { status: 500, type: "server_error", word: "internal_error" },
   /** An ability of the hosted service that this one lacks. */
   unsupported: { status: 501, type: "invalid_request_error", word: "unsupported" },
+  /** A worker of a load balancer that fails. */
+  badGateway: { status: 502, type: "server_error", word: "bad_gateway" },
   starting: { status: 503, type: "server_error", word: "starting" },
   stopping: { status: 503, type: "server_error", word: "stopping" },
   /** The store is locked, or the data folder read-only. */
@@ -53,6 +57,8 @@ const errorKinds = {
   jobTimedOut: { status: 504, type: "server_error", word: "job_timed_out" },
   /** The disk of the data folder is full. */
   storeFull: { status: 507, type: "server_error", word: "store_full" },
+  /** A worker of a load balancer that exceeds the time limit; the hosted service documents the status. */
+  processingTimedOut: { status: 524, type: "server_error", word: "processing_timed_out" },
 } as const satisfies Record<string, ErrorKind>;
 
 /** The stable name of an error. */

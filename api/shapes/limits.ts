@@ -13,6 +13,8 @@ export const limits = {
   runsyncPayload: 20 * megabyte,
   runPayload: 10 * megabyte,
   streamChunk: megabyte,
+  /** Body of a request to a load balancing endpoint, and of its response. */
+  loadBalancerPayload: 30 * megabyte,
   runsyncWait: { min: second, max: 300 * second, default: 90 * second },
   executionTimeout: { min: 5 * second, max: 7 * day, default: 10 * minute },
   ttl: { min: 10 * second, max: 7 * day, default: day },

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { errorKindOf, internalError, ServiceError } from "../errors";
 
 /** Root path of each API. */
-export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2" } as const;
+export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2", loadBalancers: "/load-balancers" } as const;
 
 /** The APIs that the hosted service retires. */
 export const oldApis = ["v1", "graphql"] as const;
@@ -52,6 +52,7 @@ function problemOf({ code, message, status, faults }: ServiceError): object {
 function errorBody(path: string, error: ServiceError): object {
   const { message } = error;
   if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
+  if (path.startsWith(`${roots.loadBalancers}/`)) return { error: message };
   if (!path.startsWith(`${roots.jobs}/`)) return { message };
   return path.split("/", 4)[3] === "openai" ? openaiErrorBody(error) : { error: message };
 }

@@ -12,6 +12,7 @@ import type { Container } from "../resources/endpoint-containers";
 import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
 import type { TemplateRow } from "../resources/template-table";
+import { roots } from "./responses";
 import { type ContainerFields, containerChanges, containerRecord } from "./rest-v2-templates";
 
 /** Mapping of endpoints between REST v2 and the fields of the resources. */
@@ -132,12 +133,9 @@ const scalingRecord = ({ scalerType, scalerValue }: EndpointRow): V2Scaling =>
     ? { type: scalerType, queueDelay: scalerValue }
     : { type: scalerType, requestCount: Math.ceil(scalerValue) };
 
-/** Root path of load balancing endpoints. */
-export const loadBalancerRoot = "/load-balancers";
-
 function requestUrls({ id, type }: EndpointRow, root: string): Record<string, string> {
   if (type === "LB") {
-    const base = `${root}${loadBalancerRoot}/${id}`;
+    const base = `${root}${roots.loadBalancers}/${id}`;
     return { base, health: `${base}/ping` };
   }
   const base = `${root}/v2/${id}`;

@@ -10,7 +10,6 @@ import { registerAccountRoutes } from "./rest-v2-account";
 import { registerBillingRoutes } from "./rest-v2-billing";
 import { registerCatalogRoutes } from "./rest-v2-catalog";
 import { registerDelegationRoutes } from "./rest-v2-delegations";
-import { loadBalancerRoot } from "./rest-v2-endpoints";
 import { type Noun, nounsOf } from "./rest-v2-nouns";
 import { createPager } from "./rest-v2-pages";
 import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
@@ -101,14 +100,4 @@ function refuseOthers(app: FastifyInstance, methods: ReadonlyMap<string, Readonl
       throw new ServiceError("missing", `route ${method} ${url.replace(/\?.*$/s, "")} not found`);
     });
   }
-}
-
-/** Routes in place of the servers of load balancing endpoints: such endpoints are only stored and shown. */
-export function registerLoadBalancerRoutes(app: FastifyInstance): void {
-  app.all(`${loadBalancerRoot}/*`, async () => {
-    throw new ServiceError(
-      "unsupported",
-      "load balancing endpoints are kept and shown; requests to their workers are not passed on",
-    );
-  });
 }

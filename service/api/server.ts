@@ -9,7 +9,7 @@ import { type LocalOperations, registerLocalRoutes } from "./local";
 import { readAway } from "./request-body";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, type OldApi, roots } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
-import { registerLoadBalancerRoutes, registerRestV2Routes } from "./rest-v2";
+import { registerRestV2Routes } from "./rest-v2";
 
 /** How long a connection stays open after its last response, ms: longer than the pauses of most clients. */
 const keepAliveTimeout = 72_000;
@@ -35,6 +35,8 @@ export function createServer(deps: {
   jobs: {
     routes(app: FastifyInstance, ofUsers: (scope: FastifyInstance) => void): void;
     workerRoutes(app: FastifyInstance): void;
+    /** The addresses of load balancing endpoints. */
+    loadBalancerRoutes(app: FastifyInstance): void;
   };
   /** The console's routes, which check their callers themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
@@ -121,7 +123,7 @@ export function createServer(deps: {
   );
   app.register(async (scope) => {
     ofUsers(scope);
-    registerLoadBalancerRoutes(scope);
+    jobs.loadBalancerRoutes(scope);
   });
   app.register(async (scope) => {
     ofUsers(scope);

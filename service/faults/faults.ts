@@ -10,13 +10,13 @@ const count = z.int().min(0).max(1_000_000);
 /** Faults of one endpoint. Counts are decremented with each injection. */
 export const faultShape = z
   .strictObject({
-    /** Delay before each request of the job API is processed, ms. */
+    /** Delay before each request of the job API, or to the load balancer, is processed, ms. */
     delay: z.int().min(0).max(600_000),
-    /** Number of requests of the job API that get 429. */
+    /** Number of these requests that get 429. */
     tooManyRequests: count,
-    /** Number of requests of the job API that get 500, after those with 429. */
+    /** Number of these requests that get 500, after those with 429. */
     serverErrors: count,
-    /** Number of requests of the job API that are processed and get no response. */
+    /** Number of these requests that are processed and get no response. */
     dropResponses: count,
     /** Number of jobs that fail when their worker returns a result. */
     failJobs: count,
@@ -79,7 +79,7 @@ export function createFaults(clock: Clock, note: (endpointId: string, text: stri
     },
     forget: (endpointId: string): void => void endpoints.delete(endpointId),
 
-    /** Delays a request of the job API, or throws an error; undefined if it has no fault. */
+    /** Delays a request, or throws an error; undefined if it has no fault. */
     ofRequest(endpointId: string, response: ServerResponse): Promise<void> | undefined {
       return endpoints.has(endpointId) ? delayRequest(endpointId, response) : undefined;
     },

@@ -32,6 +32,12 @@ export interface JobTimings {
   startBackoffMax: number;
   /** Idle time after which a worker of a new version counts as healthy, so that old workers may stop. */
   rolloutPause: number;
+  /** Interval between health checks of a load balancer's worker. */
+  healthInterval: number;
+  /** Time that a request to a load balancer waits for a worker. */
+  requestWait: number;
+  /** Time limit of a worker for a request to a load balancer, and of a WebSocket. */
+  requestProcessing: number;
   /** Response timeout of a webhook's receiver. */
   webhookAnswer: number;
   /** Wait between two attempts of a webhook. */
@@ -62,6 +68,9 @@ export const defaultTimings: JobTimings = {
   startBackoff: 250,
   startBackoffMax: 30_000,
   rolloutPause: 1_000,
+  healthInterval: 500,
+  requestWait: 120_000,
+  requestProcessing: 330_000,
   webhookAnswer: 10_000,
   webhookDelay: limits.webhook.delay,
   requestLimit: 120_000,

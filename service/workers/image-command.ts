@@ -15,13 +15,14 @@ export interface WorkerCommand {
 
 /**
  * Finds the command of an image. A command line runs as it is; a handler file alone is run by the Node worker. `dockerArgs`
- * are appended as arguments. `noContainer` is why the image does not run in a container either.
+ * are appended as arguments. `noContainer` is why the image does not run in a container either. A file that `isServer` is a
+ * program of its own, which Node runs.
  */
 export function resolveCommand(
   images: Record<string, string>,
   image: string,
   dockerArgs: string,
-  noContainer?: string,
+  { noContainer, isServer = false }: { noContainer?: string | undefined; isServer?: boolean } = {},
 ): WorkerCommand | { error: string } {
   const line = commandOf(images, image);
   if (line === undefined) {
@@ -39,7 +40,7 @@ export function resolveCommand(
     if (file === undefined)
       return { error: `the command of the image "${image}" is empty; set it with --image ${image}=COMMAND` };
     const handler = handlerIn(words);
-    if (handler !== undefined) return handlerCommand(image, handler, args);
+    if (handler !== undefined) return handlerCommand(image, handler, args, isServer);
     return { file, args: [...rest, ...args], channel: false };
   } catch (error) {
     if (error instanceof CommandLineError)
@@ -48,14 +49,19 @@ export function resolveCommand(
   }
 }
 
-function handlerCommand(image: string, handler: string, args: string[]): WorkerCommand | { error: string } {
+function handlerCommand(
+  image: string,
+  handler: string,
+  args: string[],
+  isServer: boolean,
+): WorkerCommand | { error: string } {
   if (!existsSync(handler)) {
     return {
       error: `the handler file ${handler} of the image "${image}" does not exist; name another one with --image ${image}=FILE`,
     };
   }
-  const host = hostProgram();
-  const loader = [host, handler].some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
+  const programs = isServer ? [handler] : [hostProgram(), handler];
+  const loader = programs.some((one) => typed.includes(extname(one))) ? typescriptLoader(handler) : [];
   if (loader === undefined) {
     return {
       error: `the handler file ${handler} of the image "${image}" is TypeScript, which Node ${process.versions.node} cannot run by itself; run npm install tsx in its folder, or use Node 22.18 or later`,
@@ -63,7 +69,7 @@ function handlerCommand(image: string, handler: string, args: string[]): WorkerC
   }
   // Without this flag, the version of Node is the last line of every crash.
   const node = ["--no-extra-info-on-fatal-exception", ...loader];
-  return { file: process.execPath, args: [...node, host, handler, ...args], channel: true };
+  return { file: process.execPath, args: [...node, ...programs, ...args], channel: !isServer };
 }
 
 /** The Node worker. Next to the sources, the compiled one is preferred while it is up to date: it starts three times as fast. */

@@ -14,6 +14,7 @@ import { startProcess, type WorkerProcess } from "./process";
 import type { Reaper } from "./reaper";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
+import { createPorts, loopback, portVariables, serverOf } from "./worker-server";
 
 /** A worker that was started. */
 export interface StartedWorker {
@@ -24,8 +25,8 @@ export interface StartedWorker {
 }
 
 /**
- * A started worker, the reason why none can be started, a promise that resolves when its runtime is known, or a lack of
- * stock.
+ * A started worker, the reason why none can be started, a promise that resolves when its runtime and ports are known, or a lack
+ * of stock.
  */
 type StartOutcome = StartedWorker | { error: string } | { until: Promise<void> } | { noStock: string };
 
@@ -65,11 +66,13 @@ export function createWorkerStarter({
   clock: Clock;
   timings: JobTimings;
 }) {
+  const ports = createPorts();
   function start(endpointId: string): StartOutcome {
     const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
     if (noStock !== undefined) return { noStock };
     const found = endpoints.workerEnvironment(endpointId);
     const { image } = found;
+    const wanted = endpoints.get(endpointId)?.type === "LB" ? serverOf(found.env) : undefined;
     // A command for it on this machine always wins.
     const injected = faults.workerProgram(endpointId);
     const usesCommand = injected !== undefined || runtime === "none" || commandOf(images, image) !== undefined;
@@ -77,9 +80,12 @@ export function createWorkerStarter({
     if (until) return { until };
     const noContainer = usesCommand ? undefined : containers.problem();
     const inContainer = !usesCommand && noContainer === undefined;
-    const command =
-      injected ?? (inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, noContainer));
+    const options = { noContainer, isServer: wanted !== undefined };
+    const command = injected ?? (inContainer ? undefined : resolveCommand(images, image, found.dockerArgs, options));
     if (command && "error" in command) return command;
+    const own = wanted && command && ports.take();
+    if (wanted && command && !own) return { until: ports.find() };
+    const listens = wanted && { ...wanted, ...own };
     const id = newLocalId();
     const token = tokenOf(endpointId);
     const redact = createRedaction([...found.secretValues, token]);
@@ -88,7 +94,8 @@ export function createWorkerStarter({
     const connection = (serverlessUrl: string): Record<string, string> => ({
       ...readableOutput,
       ...found.env,
-      ...connectionOf({ workerId: id, endpointId, token, serverlessUrl, pingInterval: timings.pingInterval }),
+      ...identityOf({ workerId: id, endpointId, token }),
+      ...(listens ? portVariables(listens) : channelOf(endpointId, serverlessUrl, timings.pingInterval)),
     });
     onLine(`worker starts for the image ${image}`);
     const process = command ? startCommand(command) : startInContainer();
@@ -99,13 +106,14 @@ export function createWorkerStarter({
       const home = join(homes, endpointId);
       mkdirSync(home, { recursive: true, mode: 0o700 });
       const env = { ...machineEnvironment(home), ...connection(serverlessUrl()) };
-      return startProcess({ ...known, env, mark: workerMark(id), reaper, clock, onLine });
+      const process = startProcess({ ...known, env, mark: workerMark(id), reaper, clock, onLine });
+      return { ...process, server: listens && Promise.resolve({ ...listens, host: loopback }) };
     }
 
     function startInContainer(): WorkerProcess {
       const cmd = splitCommandLine(found.dockerArgs);
       const needs = found.container;
-      return containers.start({ endpointId, workerId: id, image, cmd, needs, env: connection, onLine });
+      return containers.start({ endpointId, workerId: id, image, cmd, needs, listens, env: connection, onLine });
     }
   }
 
@@ -133,18 +141,6 @@ export function createWorkerStarter({
   };
 }
 
-/** Facts that connect a worker to the service. */
-interface WorkerIdentity {
-  workerId: string;
-  endpointId: string;
-  /** Authenticates the worker for its endpoint's jobs; never the user's API key. */
-  token: string;
-  /** Root of the job API as the worker sees it, without a slash at its end. */
-  serverlessUrl: string;
-  /** Interval of the worker's pings, ms. */
-  pingInterval: number;
-}
-
 /** The entry of a worker's environment that only the worker and the processes it starts have. */
 const workerMark = (workerId: string): string => `RUNPOD_POD_ID=${workerId}`;
 
@@ -166,14 +162,20 @@ const machineEnvironment = (home: string): Record<string, string> => ({
  */
 const readableOutput = { PYTHONUNBUFFERED: "1", RUNPOD_DEBUG_LEVEL: "INFO" };
 
-/** The variables that connect a worker to the service, which nothing may replace. */
-function connectionOf(identity: WorkerIdentity): Record<string, string> {
-  const { workerId, endpointId, token, serverlessUrl, pingInterval } = identity;
+/** The variables that identify a worker, which nothing may replace. `token` authenticates it for its endpoint; it is never the API key. */
+const identityOf = (worker: { workerId: string; endpointId: string; token: string }): Record<string, string> => ({
+  RUNPOD_POD_ID: worker.workerId,
+  RUNPOD_ENDPOINT_ID: worker.endpointId,
+  RUNPOD_AI_API_KEY: worker.token,
+});
+
+/**
+ * The variables that connect a worker to its queue, which nothing may replace. `serverlessUrl` is the root of the job API as the
+ * worker sees it; `pingInterval` is in ms.
+ */
+function channelOf(endpointId: string, serverlessUrl: string, pingInterval: number): Record<string, string> {
   const root = `${serverlessUrl}/v2/${endpointId}`;
   return {
-    RUNPOD_POD_ID: workerId,
-    RUNPOD_ENDPOINT_ID: endpointId,
-    RUNPOD_AI_API_KEY: token,
     // The worker fills in $ID and $RUNPOD_POD_ID, and appends more parameters after the "?".
     RUNPOD_WEBHOOK_GET_JOB: `${root}/job-take/$ID?gpu=local`,
     RUNPOD_WEBHOOK_POST_OUTPUT: `${root}/job-done/$RUNPOD_POD_ID/$ID?gpu=local`,

@@ -7,6 +7,8 @@ export interface LocalWorker {
   worker: Worker;
   process: WorkerProcess;
   image: string;
+  /** Last failed health check, as a sentence. */
+  lastCheck: string | undefined;
   redact(text: string): string;
   /** Why the service ended it; a worker that ended without a reason crashed. */
   reason: string | undefined;
@@ -24,13 +26,14 @@ export function localWorkerOf(
   begun: () => void,
 ): LocalWorker {
   const { process } = started;
+  worker.serves = process.server ? "requests" : "jobs";
   worker.preparing = process.began !== undefined;
   void process.began?.then(() => {
     worker.preparing = false;
     worker.startedAt = clock.now();
     begun();
   });
-  return { ...started, worker, reason: undefined, lost: false, stopped: false };
+  return { ...started, worker, lastCheck: undefined, reason: undefined, lost: false, stopped: false };
 }
 
 /** Ends a worker at once. */

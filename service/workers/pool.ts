@@ -45,7 +45,7 @@ export function createWorkerPool({
   events: JobEvents;
   /** An endpoint's waiting jobs that may start workers. */
   pressing(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
-  /** Serves the pipe of a worker that has one. */
+  /** Serves the pipe of a worker that has one, or watches its server. */
   serve(local: LocalWorker): void;
   endpoints: EndpointLookup;
   /** Returns true if a worker elsewhere ever joined the endpoint. */
@@ -225,6 +225,7 @@ export function createWorkerPool({
       review(endpointId);
     },
     drop,
+    worked: starts.worked,
     /** Workers that wait for the end of a back-off before they are started. */
     throttled: starts.throttled,
     /** Why no worker of the endpoint comes up, or why the last one crashed; undefined when all is well. */

@@ -20,6 +20,8 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
     if (!found) return undefined;
     const { worker, image } = found;
     const seconds = Math.round((now - worker.startedAt) / 1000);
+    if (worker.serves === "requests")
+      return `workers of the image "${image}" are not healthy: ${worker.id} has run for ${seconds} s${found.lastCheck === undefined ? "" : `; ${found.lastCheck}`}; its program must return 200 to health checks${unreachedBy(found)}`;
     return `workers of the image "${image}" do not ask for jobs: ${worker.id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${unreachedBy(found)}`;
   }
 
@@ -30,7 +32,8 @@ export function createWorkerProblems(clock: Clock, timings: JobTimings) {
     startFailed(endpointId: string, local: LocalWorker, end: ProcessEnd): string {
       const unreached = local.reason === undefined ? "" : unreachedBy(local);
       // Of an image that cannot be fetched nothing ever ran.
-      const when = local.worker.preparing ? "" : ", before it asked for a job";
+      const due = local.worker.serves === "requests" ? "was healthy" : "asked for a job";
+      const when = local.worker.preparing ? "" : `, before it ${due}`;
       const how = `${howItEnded(local, end)}${when}`;
       const why = `workers of the image "${local.image}" do not start: the last one ${how}${unreached}${lastWordsOf(local, end)}`;
       starts.set(endpointId, why);

@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { createLastLines, readLines } from "./lines";
 import type { Reaper } from "./reaper";
+import type { WorkerServer } from "./worker-server";
 
 /** A program that runs as a worker. */
 export interface WorkerProcess {
@@ -19,6 +20,8 @@ export interface WorkerProcess {
   readonly began?: Promise<void>;
   /** Possible obstacle to its calls if it does not run as a process of this machine, as text after a ";". */
   obstacle?(): string | undefined;
+  /** HTTP server of a load balancer's worker; resolves when its address is known. */
+  readonly server?: Promise<WorkerServer> | undefined;
   /** Resolves when it and every process it started are gone, and its output has been read. */
   readonly ended: Promise<ProcessEnd>;
 }

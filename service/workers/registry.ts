@@ -12,6 +12,8 @@ export interface Worker {
   readonly local: boolean;
   /** The endpoint's version that it was started for; of one elsewhere nothing is known. */
   readonly version: number | undefined;
+  /** Work that the endpoint's type assigns to it. */
+  serves: "jobs" | "requests";
   /** True if the endpoint has changed since its start, so that it is to be replaced. */
   stale: boolean;
   /** True if it ever completed a job. */
@@ -34,6 +36,8 @@ export interface Worker {
   idleSince: number;
   /** Jobs it runs, by their ids. */
   jobs: ShortLivedMap<string, AssignedJob>;
+  /** Requests of a load balancer that it processes. */
+  requests: number;
   /** Jobs that are over here and that it has to stop: since when, and whether it was told. */
   stopping: ShortLivedMap<string, { since: number; told: boolean }>;
   /** No more jobs: it ends when it is done. */
@@ -54,7 +58,7 @@ interface AssignedJob {
 
 export type WorkerPhase = "initializing" | "idle" | "running" | "unhealthy";
 
-export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size > 0;
+export const isBusy = (worker: Worker): boolean => worker.jobs.size + worker.stopping.size + worker.requests > 0;
 
 /** Returns the phase of a worker, as counted by /health. */
 export function phaseOf(worker: Worker, now: number, timings: JobTimings): WorkerPhase {
@@ -97,6 +101,7 @@ export function createWorkerRegistry() {
         endpointId,
         local,
         version,
+        serves: "jobs",
         stale: false,
         worked: false,
         startedAt: now,
@@ -109,6 +114,7 @@ export function createWorkerRegistry() {
         asking: 0,
         idleSince: now,
         jobs: new ShortLivedMap(),
+        requests: 0,
         stopping: new ShortLivedMap(),
         retiring: false,
         suspectSince: undefined,

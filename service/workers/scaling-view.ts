@@ -37,7 +37,7 @@ export function scalingState(
 /** A worker's state for the scaler; an unhealthy worker is not free. */
 function scaled(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
   const { id, startedAt, idleSince, stale, worked } = worker;
-  const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length;
+  const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length + worker.requests;
   const phase = phaseOf(worker, now, timings);
   const settledAt = worked ? startedAt : phase === "idle" ? idleSince + timings.rolloutPause : Number.POSITIVE_INFINITY;
   if (phase === "idle") return { id, phase, since: idleSince, jobs, stale, settledAt };

@@ -10,7 +10,7 @@ import type { StartedWorker, WorkerStarter } from "./launch";
 import type { LocalWorker } from "./local-worker";
 import type { WorkerProblems } from "./problems";
 import type { ProcessEnd } from "./process";
-import type { WorkerRegistry } from "./registry";
+import type { Worker, WorkerRegistry } from "./registry";
 
 /** Starts workers, after the backoff of their endpoint and once their runtime is known, and fails the jobs that wait for none. */
 export function createWorkerStarts({
@@ -56,10 +56,12 @@ export function createWorkerStarts({
     const worker = registry.find(job.endpointId, before.workerId);
     if (worker && job.status === "COMPLETED") worker.worked = true;
     // The behaviour of an outdated worker proves nothing about newly started ones.
-    if (worker?.stale) return;
-    backoff.forget(job.endpointId);
-    problems.worked(job.endpointId);
+    if (!worker?.stale) recovered(job.endpointId);
   });
+  function recovered(endpointId: string): void {
+    backoff.forget(endpointId);
+    problems.worked(endpointId);
+  }
 
   function awaitRuntime(endpointId: string, until: Promise<void>): void {
     awaiting.add(endpointId);
@@ -104,6 +106,11 @@ export function createWorkerStarts({
         }
       }
       return Number.POSITIVE_INFINITY;
+    },
+    /** Records that a worker of a load balancer did its part of a request. */
+    worked(worker: Worker): void {
+      worker.worked = true;
+      if (!worker.stale) recovered(worker.endpointId);
     },
     /** Number of workers that wait for the end of a backoff, or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,

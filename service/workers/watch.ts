@@ -54,7 +54,10 @@ function silenceOf(worker: Worker, timings: JobTimings): { until: number; why: s
   if (worker.firstAskAt === undefined) {
     return {
       until: worker.startedAt + timings.startLimit,
-      why: `did not ask for a job within ${seconds(timings.startLimit)} of its start`,
+      why:
+        worker.serves === "requests"
+          ? `was not healthy within ${seconds(timings.startLimit)} of its start`
+          : `did not ask for a job within ${seconds(timings.startLimit)} of its start`,
     };
   }
   if (isBusy(worker) || worker.asking > 0) {
@@ -66,6 +69,9 @@ function silenceOf(worker: Worker, timings: JobTimings): { until: number; why: s
   }
   return {
     until: worker.lastAskAt + timings.takeSilence,
-    why: `did not ask for a job for ${seconds(timings.takeSilence)}`,
+    why:
+      worker.serves === "requests"
+        ? `was unhealthy for ${seconds(timings.takeSilence)}`
+        : `did not ask for a job for ${seconds(timings.takeSilence)}`,
   };
 }

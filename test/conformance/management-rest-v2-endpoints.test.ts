@@ -156,13 +156,13 @@ describe("REST v2: POST /serverless", () => {
     expectAnswer(await account.rest("GET", `/endpoints/${id}`), 200, { scalerType: "QUEUE_DELAY", scalerValue: 1 });
   });
 
-  test("a load balancing endpoint returns its base address, which does not reach workers here", async (context) => {
+  test("a load balancing endpoint returns its base address, which requires the key", async (context) => {
     target.localOnly(context, "its workers are elsewhere");
     const answer = await call("POST", "/serverless", endpointBody({ type: "LOAD_BALANCER", ...byCount }));
     expectAnswer(answer, 201, { type: "LOAD_BALANCER", workers: { idleTimeout: 9 } });
     expect(Object.keys(at(answer.json, "requestUrls") ?? {}).sort()).toEqual(["base", "health"]);
-    expect((await fetch(stringAt(answer, "requestUrls", "base"))).status).toBe(501);
-    expect((await fetch(stringAt(answer, "requestUrls", "health"))).status).toBe(501);
+    expect((await fetch(stringAt(answer, "requestUrls", "base"))).status).toBe(401);
+    expect((await fetch(stringAt(answer, "requestUrls", "health"))).status).toBe(401);
     const id = stringAt(answer, "id");
     for (const operation of ["/run", "/runsync"])
       expectAnswer(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);

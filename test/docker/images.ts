@@ -32,6 +32,8 @@ export const importNode = (host: string, image: string): Promise<void> =>
     await copyTo(root, fileURLToPath(new URL("programs", import.meta.url)), "/programs");
     const quickstart = fileURLToPath(new URL("../../examples/quickstart/handler.mjs", import.meta.url));
     await copyTo(root, quickstart, "/programs/quickstart.mjs");
+    const server = fileURLToPath(new URL("../support/handlers/http-server.mjs", import.meta.url));
+    await copyTo(root, server, "/programs/http-server.mjs");
     await importFolder(host, image, root, ["ENV PATH=/usr/bin", 'CMD ["node", "/programs/worker.mjs"]']);
   });
 

@@ -8,7 +8,9 @@ import { z } from "zod";
 import type { ContainerNeeds } from "../../resources/endpoint-lookup";
 import { readLines } from "../lines";
 import type { WorkerProcess } from "../process";
+import type { ServerPorts } from "../worker-server";
 import { startContainer } from "./container";
+import { findServer } from "./container-server";
 import type { EngineAddress } from "./engine-address";
 import { createEngineClient, type EngineClient, EngineError } from "./engine-client";
 import { createImages, type Images } from "./images";
@@ -26,6 +28,8 @@ interface WorkerStart {
   image: string;
   cmd: string[];
   needs: ContainerNeeds;
+  /** Ports of a load balancer's worker. */
+  listens?: ServerPorts | undefined;
   /** The worker's environment, from the root of the job API as the container sees it. */
   env(serverlessUrl: string): Record<string, string>;
   onLine(line: string): void;
@@ -162,7 +166,7 @@ export function createContainers({
       const current = engine;
       if (!current) throw new Error(why ?? "no Docker Engine responds");
       const { client, abilities, images, place, outOfMemory } = current;
-      const { image, workerId, endpointId, needs, cmd, onLine } = start;
+      const { image, workerId, endpointId, needs, listens, onLine } = start;
       mark.set();
       const name = nameOf(workerId);
       let reachedAt: string | undefined;
@@ -175,7 +179,7 @@ export function createContainers({
           onLine(`runs in the container ${name}, which reaches the service at ${found.serverlessUrl}`);
           const env = start.env(found.serverlessUrl);
           const folder = needs.volumeId === undefined ? undefined : openVolume(needs.volumeId);
-          const spec = { ...needs, image, workerId, cmd, env, labels: of, volumeFolder: folder, gpuMode, place: found };
+          const spec = { ...needs, ...start, env, labels: of, volumeFolder: folder, gpuMode, place: found };
           return (signal: AbortSignal) => create(spec, signal);
         } catch (error) {
           if (error instanceof EngineError && error.status === 0 && engine === current) lost(error);
@@ -206,7 +210,8 @@ export function createContainers({
       const obstacle = () =>
         reachedAt &&
         `nothing came from its container ${name} at ${reachedAt}: if its program calls that address, let a firewall on this machine pass TCP from containers to ${reachedAt}`;
-      return { ...process, obstacle };
+      const server = listens && process.began?.then(async () => findServer(client, name, listens, await place()));
+      return { ...process, obstacle, server };
     },
 
     /** Deletes the folder of a volume that was deleted. */

@@ -9,6 +9,8 @@ export interface ContainerPlace {
   serverlessUrl: string;
   /** Names that containers know beside those of the network. */
   extraHosts: string[];
+  /** True if this machine reaches containers by their addresses on the network; otherwise only by published ports. */
+  isDirect: boolean;
 }
 
 const networkShape = z.looseObject({
@@ -65,9 +67,11 @@ export function createPlaceFinder(deps: {
     });
     // Where the engine runs in a virtual machine, no interface of this machine has the address.
     const direct = address === undefined ? undefined : await listen(address).catch(notHere);
-    if (direct !== undefined) return { network, serverlessUrl: `http://${address}:${direct}`, extraHosts: [] };
+    if (direct !== undefined)
+      return { network, serverlessUrl: `http://${address}:${direct}`, extraHosts: [], isDirect: true };
     const port = await listen("127.0.0.1");
-    return { network, serverlessUrl: `http://${hostName}:${port}`, extraHosts: [`${hostName}:host-gateway`] };
+    const serverlessUrl = `http://${hostName}:${port}`;
+    return { network, serverlessUrl, extraHosts: [`${hostName}:host-gateway`], isDirect: false };
   }
 
   return () => {

@@ -1,4 +1,5 @@
 import type { ContainerNeeds } from "../../resources/endpoint-lookup";
+import { loopback, type ServerPorts } from "../worker-server";
 import type { ContainerPlace } from "./place";
 
 /** GPUs for workers: if the engine supports them, always, or never. */
@@ -20,6 +21,8 @@ export interface ContainerSpec extends ContainerNeeds {
   cmd: string[];
   env: Record<string, string>;
   labels: Record<string, string>;
+  /** Ports of its server, which the service calls; undefined if it has none. */
+  listens?: ServerPorts | undefined;
   /** The volume's folder on this machine. */
   volumeFolder: string | undefined;
   gpuMode: GpuMode;
@@ -30,11 +33,13 @@ const gigabyte = 1024 ** 3;
 
 /**
  * The body of the engine's create call. A container has nothing of this machine but its volume, gains no privileges, and is
- * removed when it ends. No port of it is published.
+ * removed when it ends. The ports of its server are published on loopback if its network cannot be reached from this machine.
  */
 export function createBody(spec: ContainerSpec, abilities: EngineAbilities): object {
   const { cpu, gpus, gpuMode, place, entrypoint, cmd, volumeFolder } = spec;
   const wantsGpus = gpus > 0 && (gpuMode === "all" || (gpuMode === "auto" && abilities.gpus));
+  const ports = place.isDirect || !spec.listens ? [] : [spec.listens.port, spec.listens.healthPort];
+  const published = ports.map((port) => `${port}/tcp`);
   const memory = cpu?.memoryInGb === undefined ? undefined : cpu.memoryInGb * gigabyte;
   return {
     Image: spec.image,
@@ -43,12 +48,14 @@ export function createBody(spec: ContainerSpec, abilities: EngineAbilities): obj
     ...(entrypoint.length > 0 ? { Entrypoint: entrypoint } : {}),
     ...(cmd.length > 0 ? { Cmd: cmd } : {}),
     Labels: spec.labels,
+    ExposedPorts: Object.fromEntries(published.map((port) => [port, {}])),
     AttachStdout: true,
     AttachStderr: true,
     HostConfig: {
       AutoRemove: true,
       SecurityOpt: ["no-new-privileges"],
       NetworkMode: place.network,
+      PortBindings: Object.fromEntries(published.map((port) => [port, [{ HostIp: loopback, HostPort: "" }]])),
       ...(place.extraHosts.length > 0 ? { ExtraHosts: place.extraHosts } : {}),
       ...(volumeFolder === undefined
         ? {}

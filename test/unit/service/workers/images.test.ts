@@ -42,6 +42,10 @@ describe("the command of an image", () => {
 
   test("has its own channel for a handler file, and HTTP for every other program", () => {
     expect(resolveCommand({ x: quoted }, "x", "")).toMatchObject({ channel: true });
+    expect(resolveCommand({ x: quoted }, "x", "--a", { isServer: true })).toEqual({
+      ...{ file: process.execPath, channel: false },
+      args: ["--no-extra-info-on-fatal-exception", handler, "--a"],
+    });
     expect(resolveCommand({ x: `node ${quoted}` }, "x", "")).toMatchObject({ channel: false });
   });
 });

@@ -1,0 +1,165 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES, request as send } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
+import { ServiceError } from "../errors";
+import type { Lease } from "../workers/balancer";
+import { readAway } from "./request-body";
+
+/** The connection of a WebSocket request. */
+export interface Upgrade {
+  socket: Socket;
+  /** Bytes that arrived after the request's head. */
+  head: Buffer;
+  response: ServerResponse;
+}
+
+const payloadLimit = limits.loadBalancerPayload;
+const shownLimit = `${payloadLimit / 1024 ** 2} MB`;
+
+/** The error for a request body above the limit. */
+export const bodyTooLarge = (): ServiceError =>
+  new ServiceError("tooLarge", `body: is too large, ${shownLimit} (${payloadLimit} bytes) are allowed`);
+
+/** Headers of one connection (RFC 9110, 7.6.1), which a proxy does not forward. */
+const hopByHop = ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
+
+/** A message's headers for the next hop, as names and values in turn, without hop-by-hop headers and those of `omitted`. */
+function forwardedHeaders({ headers, rawHeaders }: IncomingMessage, omitted: string[] = []): string[] {
+  const named = (headers.connection ?? "").toLowerCase().split(/\s*,\s*/);
+  const dropped = new Set([...hopByHop, ...named, ...omitted]);
+  return rawHeaders.filter((_text, at) => !dropped.has((rawHeaders[at - (at % 2)] ?? "").toLowerCase()));
+}
+
+/** The endpoint's address in a request's path, which the worker does not see. */
+const addressOf = /^\/[^/]+\/[^/?]*/;
+
+/** A request's headers for the worker: the key stays here, and the worker learns the address that the client used. */
+function requestHeaders({ raw, ip, protocol, host }: FastifyRequest, isUpgrade: boolean): string[] {
+  const [prefix = ""] = addressOf.exec(raw.url ?? "") ?? [];
+  const headers = forwardedHeaders(raw, ["authorization", "expect"]);
+  headers.push("x-forwarded-for", ip, "x-forwarded-host", host, "x-forwarded-proto", protocol);
+  headers.push("x-forwarded-prefix", prefix, "connection", isUpgrade ? "upgrade" : "close");
+  if (isUpgrade) headers.push("upgrade", raw.headers.upgrade ?? "");
+  if (raw.headers["transfer-encoding"] !== undefined) headers.push("transfer-encoding", "chunked");
+  return headers;
+}
+
+/**
+ * Forwards a request to a worker and its response to the client. Resolves when the exchange is over: with true if the worker
+ * responded, and not with a server error. Rejects with a ServiceError if it fails before the response begins. Later it closes the
+ * connection.
+ *
+ * Each request has a connection of its own to the worker. A worker may close a kept connection just as a request is sent on it,
+ * and a request that is not idempotent must not be sent twice.
+ */
+export function forward(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    lease,
+    upgrade,
+    isDropped,
+    timeLimit,
+    clock,
+  }: {
+    lease: Pick<Lease, "server" | "workerId">;
+    upgrade: Upgrade | undefined;
+    /** Returns true if the response must not be sent. */
+    isDropped(): boolean;
+    /** Time limit of the exchange, ms. */
+    timeLimit: number;
+    clock: Clock;
+  },
+): Promise<boolean> {
+  const { server, workerId } = lease;
+  const { raw } = request;
+  const client = reply.raw;
+  const connection = upgrade?.socket ?? client;
+  return new Promise((resolve, reject) => {
+    const path = (raw.url ?? "").replace(addressOf, "").replace(/^(?!\/)/, "/");
+    const headers = requestHeaders(request, upgrade !== undefined);
+    const sent = send({ host: server.host, port: server.port, path, method: request.method, headers, agent: false });
+    const over = new AbortController();
+    let begun = false;
+    let worked = false;
+
+    function begin(): void {
+      if (!begun) reply.hijack();
+      begun = true;
+    }
+    function fail(error: ServiceError): void {
+      raw.unpipe(sent);
+      sent.destroy();
+      if (begun) return void connection.destroy();
+      // A client that is still sending would get a connection error instead of the error response.
+      const ready = upgrade ? Promise.resolve() : readAway(raw);
+      void ready.then(() => reject(error));
+    }
+    const failed = (what: string): void => fail(new ServiceError("badGateway", `worker ${workerId}: ${what}`));
+
+    connection.once("close", () => {
+      begin();
+      over.abort();
+      sent.destroy();
+      resolve(worked);
+    });
+    clock.sleep(timeLimit, over.signal).then(
+      () => fail(new ServiceError("processingTimedOut", `worker ${workerId}: did not finish in ${timeLimit / 1000} s`)),
+      () => undefined,
+    );
+    sent.on("error", (error) => begun || failed(`the request failed: ${error.message}`));
+    sent.on("response", (response) => {
+      const { statusCode = 502, statusMessage } = response;
+      begin();
+      if (isDropped()) return void client.destroy();
+      worked = statusCode < 500;
+      client.writeHead(statusCode, statusMessage, forwardedHeaders(response));
+      onExcess(response, () => failed(`its response exceeds ${shownLimit}`));
+      response.on("error", () => undefined);
+      response.once("close", () => response.complete || failed("its response ended early"));
+      response.pipe(client);
+    });
+    sent.on("upgrade", (response, worker, workerHead) => {
+      if (!upgrade) return failed("it switched protocols without a request to do so");
+      begin();
+      worked = true;
+      join(upgrade, response, worker, workerHead);
+    });
+    if (upgrade) return void sent.end();
+    onExcess(raw, () => fail(bodyTooLarge()));
+    raw.pipe(sent);
+  });
+}
+
+/** Calls `exceed` once a body has more bytes than the limit. */
+function onExcess(body: IncomingMessage, exceed: () => void): void {
+  let bytes = 0;
+  const count = (part: Buffer): void => {
+    bytes += part.length;
+    if (bytes <= payloadLimit) return;
+    body.off("data", count);
+    exceed();
+  };
+  body.on("data", count);
+}
+
+/** Connects the client's socket with that of the worker, which accepted the upgrade; one ends with the other. */
+function join(
+  { socket, head, response: unused }: Upgrade,
+  { rawHeaders, statusCode = 101 }: IncomingMessage,
+  worker: Duplex,
+  workerHead: Buffer,
+): void {
+  unused.detachSocket(socket);
+  const fields = rawHeaders.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  socket.write(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${fields.join("")}\r\n`, "latin1");
+  socket.write(workerHead);
+  worker.write(head);
+  worker.on("error", () => undefined).once("close", () => socket.destroy());
+  socket.once("close", () => worker.destroy());
+  worker.pipe(socket);
+  socket.pipe(worker);
+}

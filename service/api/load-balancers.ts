@@ -1,0 +1,88 @@
+import { type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
+import { notFound } from "../errors";
+import type { Faults } from "../faults/faults";
+import type { JobTimings } from "../jobs/timings";
+import type { EndpointRow } from "../resources/endpoint-table";
+import type { Balancer } from "../workers/balancer";
+import type { Auth } from "./auth";
+import { disconnectSignal } from "./client-disconnect";
+import { bodyTooLarge, forward, type Upgrade } from "./forwarding";
+import { readAway } from "./request-body";
+import { roots } from "./responses";
+
+interface OfEndpoint {
+  Params: { endpointId: string };
+}
+
+/** The addresses of load balancing endpoints, whose requests and WebSockets go to their workers. */
+export function registerLoadBalancerRoutes(
+  app: FastifyInstance,
+  deps: {
+    auth: Pick<Auth, "checkJobs">;
+    /** Type of an endpoint; undefined if it does not exist. */
+    typeOf(endpointId: string): EndpointRow["type"] | undefined;
+    balancer: Pick<Balancer, "lease">;
+    faults: Pick<Faults, "ofRequest" | "isDropped">;
+    clock: Clock;
+    timings: Pick<JobTimings, "requestProcessing">;
+  },
+): void {
+  const { auth, typeOf, balancer, faults, clock, timings } = deps;
+  const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+
+  async function handle(request: FastifyRequest<OfEndpoint>, reply: FastifyReply): Promise<void> {
+    const { endpointId } = request.params;
+    auth.checkJobs(request);
+    if (typeOf(endpointId) !== "LB") throw notFound("load balancing endpoint", endpointId);
+    await faults.ofRequest(endpointId, reply.raw);
+    if (Number(request.headers["content-length"] ?? 0) > limits.loadBalancerPayload) {
+      await readAway(request.raw);
+      throw bodyTooLarge();
+    }
+    const lease = await balancer.lease(endpointId, disconnectSignal(reply));
+    let worked = false;
+    try {
+      worked = await forward(request, reply, {
+        ...{ lease, upgrade: upgrades.get(request.raw), clock, timeLimit: timings.requestProcessing },
+        isDropped: () => faults.isDropped(reply.raw),
+      });
+    } finally {
+      lease.release(worked);
+    }
+  }
+
+  // Bodies are forwarded unread.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  for (const path of ["", "/*"]) app.all<OfEndpoint>(`${roots.loadBalancers}/:endpointId${path}`, handle);
+
+  app.server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const isWebSocket = request.headers.upgrade?.toLowerCase() === "websocket";
+    const isOurs = request.url?.startsWith(`${roots.loadBalancers}/`) && isWebSocket;
+    if (!isOurs || !(socket instanceof Socket)) return withoutUpgrade(app.server, request, socket, head);
+    socket.on("error", () => undefined);
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.once("finish", () => socket.end());
+    upgrades.set(request, { socket, head, response });
+    app.routing(request, response);
+  });
+}
+
+/** Serves a request without its offer of another protocol, such as HTTP/2, which a server may ignore. */
+function withoutUpgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
+    if (name.toLowerCase() !== "upgrade") lines.push(`${name}: ${value}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
+  server.emit("connection", socket);
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "serverless-compute-api/clock";
+import { notFound, ServiceError } from "../errors";
+import type { JobTimings } from "../jobs/timings";
+import type { LocalWorker } from "./local-worker";
+import type { WorkerPool } from "./pool";
+import type { WorkerPresence } from "./presence";
+import type { Worker, WorkerRegistry } from "./registry";
+import { checkHealth, type WorkerServer } from "./worker-server";
+
+/** A request's claim to a worker, which does not stop before it is released. */
+export interface Lease {
+  workerId: string;
+  server: WorkerServer;
+  /** Ends the claim; `worked` is true if the worker did its part. */
+  release(worked: boolean): void;
+}
+
+/** A request without a worker. */
+interface Waiter {
+  id: string;
+  queuedAt: number;
+  give(worker: Worker): void;
+  fail(error: ServiceError): void;
+}
+
+export type Balancer = ReturnType<typeof createBalancer>;
+
+/** Assigns the requests of load balancing endpoints to healthy workers. */
+export function createBalancer({
+  registry,
+  presence,
+  clock,
+  timings,
+  pool,
+}: {
+  registry: Pick<WorkerRegistry, "of">;
+  presence: Pick<WorkerPresence, "asked">;
+  clock: Clock;
+  timings: Pick<JobTimings, "healthInterval" | "requestWait">;
+  /** The pool, which reads `waiting`. */
+  pool(): Pick<WorkerPool, "problem" | "review" | "worked">;
+}) {
+  /** The servers of the workers that have passed a health check. */
+  const servers = new Map<Worker, WorkerServer>();
+  const changed = (endpointId: string): void => pool().review(endpointId);
+  const endpoints = new Map<string, Set<Waiter>>();
+  const waitersOf = (endpointId: string): Waiter[] => [...(endpoints.get(endpointId) ?? [])];
+  let leases = 0;
+  let closing: AbortController | undefined;
+
+  /** The healthy worker with the fewest requests, preferably one of the endpoint's version. */
+  function pick(endpointId: string): Worker | undefined {
+    const isReady = (worker: Worker): boolean => servers.has(worker) && worker.unwell === undefined && !worker.retiring;
+    const order = (one: Worker, other: Worker): number =>
+      one.requests - other.requests || Number(one.stale) - Number(other.stale);
+    return registry.of(endpointId).filter(isReady).sort(order)[0];
+  }
+
+  function lease(worker: Worker): Lease | undefined {
+    const server = servers.get(worker);
+    if (!server) return undefined;
+    leases++;
+    worker.requests++;
+    changed(worker.endpointId);
+    let isOver = false;
+    return {
+      workerId: worker.id,
+      server,
+      release(didWork) {
+        if (isOver) return;
+        isOver = true;
+        leases--;
+        worker.requests--;
+        if (worker.requests === 0) worker.idleSince = clock.now();
+        if (didWork) pool().worked(worker);
+        changed(worker.endpointId);
+        if (leases === 0) closing?.abort();
+      },
+    };
+  }
+
+  function wait(endpointId: string, gone: AbortSignal): Promise<Worker> {
+    return new Promise((resolve, reject) => {
+      const waiters = endpoints.get(endpointId) ?? new Set();
+      const over = new AbortController();
+      const leave = (): void => {
+        over.abort();
+        waiters.delete(waiter);
+        if (waiters.size === 0) endpoints.delete(endpointId);
+        changed(endpointId);
+      };
+      const waiter: Waiter = {
+        id: randomUUID(),
+        queuedAt: clock.now(),
+        give(worker) {
+          leave();
+          resolve(worker);
+        },
+        fail(error) {
+          leave();
+          reject(error);
+        },
+      };
+      endpoints.set(endpointId, waiters.add(waiter));
+      gone.addEventListener("abort", () => waiter.fail(clientGone()), {
+        once: true,
+        signal: over.signal,
+      });
+      clock.sleep(timings.requestWait, over.signal).then(
+        () => waiter.fail(noWorkerWithin(timings.requestWait, pool().problem(endpointId))),
+        () => undefined,
+      );
+      changed(endpointId);
+    });
+  }
+
+  /** Applies the result of a health check: 200 is healthy, 204 initializing, and everything else unhealthy. */
+  function judge(local: LocalWorker, server: WorkerServer, result: number | Error): void {
+    const { worker } = local;
+    if (result === 200) {
+      const isNew = !servers.has(worker) || worker.unwell !== undefined;
+      presence.asked(worker);
+      servers.set(worker, server);
+      if (!isNew) return;
+      for (const waiter of waitersOf(worker.endpointId)) {
+        const ready = pick(worker.endpointId);
+        if (ready) waiter.give(ready);
+      }
+      changed(worker.endpointId);
+      return;
+    }
+    const shown = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
+    local.lastCheck = `GET ${server.healthPath} on port ${server.healthPort} ${shown}`;
+    if (worker.firstAskAt === undefined || worker.unwell !== undefined) return;
+    worker.unwell = local.lastCheck;
+    changed(worker.endpointId);
+  }
+
+  return {
+    /** Checks the health of a worker's server until it ends; ignores a worker without one. */
+    async watch(local: LocalWorker): Promise<void> {
+      const ended = new AbortController();
+      void local.process.ended.then(() => {
+        ended.abort();
+        servers.delete(local.worker);
+      });
+      // Unknown if a container ends at once, which is reported as its end.
+      const server = await local.process.server?.catch(() => undefined);
+      if (!server) return;
+      for (;;) {
+        const result = await checkHealth(server);
+        if (ended.signal.aborted) return;
+        judge(local, server, result);
+        await clock.sleep(timings.healthInterval, ended.signal).catch(() => undefined);
+      }
+    },
+
+    /** Leases a worker; waits for one up to `requestWait`. Rejects with a ServiceError if none comes up, or if the client leaves. */
+    async lease(endpointId: string, gone: AbortSignal): Promise<Lease> {
+      for (;;) {
+        if (gone.aborted) throw clientGone();
+        if (closing) throw new ServiceError("stopping", "the service is stopping");
+        const found = lease(pick(endpointId) ?? (await wait(endpointId, gone)));
+        if (found) return found;
+      }
+    },
+
+    /** The endpoint's requests without a worker. */
+    waiting: (endpointId: string): Pick<Waiter, "id" | "queuedAt">[] => waitersOf(endpointId),
+
+    /** Fails a request whose workers do not start; returns false if there is no such request. */
+    refuse(id: string, error: string): boolean {
+      const waiter = [...endpoints.values()].flatMap((waiters) => [...waiters]).find((one) => one.id === id);
+      waiter?.fail(new ServiceError("badGateway", error));
+      return waiter !== undefined;
+    },
+
+    /** Fails the requests that wait for workers of a deleted endpoint. */
+    forget(endpointId: string): void {
+      for (const waiter of waitersOf(endpointId)) waiter.fail(notFound("endpoint", endpointId));
+    },
+
+    /** Fails the requests that wait, and gives the others `deadline` ms to finish. */
+    async close(deadline: number): Promise<void> {
+      closing = new AbortController();
+      const stopping = new ServiceError("stopping", "the service is stopping");
+      for (const endpointId of [...endpoints.keys()]) for (const waiter of waitersOf(endpointId)) waiter.fail(stopping);
+      if (leases > 0) await clock.sleep(deadline, closing.signal).catch(() => undefined);
+    },
+  };
+}
+
+const clientGone = (): ServiceError => new ServiceError("noWorker", "the client closed the connection");
+const noWorkerWithin = (ms: number, why: string | undefined): ServiceError =>
+  new ServiceError("noWorker", `no workers available within ${ms / 1000} s${why === undefined ? "" : `: ${why}`}`);

@@ -1,0 +1,108 @@
+import { randomInt } from "node:crypto";
+import { get } from "node:http";
+import { createServer } from "node:net";
+import { showValue } from "serverless-compute-api/shapes";
+import { ServiceError } from "../errors";
+
+/** Ports and health check of the HTTP server of a load balancer's worker. */
+export interface ServerPorts {
+  port: number;
+  healthPort: number;
+  healthPath: string;
+}
+
+/** The HTTP server of a worker as the service reaches it. */
+export interface WorkerServer extends ServerPorts {
+  host: string;
+}
+
+/** Address of the workers that are processes of this machine. */
+export const loopback = "127.0.0.1";
+
+/** Port of a server whose environment names none. */
+const defaultPort = "80";
+
+function portOf(name: string, value: string): number {
+  const port = Number(value);
+  if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
+  throw new ServiceError("invalid", `env.${name}: ${showValue(value)} is not allowed, must be a port from 1 to 65535`);
+}
+
+/** Reads the server of a worker from its environment; throws a ServiceError for an invalid variable. */
+export function serverOf(env: Record<string, string>): ServerPorts {
+  const { PORT = defaultPort, PORT_HEALTH = PORT, HEALTH_CHECK_PATH = "/ping" } = env;
+  if (!/^\/\S*$/.test(HEALTH_CHECK_PATH))
+    throw new ServiceError(
+      "invalid",
+      `env.HEALTH_CHECK_PATH: ${showValue(HEALTH_CHECK_PATH)} is not allowed, must be a path such as /ping`,
+    );
+  return {
+    port: portOf("PORT", PORT),
+    healthPort: portOf("PORT_HEALTH", PORT_HEALTH),
+    healthPath: HEALTH_CHECK_PATH,
+  };
+}
+
+/** Variables of a worker's environment that name its ports. */
+export const portVariables = ({ port, healthPort }: ServerPorts): Record<string, string> => ({
+  PORT: String(port),
+  PORT_HEALTH: String(healthPort),
+});
+
+/** Timeout of a health check, ms. */
+const checkLimit = 5000;
+
+/** Sends a health check; resolves with the status of the response, or with the error if there is none. */
+export function checkHealth({ host, healthPort, healthPath }: WorkerServer): Promise<number | Error> {
+  return new Promise((resolve) => {
+    const options = { host, port: healthPort, path: healthPath, agent: false, timeout: checkLimit };
+    const sent = get(options, (response) => {
+      response.on("error", () => undefined).resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on("timeout", () => sent.destroy(new Error(`no response within ${checkLimit / 1000} s`)));
+    sent.on("error", resolve);
+  });
+}
+
+/**
+ * Range of the ports for workers that are processes of this machine. Operating systems take the ports of outgoing connections from
+ * higher ranges, so that none of them occupies a port between its choice and the start of the worker's server.
+ */
+const range = { first: 20_000, count: 10_000 };
+
+/** Attempts to find a free port. */
+const attempts = 100;
+
+/** Chooses free ports for workers that are processes of this machine, because these cannot all listen on the template's `PORT`. */
+export function createPorts() {
+  let next = randomInt(range.count);
+  let spare: Pick<ServerPorts, "port" | "healthPort"> | undefined;
+
+  async function findPort(): Promise<number> {
+    for (let left = attempts; ; left--) {
+      const port = range.first + (next++ % range.count);
+      // The worker reports a port that is not free after all.
+      if ((await isFree(port)) || left === 0) return port;
+    }
+  }
+
+  return {
+    /** Ports for one worker; undefined until the promise of `find` has resolved. */
+    take() {
+      const taken = spare;
+      spare = undefined;
+      return taken;
+    },
+    async find(): Promise<void> {
+      spare ??= { port: await findPort(), healthPort: await findPort() };
+    },
+  };
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, loopback, () => server.close(() => resolve(true)));
+  });

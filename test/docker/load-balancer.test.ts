@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { startHttpLoad } from "../support/http-load";
+import { startRig } from "./rig";
+
+/** Requests of a load; a full run sends more. */
+const least = process.env["FULL"] ? 10_000 : 200;
+
+const workerList = z.object({ workers: z.array(z.looseObject({ isStale: z.boolean(), status: z.string() })) });
+const shape = z.looseObject({ id: z.string(), requestUrls: z.object({ base: z.string() }) });
+
+test("16 clients see no error while a change replaces the containers of a load balancer", async (context) => {
+  const { service, image, containers, log } = await startRig(context, { timings: { healthInterval: 50 } });
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
+    const url = `${service.url}/v2/serverless${path}`;
+    return (await fetch(url, { method, headers, body: body ? JSON.stringify(body) : null })).json();
+  };
+  const env = { PORT: "8000", PORT_HEALTH: "8001", HOST: "0.0.0.0" };
+  const { id, requestUrls } = shape.parse(
+    await call("POST", "", {
+      ...{ name: "balancer", image, args: "node /programs/http-server.mjs", type: "LOAD_BALANCER" },
+      ...{ cpu: [{ id: "cpu3c", vcpuCount: 2 }], scaling: { type: "REQUEST_COUNT", requestCount: 8 } },
+      ...{ workers: { min: 2, max: 3, idleTimeout: 60 }, env: { ...env, VERSION: "1" } },
+    }),
+  );
+  const load = startHttpLoad(`${requestUrls.base}/?ms=1`, service.apiKey);
+  const since = performance.now();
+  await load.respondsFrom("1");
+  await load.reaches(least / 4);
+  expect(await containers()).toMatchObject([{ State: "running" }, { State: "running" }]);
+  await call("PATCH", `/${id}`, { env: { ...env, VERSION: "2" } });
+  await load.respondsFrom("2");
+  const isRolledOut = async () =>
+    workerList
+      .parse(await call("GET", `/${id}/workers`))
+      .workers.every(({ isStale, status }) => !isStale && status !== "INITIALIZING");
+  await expect.poll(isRolledOut).toBe(true);
+  await load.reaches(least);
+  const counts = await load.stop();
+  if (process.env["FULL"])
+    console.info(`containers: ${JSON.stringify(counts)} in ${Math.round(performance.now() - since)} ms`);
+  expect(counts).toEqual({ "200 1": expect.any(Number), "200 2": expect.any(Number) });
+  expect(await log(id)).not.toContain(service.apiKey);
+});

@@ -1,0 +1,52 @@
+import { Agent, request } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect } from "vitest";
+
+/** A constant number of clients that send one GET request after the other, on kept connections. */
+export interface HttpLoad {
+  /** Responses by status and `x-version`, and errors by message. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Waits for so many responses altogether. */
+  reaches(count: number): Promise<void>;
+  /** Waits until a response came from that version. */
+  respondsFrom(version: string): Promise<void>;
+  /** Waits for the open requests and returns the counts. */
+  stop(): Promise<Record<string, number>>;
+}
+
+export function startHttpLoad(url: string, key: string, clients = 16): HttpLoad {
+  const counts: Record<string, number> = {};
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const headers = { authorization: `Bearer ${key}` };
+  let isOver = false;
+
+  const send = (): Promise<string> =>
+    new Promise((resolve) => {
+      const fail = (error: Error): void => resolve(error.message);
+      const sent = request(url, { agent, headers }, (response) => {
+        const { statusCode, headers: of } = response;
+        const isKnown = statusCode === 200;
+        text(response).then((body) => resolve(isKnown ? `200 ${of["x-version"]}` : `${statusCode} ${body}`), fail);
+      });
+      sent.on("error", fail).end();
+    });
+  async function client(): Promise<void> {
+    while (!isOver) {
+      const end = await send();
+      counts[end] = (counts[end] ?? 0) + 1;
+    }
+  }
+  const running = Array.from({ length: clients }, client);
+  const total = (): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return {
+    counts,
+    reaches: (count) => expect.poll(total, { timeout: 300_000 }).toBeGreaterThanOrEqual(count),
+    respondsFrom: (version) => expect.poll(() => counts[`200 ${version}`] ?? 0).toBeGreaterThan(0),
+    async stop() {
+      isOver = true;
+      await Promise.all(running);
+      agent.destroy();
+      return counts;
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { findServer } from "../../../../service/workers/containers/container-server";
+import { createBody } from "../../../../service/workers/containers/spec";
+
+const ports = { port: 80, healthPort: 81, healthPath: "/ping" };
+const place = { network: "net", serverlessUrl: "http://127.0.0.1:1", extraHosts: [] };
+const description = {
+  NetworkSettings: {
+    Networks: { net: { IPAddress: "172.18.0.2" } },
+    Ports: { "80/tcp": [{ HostIp: "127.0.0.1", HostPort: "20080" }], "81/tcp": [{ HostPort: "20081" }] },
+  },
+};
+const client = { call: async () => description };
+const bodyOf = (isDirect: boolean, listens?: typeof ports) =>
+  createBody(
+    {
+      ...{ image: "i", workerId: "w", cmd: [], env: {}, labels: {}, volumeFolder: undefined, gpuMode: "none", listens },
+      ...{ entrypoint: [], registryAuth: undefined, volumeId: undefined, mountPaths: [], cpu: undefined },
+      ...{ diskInGb: 5, gpus: 0, place: { ...place, isDirect } },
+    },
+    { cpus: 1, gpus: false, diskLimit: false },
+  );
+
+test("a container's server is called on its network if this machine reaches it, and no port is published", async () => {
+  expect(bodyOf(true, ports)).toMatchObject({ ExposedPorts: {}, HostConfig: { PortBindings: {} } });
+  expect(await findServer(client, "c", ports, { ...place, isDirect: true })).toEqual({ ...ports, host: "172.18.0.2" });
+});
+
+test("otherwise its ports are published on loopback, and those of a worker with a queue are not", async () => {
+  const any = [{ HostIp: "127.0.0.1", HostPort: "" }];
+  expect(bodyOf(false, ports)).toMatchObject({
+    ExposedPorts: { "80/tcp": {}, "81/tcp": {} },
+    HostConfig: { PortBindings: { "80/tcp": any, "81/tcp": any } },
+  });
+  expect(await findServer(client, "c", ports, { ...place, isDirect: false })).toEqual({
+    ...{ host: "127.0.0.1", port: 20_080, healthPort: 20_081, healthPath: "/ping" },
+  });
+  expect(bodyOf(false)).toMatchObject({ ExposedPorts: {}, HostConfig: { PortBindings: {} } });
+});

@@ -1,0 +1,59 @@
+import { writeFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { startHttpLoad } from "../../../support/http-load";
+import { apiKey, useLoadBalancer } from "./support/load-balancer";
+import { scratchFile } from "./support/programs";
+
+/** Requests of a load; a full run sends more. */
+const least = process.env["FULL"] ? 10_000 : 400;
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 300_000 });
+
+test.each([1, 3])("16 clients see no error while a change replaces the workers at workersMax %i", async (max) => {
+  const balancer = await useLoadBalancer({
+    ...{ env: { VERSION: "1" }, workers: { min: max, max, idleTimeout: 30 } },
+    scaling: { type: "REQUEST_COUNT", requestCount: 4 },
+  });
+  const load = startHttpLoad(`${balancer.url}/?ms=1`, apiKey);
+  const since = performance.now();
+  await load.reaches(least / 4);
+  await balancer.change({ env: { VERSION: "2" } });
+  await balancer.rolledOut(2);
+  await load.respondsFrom("2");
+  await load.reaches(least);
+  const counts = await load.stop();
+  if (process.env["FULL"])
+    console.info(`workersMax ${max}: ${JSON.stringify(counts)} in ${Math.round(performance.now() - since)} ms`);
+  expect(counts).toEqual({ "200 1": expect.any(Number), "200 2": expect.any(Number) });
+});
+
+test("an old worker finishes its request, and gets no more once a new one is proven", async () => {
+  const { request, seen, change, workers, rolledOut } = await useLoadBalancer({
+    ...{ env: { VERSION: "1" }, workers: { min: 1, max: 2 } },
+  });
+  const until = scratchFile();
+  await seen("/");
+  const long = request(`/?until=${until}`);
+  await expect.poll(workers).toMatchObject([{ status: "RUNNING" }]);
+  await change({ env: { VERSION: "2" } });
+  await expect.poll(async () => (await seen("/")).version).toBe("2");
+  await expect.poll(workers).toMatchObject([{ isStale: true, status: "RUNNING" }, { isStale: false }]);
+  writeFileSync(until, "");
+  expect(await (await long).json()).toMatchObject({ version: "1" });
+  await rolledOut(2);
+});
+
+test("a version that is never healthy gets no requests, and its repair is rolled out", async () => {
+  const balancer = await useLoadBalancer({ env: { VERSION: "1" }, workers: { min: 2, max: 2 } });
+  const load = startHttpLoad(balancer.url, apiKey, 4);
+  await load.respondsFrom("1");
+  await balancer.change({ env: { VERSION: "2", BREAKS: "health" } });
+  await expect.poll(async () => (await balancer.workers()).some(({ version }) => version === 2)).toBe(true);
+  const before = load.counts["200 1"] ?? 0;
+  await load.reaches(before + 50);
+  await balancer.change({ env: { VERSION: "3" } });
+  await balancer.rolledOut(3);
+  await load.respondsFrom("3");
+  expect(await load.stop()).toEqual({ "200 1": expect.any(Number), "200 3": expect.any(Number) });
+});

@@ -1,0 +1,97 @@
+import { type IncomingMessage, request as send } from "node:http";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { expect, test, vi } from "vitest";
+import { apiKey, type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Requests a WebSocket; resolves with the response, and with the connection if the upgrade was accepted. */
+function upgrade({ url }: LoadBalancer, path: string, key = apiKey) {
+  const headers = { authorization: `Bearer ${key}`, connection: "Upgrade", upgrade: "WebSocket" };
+  return new Promise<{ response: IncomingMessage; socket?: Duplex }>((resolve, reject) => {
+    const sent = send(`${url}${path}`, { headers });
+    sent.on("upgrade", (response, socket) => resolve({ response, socket }));
+    sent.on("response", (response) => {
+      response.resume();
+      resolve({ response });
+    });
+    sent.on("error", reject).end();
+  });
+}
+
+/** The next bytes from a connection. */
+const read = (socket: Duplex | undefined): Promise<string> =>
+  new Promise((resolve) => socket?.once("data", (data: Buffer) => resolve(data.toString())));
+
+test("a WebSocket reaches a worker, which counts it as a request until it ends", async () => {
+  const balancer = await useLoadBalancer();
+  const { response, socket } = await upgrade(balancer, "/socket?a=b");
+  expect([response.statusCode, response.headers["x-path"]]).toEqual([101, "/socket?a=b"]);
+  socket?.write("first");
+  expect(await read(socket)).toBe("first");
+  socket?.write("second");
+  expect(await read(socket)).toBe("second");
+  expect(await balancer.workers()).toMatchObject([{ status: "RUNNING" }]);
+  socket?.end();
+  await expect.poll(balancer.workers).toMatchObject([{ status: "IDLE" }]);
+});
+
+test("the end of a worker ends its WebSockets, and so does the time limit", async () => {
+  const balancer = await useLoadBalancer({ workers: { min: 0, max: 2 } }, { requestProcessing: 2000 });
+  const ended = (socket: Duplex | undefined) =>
+    new Promise((resolve) =>
+      socket
+        ?.on("error", () => undefined)
+        .on("close", resolve)
+        .resume(),
+    );
+  const first = await upgrade(balancer, "/");
+  await Promise.all([ended(first.socket), balancer.request("/?die")]);
+  await ended((await upgrade(balancer, "/")).socket);
+  await expect
+    .poll(balancer.workers)
+    .toSatisfy((all: { status: string }[]) => all.every(({ status }) => status === "IDLE"));
+});
+
+test("an upgrade that the worker refuses, without a key, or of another endpoint gets a normal response", async () => {
+  const balancer = await useLoadBalancer();
+  expect((await upgrade(balancer, "/refused")).response).toMatchObject({ statusCode: 403 });
+  expect((await upgrade(balancer, "/", "wrong")).response).toMatchObject({ statusCode: 401 });
+  expect((await upgrade({ ...balancer, url: `${balancer.rig.root}/load-balancers/none` }, "/")).response).toMatchObject(
+    {
+      statusCode: 404,
+      headers: { connection: "close" },
+    },
+  );
+  expect((await upgrade({ ...balancer, url: balancer.rig.root }, "/v1/endpoints")).response.statusCode).toBe(200);
+  await expect.poll(balancer.workers).toMatchObject([{ status: "IDLE" }]);
+});
+
+test("an offer of HTTP/2 is ignored, and the request is served with its body", async () => {
+  const { url, rig } = await useLoadBalancer();
+  const body = "x".repeat(200_000);
+  const { hostname, port, pathname } = new URL(url);
+  const fields = [
+    ...[`POST ${pathname}/java HTTP/1.1`, `Host: ${hostname}:${port}`, `Authorization: Bearer ${apiKey}`],
+    ...["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAA"],
+    ...[`Content-Length: ${body.length}`, "", ""],
+  ];
+  const respond = async (text: string): Promise<string> => {
+    const socket = connect(Number(port), hostname);
+    socket.write(text);
+    let all = "";
+    for await (const part of socket) {
+      all += String(part);
+      if (/"bytes":\d+|\}\]$/.test(all)) break;
+    }
+    return all;
+  };
+  expect(await respond(fields.join("\r\n") + body)).toMatch(/^HTTP\/1.1 200 .*"url":"\/java".*"bytes":200000/s);
+  const list = fields.map((line) =>
+    line.replace(`POST ${pathname}/java`, "GET /v1/endpoints?a=b").replace(/^Content-Length.*/, "X: y"),
+  );
+  expect(await respond(list.join("\r\n"))).toMatch(/^HTTP\/1.1 200 /);
+  expect(rig.root).toContain(port);
+});

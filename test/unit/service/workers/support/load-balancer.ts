@@ -1,0 +1,92 @@
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { z } from "zod";
+import type { JobTimings } from "../../../../../service/jobs/timings";
+import { at } from "../../../../support/raw-http";
+import { type JobRig, type RigOptions, useJobRig } from "../../jobs/support/job-rig";
+import { shortTimings } from "./programs";
+
+/** A program that serves HTTP on its PORT. */
+export const serverFile = fileURLToPath(new URL("../../../../support/handlers/http-server.mjs", import.meta.url));
+
+const workerList = z.array(
+  z.looseObject({ id: z.string(), status: z.string(), isStale: z.boolean(), version: z.number() }),
+);
+const seenShape = z.looseObject({
+  version: z.string(),
+  pid: z.number(),
+  port: z.string(),
+  method: z.string(),
+  url: z.string(),
+  headers: z.record(z.string(), z.unknown()),
+  env: z.record(z.string(), z.string()),
+  body: z.object({ bytes: z.number(), text: z.string() }),
+});
+
+/** The key of the rig's account. */
+export const apiKey = "a-key-for-this-test-only";
+
+/** A load balancing endpoint of a service on a free port. */
+export interface LoadBalancer {
+  rig: JobRig;
+  id: string;
+  /** Address of the endpoint's requests. */
+  url: string;
+  /** A request with the key. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+  /** Properties of a request as the worker received it. */
+  seen(path: string, init?: RequestInit): Promise<z.output<typeof seenShape>>;
+  /** Changes fields of the endpoint. */
+  change(fields: object): Promise<void>;
+  workers(): Promise<z.output<typeof workerList>>;
+  /** Waits until all workers run the endpoint's version `version`. */
+  rolledOut(version: number): Promise<void>;
+}
+
+/** Fields of an endpoint with `requestCount` requests for each worker. */
+const endpointOf = (fields: object): object => ({
+  ...{ name: "balancer", image: "acme/server:1", type: "LOAD_BALANCER", cpu: [{ id: "cpu3c", vcpuCount: 2 }] },
+  ...{ scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { min: 0, max: 1, idleTimeout: 30 } },
+  ...fields,
+});
+
+export async function useLoadBalancer(
+  fields: object = {},
+  timings: Partial<JobTimings> = {},
+  options: RigOptions = {},
+): Promise<LoadBalancer> {
+  const rig = await useJobRig({
+    images: { "acme/server": serverFile },
+    timings: { ...shortTimings, rolloutPause: 300, healthInterval: 20, ...timings },
+    ...options,
+  });
+  const { call } = rig.jobs("serverless");
+  const created = await call("POST", "", endpointOf(fields));
+  expect(created.status, JSON.stringify(created.json)).toBe(201);
+  const id = created.text("id");
+  const url = z.string().parse(at(created.json, "requestUrls", "base"));
+  const request: LoadBalancer["request"] = (path, init = {}) =>
+    fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...init.headers } });
+  const workers = async () => workerList.parse(at((await call("GET", `/${id}/workers`)).json, "workers"));
+  return {
+    ...{ rig, id, url, request, workers },
+    async seen(path, init) {
+      const response = await request(path, init);
+      const text = await response.text();
+      expect(response.status, text).toBe(200);
+      return seenShape.parse(JSON.parse(text));
+    },
+    async change(changed) {
+      const { status, json } = await call("PATCH", `/${id}`, changed);
+      expect(status, JSON.stringify(json)).toBe(200);
+    },
+    async rolledOut(version) {
+      await expect
+        .poll(async () => (await workers()).map((worker) => `${worker.version} ${worker.isStale} ${worker.status}`))
+        .toSatisfy(
+          (all: string[]) =>
+            all.length > 0 && all.every((one) => /false (IDLE|RUNNING)/.test(one) && one.startsWith(`${version} `)),
+        );
+    },
+  };
+}
