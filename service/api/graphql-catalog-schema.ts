@@ -22,6 +22,9 @@ export const catalogSchema = /* GraphQL */ `
   }
   input GpuTypeFilter { id: String ids: [String] cluster: Boolean }
   type LowestPrice {
+    gpuName: String
+    gpuTypeId: String
+    gpuTypeCudaVersions: [GpuTypeCudaVersion]
     minimumBidPrice: Float
     uninterruptablePrice: Float
     rentedCount: Int
@@ -32,6 +35,7 @@ export const catalogSchema = /* GraphQL */ `
     compliance: [String]
     maxUnreservedGpuCount: Int
   }
+  type GpuTypeCudaVersion { cudaVersion: String availability: String }
   input GpuLowestPriceInput {
     gpuCount: Int
     minDisk: Int
@@ -41,6 +45,9 @@ export const catalogSchema = /* GraphQL */ `
     compliance: [String]
     dataCenterId: String
     globalNetwork: Boolean
+    allowedCudaVersions: [String]
+    "Accepted and without effect here."
+    includeAiApi: Boolean
   }
   type CpuFlavor {
     id: String
@@ -52,7 +59,10 @@ export const catalogSchema = /* GraphQL */ `
     vcpuBurstable: Boolean
     ramMultiplier: Float
     diskLimitPerVcpu: Int
+    specifics(input: SpecificsInput): Specifics
   }
+  type Specifics { stockStatus: String securePrice: Float slsPrice: Float }
+  input SpecificsInput { dataCenterId: String instanceId: String }
   input CpuFlavorInput { id: String slsOnly: Boolean isSls: Boolean }
   type DataCenter {
     id: String
@@ -69,6 +79,7 @@ export const catalogSchema = /* GraphQL */ `
     available: Boolean
     stockStatus: String
     gpuTypeId: String
+    displayName: String
     gpuTypeDisplayName: String
   }
 `;

@@ -3,7 +3,16 @@ import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import { type AccountSettings, account } from "../resources/account";
-import { gpuTypesOf, pricePerHour, shownGpuIds, splitList } from "../resources/catalog";
+import {
+  countryOf,
+  cudaVersionsOf,
+  gpuTypesOf,
+  instanceOf,
+  most,
+  pricePerHour,
+  shownGpuIds,
+  splitList,
+} from "../resources/catalog";
 import { type EndpointRow, type EndpointValues, flashBootType } from "../resources/endpoint-table";
 import type { SecretRow } from "../resources/secrets";
 import type { Stock } from "../resources/stock";
@@ -131,29 +140,50 @@ type Level = Stock["level"];
 /** Of the prices only those of serverless workers are known; there are no pods. */
 const available = { secureCloud: true, communityCloud: true, securePrice: 0, communityPrice: 0 };
 
+/** The input of a field in the catalog. Each member can be null. */
+type Input<Members> = { input?: { [Name in keyof Members]?: Members[Name] | null } | null };
+
 /** A GPU type as GraphQL shows it. */
 export const gpuTypeRecord = (type: (typeof gpuTypes)[number], level: Level) => ({
   ...type,
   ...available,
-  ...{ secureSpotPrice: 0, communitySpotPrice: 0 },
-  lowestPrice: ({ input }: { input?: { dataCenterId?: string | null } | null }) => ({
-    ...{ minimumBidPrice: 0, uninterruptablePrice: pricePerHour(type.pool) },
-    stockStatus: statuses[level(type.id, input?.dataCenterId ? [input.dataCenterId] : undefined)],
-  }),
+  ...{ secureSpotPrice: 0, communitySpotPrice: 0, maxGpuCount: most.gpus },
+  lowestPrice({ input }: Input<{ gpuCount: number; dataCenterId: string; allowedCudaVersions: (string | null)[] }>) {
+    const { gpuCount, dataCenterId, allowedCudaVersions } = input ?? {};
+    const isLimited = allowedCudaVersions != null && allowedCudaVersions.length > 0;
+    const versions = cudaVersionsOf(type).filter((version) => !isLimited || allowedCudaVersions.includes(version));
+    const fits = (gpuCount ?? 1) <= most.gpus && (!isLimited || versions.length > 0);
+    const stockStatus = fits ? statuses[level(type.id, dataCenterId ? [dataCenterId] : undefined)] : null;
+    const availability = stockStatus === null ? "UNAVAILABLE" : "AVAILABLE";
+    return {
+      ...{ gpuName: type.displayName, gpuTypeId: type.id, stockStatus },
+      ...{ minimumBidPrice: 0, uninterruptablePrice: pricePerHour(type.pool) },
+      gpuTypeCudaVersions: versions.map((cudaVersion) => ({ cudaVersion, availability })),
+    };
+  },
 });
 
-/** A CPU flavour as GraphQL shows it. */
-export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number]) => ({
+/** A CPU flavour as GraphQL shows it. Its prices are not in the public list. */
+export const cpuFlavorRecord = (flavor: (typeof cpuFlavors)[number], level: Level) => ({
   ...flavor,
   displayName: flavor.groupName,
   groupId: flavor.id,
-  ...{ minVcpu: 2, maxVcpu: 32 },
+  ...{ minVcpu: 2, maxVcpu: most.vcpus },
+  specifics({ input }: Input<{ dataCenterId: string; instanceId: string }>) {
+    const { dataCenterId, instanceId } = input ?? {};
+    const fits = !instanceId || instanceOf(instanceId).vcpuCount <= most.vcpus;
+    const places = dataCenterId ? [dataCenterId] : undefined;
+    return { stockStatus: fits ? statuses[level(flavor.id, places)] : null, securePrice: 0, slsPrice: 0 };
+  },
 });
+
+const countries = new Intl.DisplayNames("en", { type: "region" });
 
 /** A data centre as GraphQL shows it, without its GPU types. */
 export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
   ...center,
   name: center.id,
+  location: countries.of(countryOf(center.id)),
   ...{ listed: true, storageSupport: true, globalNetwork: false, compliance: [] },
 });
 
@@ -161,7 +191,13 @@ export const dataCenterRecord = (center: (typeof dataCenters)[number]) => ({
 export const gpuAvailability = (dataCenterId: string, level: Level) =>
   gpuTypes.map(({ id, displayName }) => {
     const stockStatus = statuses[level(id, [dataCenterId])];
-    return { gpuTypeId: id, gpuTypeDisplayName: displayName, available: stockStatus !== null, stockStatus };
+    return {
+      gpuTypeId: id,
+      displayName,
+      gpuTypeDisplayName: displayName,
+      available: stockStatus !== null,
+      stockStatus,
+    };
   });
 
 /** A secret as GraphQL shows it, never with its value. */

@@ -183,7 +183,7 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
     podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
     serverlessGpuPools: () => gpuPools,
     gpuTypes: ({ input }: Filter) => chosen(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
-    cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map(cpuFlavorRecord),
+    cpuFlavors: ({ input }: Filter) => chosen(cpuFlavors, input).map((flavor) => cpuFlavorRecord(flavor, stock.level)),
     dataCenters: () =>
       counted(dataCenters).map((center) => ({
         ...dataCenterRecord(center),

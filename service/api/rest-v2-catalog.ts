@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
-import { pricePerHour } from "../resources/catalog";
+import { countryOf, cudaVersionsOf, most, pricePerHour } from "../resources/catalog";
 import type { Stock } from "../resources/stock";
 import {
   type CpuQuery,
@@ -16,12 +16,6 @@ import {
   readTemplateSource,
 } from "./rest-v2-catalog-queries";
 import { templateRecord } from "./rest-v2-templates";
-
-/** Largest numbers of GPUs and of virtual CPUs of a worker. */
-const most = { gpus: 8, vcpus: 32 } as const;
-
-/** CUDA versions of machines with NVIDIA GPUs. */
-const cudaVersions = ["11.8", "12.1", "12.4", "12.6", "12.8", "13.0"];
 
 /** Public templates in one response. */
 const publicTemplates = 100;
@@ -41,12 +35,6 @@ function availabilityIn(id: string, places: readonly { id: string }[], level: Le
 
 const idsOf = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
 
-/** The country of a data centre, from ids such as EU-RO-1 and US-TX-3. */
-function countryOf({ id }: DataCenter): string {
-  const [area = "", country = ""] = id.split("-");
-  return area === "US" || area === "CA" ? area : country;
-}
-
 /** Compares versions by their numbers; a bare major version is its first release. */
 function isAtLeast(version: string, floor: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
@@ -55,12 +43,12 @@ function isAtLeast(version: string, floor: string): boolean {
 }
 
 /** Serverless endpoints can have the types of pools only. */
-function gpuStock({ id, pool, manufacturer }: GpuType, query: GpuQuery, level: Level) {
+function gpuStock({ id, pool, ...type }: GpuType, query: GpuQuery, level: Level) {
   const { product = [], count = 1, countryCodes, cudaVersions: exact, minCudaVersion: floor } = query;
-  const offered = manufacturer === "AMD" ? [] : cudaVersions;
+  const offered = cudaVersionsOf(type);
   const shown = exact ? offered.filter((version) => exact.includes(version)) : offered;
   const fits = floor === undefined ? !exact || shown.length > 0 : shown.some((version) => isAtLeast(version, floor));
-  const places = dataCenters.filter((center) => countryCodes?.includes(countryOf(center)) ?? true);
+  const places = dataCenters.filter((center) => countryCodes?.includes(countryOf(center.id)) ?? true);
   const isSold = pool !== undefined || product.some((one) => one !== "SERVERLESS");
   const stock = availabilityIn(id, isSold && fits && count <= most.gpus ? places : [], level);
   const available = stock.availability !== "NONE";

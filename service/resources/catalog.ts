@@ -34,6 +34,19 @@ export function pricePerHour(pool: string | undefined): number | null {
   return price === undefined ? null : Math.round(price * 3600 * 1000) / 1000;
 }
 
+/** Largest numbers of GPUs and of virtual CPUs of a worker. */
+export const most = { gpus: 8, vcpus: 32 } as const;
+
+/** CUDA versions of machines with a GPU type; those with AMD GPUs have none. */
+export const cudaVersionsOf = ({ manufacturer }: { manufacturer: string }): string[] =>
+  manufacturer === "AMD" ? [] : ["11.8", "12.1", "12.4", "12.6", "12.8", "13.0"];
+
+/** The code of a data centre's country, from ids such as EU-RO-1 and US-TX-3. */
+export function countryOf(dataCenterId: string): string {
+  const [area = "", country = ""] = dataCenterId.split("-");
+  return area === "US" || area === "CA" ? area : country;
+}
+
 /** The pools with the ids of their types. */
 export const gpuPools = [...new Set(gpuTypes.flatMap(({ pool }) => pool ?? []))].map((id) => ({
   id,

@@ -78,19 +78,71 @@ describe("Clients of the hosted service: the catalog", () => {
     expect(at(one, 0, "lowestPrice", "uninterruptablePrice")).toBeTypeOf("number");
   });
 
+  test("gpuTypes have the prices and the number of GPUs of REST v2", async () => {
+    const shown = await send("GET", `${target.serverlessUrl}/v2/catalog/gpus`, { key: target.apiKey });
+    const query = "{ gpuTypes { id maxGpuCount securePrice communityPrice lowestPrice { uninterruptablePrice } } }";
+    const gpus = at(shown.json, "gpus");
+    expect(await rows(query, "gpuTypes")).toEqual(
+      (Array.isArray(gpus) ? gpus : []).map((gpu: unknown) => ({
+        ...{ id: at(gpu, "id"), maxGpuCount: at(gpu, "maxCount", "secure") },
+        ...{ securePrice: at(gpu, "price", "secure"), communityPrice: at(gpu, "price", "community") },
+        lowestPrice: { uninterruptablePrice: at(gpu, "price", "serverless") ?? null },
+      })),
+    );
+  });
+
+  test("lowestPrice names the GPU type and its CUDA versions, which narrow the stock", async () => {
+    const fields = "gpuName gpuTypeId stockStatus gpuTypeCudaVersions { cudaVersion availability }";
+    const lowest = async (id: string, input: Fields) => {
+      const answer = await account.graphql(
+        `query ($price: GpuLowestPriceInput, $types: GpuTypeFilter) {
+          gpuTypes(input: $types) { lowestPrice(input: $price) { ${fields} } } }`,
+        { types: { ids: [id] }, price: { gpuCount: 1, secureCloud: true, includeAiApi: true, ...input } },
+      );
+      expectAnswer(answer, 200);
+      return at(answer.json, "data", "gpuTypes", 0, "lowestPrice");
+    };
+    const any = await lowest("NVIDIA L4", { allowedCudaVersions: [], compliance: [], dataCenterId: null });
+    expect(any).toMatchObject({ gpuName: "L4", gpuTypeId: "NVIDIA L4", stockStatus: "High" });
+    const cuda = (version: string) => ({ cudaVersion: version, availability: "AVAILABLE" });
+    expect(at(any, "gpuTypeCudaVersions")).toContainEqual(cuda("12.4"));
+    expect(await lowest("NVIDIA L4", { allowedCudaVersions: ["12.8", "1.0"] })).toMatchObject({
+      ...{ stockStatus: "High", gpuTypeCudaVersions: [cuda("12.8")] },
+    });
+    const none = { stockStatus: null, gpuTypeCudaVersions: [] };
+    expect(await lowest("NVIDIA L4", { allowedCudaVersions: ["1.0"] })).toMatchObject(none);
+    expect(await lowest("AMD Instinct MI300X OAM", { allowedCudaVersions: ["12.8"] })).toMatchObject(none);
+    expect(await lowest("NVIDIA L4", { gpuCount: 9 })).toMatchObject({ stockStatus: null });
+  });
+
+  test("cpuFlavors have the stock of an instance in a data centre", async () => {
+    const query = `query ($flavor: CpuFlavorInput, $specifics: SpecificsInput) {
+      cpuFlavors(input: $flavor) { id specifics(input: $specifics) { stockStatus securePrice slsPrice } } }`;
+    for (const [instanceId, stockStatus] of [
+      ["cpu3c-2-4", "High"],
+      ["cpu3c-64-128", null],
+    ]) {
+      const specifics = { dataCenterId: "EU-RO-1", instanceId };
+      const answer = await account.graphql(query, { flavor: { id: "cpu3c" }, specifics });
+      const shown = { stockStatus, securePrice: 0, slsPrice: 0 };
+      expectAnswer(answer, 200, { data: { cpuFlavors: [{ id: "cpu3c", specifics: shown }] } });
+    }
+  });
+
   test("cpuFlavors and dataCenters, with the GPU types of each", async () => {
     const flavors = await rows(
       "{ cpuFlavors(input: { isSls: true }) { id groupName displayName minVcpu maxVcpu ramMultiplier } }",
       "cpuFlavors",
     );
     expect(flavors).toEqual(expect.arrayContaining([expect.objectContaining({ id: "cpu3c" })]));
-    const availability = "gpuAvailability { gpuTypeId gpuTypeDisplayName available stockStatus }";
+    const availability = "gpuAvailability { gpuTypeId gpuTypeDisplayName displayName available stockStatus }";
     const centers = await rows(
-      `{ dataCenters { id name region listed storageSupport compliance ${availability} } }`,
+      `{ dataCenters { id name location region listed storageSupport compliance ${availability} } }`,
       "dataCenters",
     );
-    expect(centers).toEqual(expect.arrayContaining([expect.objectContaining({ id: "EU-RO-1" })]));
-    expect(at(centers, 0, "gpuAvailability")).toBeInstanceOf(Array);
+    expect(centers).toEqual(expect.arrayContaining([expect.objectContaining({ id: "EU-RO-1", location: "Romania" })]));
+    for (const center of centers) expect(at(center, "location")).toMatch(/^[A-Z][a-z]/);
+    expect(at(centers, 0, "gpuAvailability")).toContainEqual(expect.objectContaining({ displayName: "A40" }));
   });
 });
 

@@ -19,7 +19,8 @@ const pod = `id name podType desiredStatus lastStatusChange imageName dockerArgs
   runtime { ports { ip isIpPublic privatePort publicPort type } }`;
 const secret = "id name description createdAt updatedAt";
 const user = `id email clientBalance currentSpendPerHr spendLimit notifyPodsStale notifyPodsGeneral notifyLowBalance pubKey`;
-const price = "lowestPrice(input: { gpuCount: 1 }) { minimumBidPrice uninterruptablePrice stockStatus }";
+const price = `lowestPrice(input: { gpuCount: 1 }) { gpuName gpuTypeId minimumBidPrice uninterruptablePrice minMemory minVcpu
+  stockStatus gpuTypeCudaVersions { cudaVersion availability } }`;
 
 /** One document for each operation and set of fields, with variables as nullable as the clients'. */
 const documents: [operation: string, document: string][] = [
@@ -39,10 +40,25 @@ const documents: [operation: string, document: string][] = [
     "gpuTypes",
     `query ($input: GpuTypeFilter) { gpuTypes(input: $input) { id displayName memoryInGb secureCloud communityCloud ${price} } }`,
   ],
+  [
+    "the stock of a GPU type",
+    `query ($lowestPriceInput: GpuLowestPriceInput, $gpuTypesInput: GpuTypeFilter) {
+      gpuTypes(input: $gpuTypesInput) { lowestPrice(input: $lowestPriceInput) { stockStatus } } }`,
+  ],
+  [
+    "the stock of a GPU type with values in the document",
+    `{ gpuTypes(input: { ids: ["a"] }) { lowestPrice(input: { gpuCount: 1, dataCenterId: "d", secureCloud: true,
+      includeAiApi: true, allowedCudaVersions: ["12.8"], compliance: [] }) { stockStatus } } }`,
+  ],
+  [
+    "the stock of a CPU flavour",
+    `query ($cpuFlavorInput: CpuFlavorInput, $specificsInput: SpecificsInput) {
+      cpuFlavors(input: $cpuFlavorInput) { specifics(input: $specificsInput) { stockStatus securePrice slsPrice } } }`,
+  ],
   ["cpuFlavors", "query ($input: CpuFlavorInput) { cpuFlavors(input: $input) { id groupId displayName } }"],
   [
     "dataCenters",
-    "{ dataCenters { id name location gpuAvailability { gpuTypeId gpuTypeDisplayName available stockStatus } } }",
+    "{ dataCenters { id name location gpuAvailability { gpuTypeId displayName gpuTypeDisplayName available stockStatus } } }",
   ],
   ["saveTemplate", `mutation ($input: SaveTemplateInput) { saveTemplate(input: $input) { ${template} } }`],
   [
