@@ -83,7 +83,7 @@ const offenders: Record<string, [path: string, text: string][]> = {
   "nothing of the provider imports what is bundled": [
     ["provider/dynamic/a.ts", 'import type { provider } from "../bundle/deployment";'],
   ],
-  "examples import only the package root, and their tests the local service": [
+  "examples import only the package root and its estimates, and their tests the local service": [
     ["examples/d/index.ts", 'import { createService } from "serverless-compute-local";'],
     ["examples/d/a.test.ts", 'import { x } from "serverless-compute-local/jobs";'],
     ["examples/a/index.ts", 'import { x } from "pulumi-serverless-compute/dynamic";'],

@@ -179,13 +179,13 @@ export const rules: Rule[] = [
     ),
   },
   {
-    sentence: "examples import only the package root, and their tests the local service",
+    sentence: "examples import only the package root and its estimates, and their tests the local service",
     breaches: (sources) =>
       [false, true].flatMap((isTest) =>
         badImports(
           (source) => within(source, "examples") && source.path.endsWith(".test.ts") === isTest,
           (to) =>
-            to !== "pulumi-serverless-compute" &&
+            !["pulumi-serverless-compute", "pulumi-serverless-compute/estimate"].includes(to) &&
             !(isTest && to === "serverless-compute-local") &&
             (ours.test(to) || to.startsWith("../") || (leadsToCode(to) && !leads("examples")(to))),
         )(sources),

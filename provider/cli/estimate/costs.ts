@@ -25,19 +25,26 @@ export interface UnknownCost {
 /** The cost of one resource before and after the deployment; a side is undefined if the resource is absent there. */
 export interface ResourceCost {
   resource: string;
-  kind: "ServerlessEndpoint" | "NetworkVolume";
+  kind: Priced;
   /** Workers or size after the deployment, such as `0 to 3 workers`. */
   quantity: string;
   before: Cost | UnknownCost | undefined;
   after: Cost | UnknownCost | undefined;
 }
 
-type Inputs = Record<string, unknown>;
+type Inputs = Readonly<Record<string, unknown>>;
+
+/** Reads an input, or the default of one that the program leaves out. */
+type Read = (key: string) => unknown;
 
 export const isUnknown = (cost: Cost | UnknownCost | undefined): cost is UnknownCost =>
   cost !== undefined && "unknown" in cost;
 
 const priced = ["ServerlessEndpoint", "NetworkVolume"] as const;
+type Priced = (typeof priced)[number];
+
+/** The kind of a type token, as dynamic resource or of the plugin; undefined if such resources cost nothing or are not ours. */
+export const pricedKindOf = (type: string): Priced | undefined => priced.find((one) => one === kindOf(type));
 
 /** The costs of the endpoints and volumes of a preview, in the order of their names. */
 export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
@@ -51,10 +58,10 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
   return [...sides]
     .flatMap(([urn, { before, after }]): ResourceCost[] => {
       const { name, type } = readUrn(urn);
-      const kind = priced.find((one) => one === kindOf(type));
+      const kind = pricedKindOf(type);
       if (kind === undefined) return [];
-      const cost = (inputs: Inputs | undefined) => inputs && costOf(kind, withDefaults(kind, inputs), prices);
-      const quantity = quantityOf(kind, withDefaults(kind, after ?? before ?? {}));
+      const cost = (inputs: Inputs | undefined) => inputs && hourlyCost(kind, inputs, prices);
+      const quantity = quantityOf(kind, reader(kind, after ?? before ?? {}));
       return [{ resource: name, kind, quantity, before: cost(before), after: cost(after) }];
     })
     .sort((a, b) => compare(a.resource, b.resource));
@@ -62,42 +69,43 @@ export function costsOf({ steps }: Preview, prices: Prices): ResourceCost[] {
 
 const inputsOf = (state: Step["oldState"]): Inputs | undefined => state?.inputs ?? undefined;
 
-/** Inputs with the defaults of what the program leaves out. */
-function withDefaults(kind: ResourceCost["kind"], inputs: Inputs): Inputs {
-  const fallbacks = Object.entries(kinds[kind].inputs.shape).map(([key, schema]) => [key, propertyOf(schema).fallback]);
-  return { ...Object.fromEntries(fallbacks), ...inputs };
+function reader(kind: Priced, inputs: Inputs): Read {
+  const shape: Record<string, Parameters<typeof propertyOf>[0]> = kinds[kind].inputs.shape;
+  return (key) => inputs[key] ?? (shape[key] && propertyOf(shape[key]).fallback);
 }
 
-function quantityOf(kind: ResourceCost["kind"], inputs: Inputs): string {
-  const shown = (key: string): string => (typeof inputs[key] === "number" ? String(inputs[key]) : "?");
+function quantityOf(kind: Priced, read: Read): string {
+  const shown = (key: string): string => (typeof read(key) === "number" ? String(read(key)) : "?");
   if (kind === "NetworkVolume") return `${shown("size")} GB`;
   return `${shown("workersMin")} to ${shown("workersMax")} workers`;
 }
 
-function costOf(kind: ResourceCost["kind"], inputs: Inputs, prices: Prices): Cost | UnknownCost {
-  const computed = kind === "NetworkVolume" ? volumeCost(inputs, prices) : endpointCost(inputs, prices);
+/** The cost of a resource with these inputs in US dollars per hour, or why it is unknown. */
+export function hourlyCost(kind: Priced, inputs: Inputs, prices: Prices): Cost | UnknownCost {
+  const read = reader(kind, inputs);
+  const computed = kind === "NetworkVolume" ? volumeCost(read, prices) : endpointCost(read, prices);
   return typeof computed === "string" ? { unknown: computed } : computed;
 }
 
 /** A number of the inputs, or the reason why there is none. */
-function numberIn(inputs: Inputs, key: string): number | string {
-  const value = inputs[key];
+function numberIn(read: Read, key: string): number | string {
+  const value = read(key);
   if (typeof value === "number") return value;
   return `${key} ${value === unknownValue || isRecord(value) ? "is known after the deployment" : "is not set"}`;
 }
 
 /** The texts of a list of the inputs, or the reason why there are none. */
-function textsIn(inputs: Inputs, key: string): string[] | string {
-  const texts = [inputs[key]].flat().filter((one) => typeof one === "string");
+function textsIn(read: Read, key: string): string[] | string {
+  const texts = [read(key)].flat().filter((one) => typeof one === "string");
   if (texts.includes(unknownValue)) return `${key} is known after the deployment`;
   return texts.length > 0 ? texts : `${key} is empty, so the service chooses`;
 }
 
 /** The volume's cost, or the reason why it is unknown. */
-function volumeCost(inputs: Inputs, prices: Prices): Cost | string {
-  const size = numberIn(inputs, "size");
+function volumeCost(read: Read, prices: Prices): Cost | string {
+  const size = numberIn(read, "size");
   if (typeof size === "string") return size;
-  const { type } = inputs;
+  const type = read("type");
   if (typeof type !== "string")
     return 'type is not set, so the data centre decides; set it, for example type: "STANDARD"';
   const price = prices.volumes[type];
@@ -107,17 +115,17 @@ function volumeCost(inputs: Inputs, prices: Prices): Cost | string {
 }
 
 /** The endpoint's cost, or the reason why it is unknown. Of several GPU types or CPU flavours the most expensive counts. */
-function endpointCost(inputs: Inputs, prices: Prices): Cost | string {
-  const [min, max] = [numberIn(inputs, "workersMin"), numberIn(inputs, "workersMax")];
+function endpointCost(read: Read, prices: Prices): Cost | string {
+  const [min, max] = [numberIn(read, "workersMin"), numberIn(read, "workersMax")];
   if (typeof min === "string") return min;
   if (typeof max === "string") return max;
   if (max === 0) return { min: 0, max: 0 };
-  const worker = inputs["computeType"] === "CPU" ? cpuWorkerPrice(inputs, prices) : gpuWorkerPrice(inputs, prices);
+  const worker = read("computeType") === "CPU" ? cpuWorkerPrice(read, prices) : gpuWorkerPrice(read, prices);
   return typeof worker === "string" ? worker : { min: min * worker, max: max * worker };
 }
 
-function gpuWorkerPrice(inputs: Inputs, { gpus }: Prices): number | string {
-  const [count, types] = [numberIn(inputs, "gpuCount"), textsIn(inputs, "gpuTypeIds")];
+function gpuWorkerPrice(read: Read, { gpus }: Prices): number | string {
+  const [count, types] = [numberIn(read, "gpuCount"), textsIn(read, "gpuTypeIds")];
   if (typeof count === "string") return count;
   if (typeof types === "string") return types;
   const unknown = types.find((type) => gpus[type] === undefined);
@@ -125,12 +133,12 @@ function gpuWorkerPrice(inputs: Inputs, { gpus }: Prices): number | string {
   return count * Math.max(...types.map((type) => gpus[type] ?? 0));
 }
 
-function cpuWorkerPrice(inputs: Inputs, { cpus }: Prices): number | string {
-  const entries = textsIn(inputs, "cpuFlavorIds");
+function cpuWorkerPrice(read: Read, { cpus }: Prices): number | string {
+  const entries = textsIn(read, "cpuFlavorIds");
   if (typeof entries === "string") return entries;
   const costs: number[] = [];
   for (const entry of entries) {
-    const { id, vcpuCount } = cpuFlavorOf(entry, numberIn(inputs, "vcpuCount"));
+    const { id, vcpuCount } = cpuFlavorOf(entry, numberIn(read, "vcpuCount"));
     if (typeof vcpuCount === "string") return vcpuCount;
     const price = cpus[id];
     if (price === undefined) return `CPU flavour "${id}" has no known price`;
