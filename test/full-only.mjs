@@ -11,7 +11,7 @@ export const fullOnly = [
   ],
   ...["plugin/preview-comment"],
   ...["plugin/ways-long", "plugin/attach", "plugin/options"],
-  ...["plugin/schema-cache", "plugin/archive"],
+  ...["plugin/schema-cache", "plugin/archive", "plugin/providertest"],
   // Programs in other languages, examples and guides.
   ...["plugin/yaml-accounts", "plugin/yaml-previews", "plugin/examples", "plugin/examples-ladder", "plugin/guides"],
   ...[
