@@ -42,6 +42,7 @@ const withProcesses = [
   ...["api/local-jobs", "provider/dynamic/cancellation", "provider/plugin/launcher", "provider/plugin/version-lines"],
   ...["provider/resources/injected-faults", "provider/resources/real-jobs", "provider/resources/verify"],
   "service/faults/*",
+  "service/metrics/*",
   ...["service/jobs/choices", "service/jobs/health", "service/jobs/openai"],
   ...["service/resources/stock", "service/resources/workers-of-endpoint"],
 ].map((name) => `test/unit/${name}.test.ts`);

@@ -9,6 +9,7 @@ import { createJobEngine } from "./engine";
 import { ServiceError, StartError } from "./errors";
 import { rootOf } from "./listening";
 import { openLog } from "./log";
+import { createMetrics } from "./metrics";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
@@ -128,6 +129,10 @@ async function startService(
       faults: engine.faults,
       status: async () => (await import("./console/overview.js")).endpointsOverview(resources, { ...view, workers }),
     },
+    metrics: createMetrics({
+      ...{ events: view.events, endpointEvents: resources.events, health: view.health },
+      endpoints: resources.endpoints.list,
+    }).read,
     console,
     listening,
     retire,

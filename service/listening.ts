@@ -13,7 +13,8 @@ export interface Listening {
 /** Default address to listen on, reachable from this machine only. */
 export const defaultHost = "127.0.0.1";
 
-const isLoopback = (address: string): boolean => /^127\./.test(address) || address === "::1";
+/** Returns true for an address that only this machine reaches. */
+export const isLoopback = (address: string): boolean => /^127\./.test(address) || address === "::1";
 const inUrl = (address: string): string => (isIPv6(address) ? `[${address}]` : address);
 
 /** A name in a Host header, without the port. */

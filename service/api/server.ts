@@ -6,6 +6,7 @@ import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";
 import { type LocalOperations, registerLocalRoutes } from "./local";
+import { type MetricsText, registerMetricsRoute } from "./metrics";
 import { readAway } from "./request-body";
 import { answerBrokenRequest, answerError, answerUnknownRoute, longestId, type OldApi, roots } from "./responses";
 import { type RestOptions, registerRestRoutes } from "./rest";
@@ -41,6 +42,8 @@ export function createServer(deps: {
   /** The console's routes, which check their callers themselves; undefined without a console. */
   console?: { routes(app: FastifyInstance): void } | undefined;
   local: LocalOperations;
+  /** Reads the metrics. */
+  metrics(): Promise<MetricsText>;
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */
@@ -152,6 +155,7 @@ export function createServer(deps: {
     if (!started) throw new ServiceError("starting", "the service is starting");
     return { status: "ok" };
   });
+  registerMetricsRoute(app, auth, deps.metrics);
   app.register(async (scope) => {
     ofUsers(scope);
     deps.console?.routes(scope);

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { FinalJob, Job, LiveJob, QueuedJob, RunningJob } from "./job";
 
-/** Events of jobs, emitted after the commit, except the start of a job at a worker that ends with the service. The order of listeners has no meaning. */
+/** Events of jobs and their workers, emitted after the commit, except the start of a job at a worker that ends with the service. The order of listeners has no meaning. */
 interface JobEventMap {
   /** A job waits for a worker. */
   queued: [job: QueuedJob];
@@ -14,6 +14,8 @@ interface JobEventMap {
   retimed: [job: Job];
   /** A job that was not over left the record. */
   removed: [job: LiveJob];
+  /** A worker of an endpoint ended before it requested a job, or could not be started. */
+  startFailed: [endpointId: string];
 }
 export type JobEvents = EventEmitter<JobEventMap>;
 export const createJobEvents = (): JobEvents => new EventEmitter<JobEventMap>();

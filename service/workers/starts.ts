@@ -73,6 +73,7 @@ export function createWorkerStarts({
   function cannotStart(endpointId: string, error: string): void {
     if (problems.of(endpointId, []) !== error) log.warn({ endpoint: endpointId }, error);
     problems.cannotStart(endpointId, error);
+    events.emit("startFailed", endpointId);
     backoff.failed(endpointId, false);
   }
   function refuseWaiting(endpointId: string, error: string): void {
@@ -119,6 +120,7 @@ export function createWorkerStarts({
       const { endpointId } = local.worker;
       const failedStarts = backoff.failed(endpointId, starting);
       if (!starting) return;
+      events.emit("startFailed", endpointId);
       const why = problems.startFailed(endpointId, local, end);
       if (failedStarts >= startFailureLimit && mayRefuse(endpointId)) refuseWaiting(endpointId, why);
     },

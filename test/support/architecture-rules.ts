@@ -38,7 +38,7 @@ const leads =
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceFloors = ["cli", "seed", "console", "api", "workers", "faults", "jobs", "resources", "store"];
+const serviceFloors = ["cli", "seed", "console", "metrics", "api", "workers", "faults", "jobs", "resources", "store"];
 
 /** Folders that both ways into Pulumi share, below them, the highest first. */
 const providerFloors = [["bundle"], ["dynamic", "plugin"], ["verbs"], ["process"], ["protocol"]];
@@ -70,7 +70,7 @@ export const rules: Rule[] = [
   },
   {
     sentence:
-      "folders of the service import downwards only: cli, seed, console, api, workers, faults, jobs, resources, store",
+      "folders of the service import downwards only: cli, seed, console, metrics, api, workers, faults, jobs, resources, store",
     breaches: (sources) =>
       serviceFloors.flatMap((folder, floor) =>
         badImports(

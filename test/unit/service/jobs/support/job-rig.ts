@@ -108,6 +108,7 @@ export async function useJobRig({
       restV2: { rateLimit: undefined, strict: false, pageSize: 1000, serverlessUrl: () => root, clock, view },
       jobs: engine,
       local: { faults: engine.faults, status: async () => [] },
+      metrics: async () => ({ contentType: "text/plain", text: "" }),
       listening: settings.listening,
       retire: settings.retire,
       log,
