@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { z } from "zod";
 import type { MoveFlags } from "../../provider/cli/move/move-recorded";
 
 /** Ids of the objects that a state names. */
@@ -9,55 +11,32 @@ export interface RecordedIds {
   secret: string;
 }
 
-const urn = (type: string, name: string): string => `urn:pulumi:prod::shop::${type}::${name}`;
-const pulumiState = (resources: object[]): string =>
-  JSON.stringify({ version: 3, deployment: { manifest: {}, resources } });
-const custom = (type: string, name: string, id: string, inputs: object, outputs: object = inputs) => ({
-  ...{ urn: urn(type, name), custom: true, id, type, inputs, outputs },
-});
-const stack = { urn: urn("pulumi:pulumi:Stack", "shop-prod"), custom: false, type: "pulumi:pulumi:Stack" };
-const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:xyz" };
+/**
+ * The state in a file of test/fixtures/recorded-states with these ids, and with a pod. The provider recorded it at the local
+ * service, which has no pods, so the pod is written in the form of the provider's schema.
+ */
+function pulumiState(file: string, ids: RecordedIds): string {
+  const text = readFileSync(new URL(`../fixtures/recorded-states/${file}.json`, import.meta.url), "utf8");
+  const state = stateShape.parse(
+    JSON.parse(text.replace(/<(\w+)>/g, (_, kind) => z.string().parse(Reflect.get(ids, kind)))),
+  );
+  const type = "runpod:index:Pod";
+  const pod = { urn: `urn:pulumi:prod::shop::${type}::notebook`, custom: true, type, inputs: { name: "notebook" } };
+  state.deployment.resources.push({ ...pod, id: "notebook", outputs: { name: "notebook", pod: { id: "pod-1" } } });
+  return JSON.stringify(state);
+}
+const stateShape = z.looseObject({ deployment: z.looseObject({ resources: z.array(z.looseObject({})) }) });
 
 const terraformState = (module: object): string =>
   JSON.stringify({ format_version: "1.0", terraform_version: "1.9.5", values: { root_module: module } });
 
 /**
- * States of other providers in the form of their published sources (November 2026), with the same objects and one object that this
- * package does not have.
+ * States of other providers with the same objects, and one object that this package does not have. Those of Pulumi's providers were
+ * recorded with them: runpod 0.1.5 and runpod-native 1.9.99. Terraform's have the form of the published sources (November 2026).
  */
 export const recordedStates: Record<string, { from: MoveFlags["from"]; text(ids: RecordedIds): string }> = {
-  "the official Pulumi provider": {
-    from: "runpod-pulumi",
-    text: ({ template, endpoint, volume, registry, secret: secretId }) =>
-      pulumiState([
-        stack,
-        custom("runpod:index:Secret", "hf", secretId, { name: "HF_TOKEN", value: secret }),
-        custom("runpod:index:ContainerRegistryAuth", "ghcr", registry, {
-          name: "ghcr",
-          username: "me",
-          password: secret,
-        }),
-        custom("runpod:index:NetworkVolume", "models", volume, { name: "models", size: 10, dataCenterId: "EU-RO-1" }),
-        custom("runpod:index:Template", "worker", template, { name: "worker", imageName: "acme/echo:1", minVram: 24 }),
-        custom("runpod:index:Endpoint", "llm", endpoint, {
-          ...{ name: "chat", templateId: template, gpuIds: "ADA_24", modelReferences: ["m"], hubReleaseId: "" },
-        }),
-        custom("runpod:index:Pod", "notebook", "pod-1", { name: "notebook" }),
-      ]),
-  },
-  "the native Pulumi provider": {
-    from: "runpod-native",
-    // Its resources have their names as ids.
-    text: ({ template, endpoint, volume, secret: secretId }) =>
-      pulumiState([
-        stack,
-        custom("runpod:index:Secret", "hf", "hf", { name: "HF_TOKEN", value: secret }, { secret: { id: secretId } }),
-        custom("runpod:index:NetworkStorage", "models", "models", { size: 10 }, { networkStorage: { id: volume } }),
-        custom("runpod:index:Template", "worker", "worker", { name: "worker" }, { template: { id: template } }),
-        custom("runpod:index:Endpoint", "llm", "llm", { gpuIds: "ADA_24" }, { endpoint: { id: endpoint } }),
-        custom("runpod:index:Pod", "notebook", "notebook", { name: "notebook" }, { pod: { id: "pod-1" } }),
-      ]),
-  },
+  "the official Pulumi provider": { from: "runpod-pulumi", text: (ids) => pulumiState("runpod-pulumi", ids) },
+  "the native Pulumi provider": { from: "runpod-native", text: (ids) => pulumiState("runpod-native", ids) },
   "Terraform 1.x": {
     from: "terraform",
     text: ({ template, endpoint, volume, registry }) =>

@@ -15,6 +15,7 @@ export interface MoveFlags extends ProjectFlags {
 const unsupported = [
   ...["gpuTypePriority", "cpuFlavorPriority", "cloudType", "bindEndpoint", "hubReleaseId", "flashEnvironmentId"],
   ...["modelName", "modelReferences", "workersPFBTarget", "requestTTL", "minVram", "minRam"],
+  ...["startScript", "advancedStart", "portsConfig"],
 ];
 
 /**

@@ -103,7 +103,6 @@ const nativeKinds: Record<string, [kind: ObjectKind, output: string]> = {
   "runpod:index:Endpoint": ["ServerlessEndpoint", "endpoint"],
   "runpod:index:Template": ["Template", "template"],
   "runpod:index:NetworkStorage": ["NetworkVolume", "networkStorage"],
-  "runpod:index:Secret": ["Secret", "secret"],
 };
 
 const identified = z.looseObject({ id: z.string() });

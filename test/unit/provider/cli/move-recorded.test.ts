@@ -66,7 +66,7 @@ it("lists properties without a counterpart, and objects that the account lacks",
   const { "the official Pulumi provider": official } = recordedStates;
   const { report } = await run("runpod-pulumi", official?.text({ ...ids, volume: "gone" }) ?? "");
   expect(report.noCounterpart.map(({ reason }: { reason: string }) => reason)).toEqual([
-    "minVram: this package has no such property",
+    "startScript: this package has no such property",
     "modelReferences: this package has no such property",
     "runpod:index:Pod: this package has no such resource",
   ]);
