@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { type EndpointHealth, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
@@ -32,8 +32,17 @@ const readWait = (query: unknown): number =>
 /** User-Agents of clients that read a stream as `{status, stream}`, not as the interface's array. */
 const envelopeReaders = /^(?:RunPod-JS-SDK|RunPod-Python-SDK|runpod-mcp-server)\//i;
 
-const streamFormOf = (userAgent: string | undefined): "array" | "envelope" =>
-  envelopeReaders.test(userAgent ?? "") ? "envelope" : "array";
+/**
+ * HTTP libraries whose User-Agents the Python SDK sends from its synchronous client, and from a session of its caller. Unlike
+ * most callers of these libraries, it sends a Content-Type with requests without a body.
+ */
+const pythonLibraries = /^(?:python-requests\/|Python\/\S+ aiohttp\/)/;
+
+function streamFormOf({ headers }: Pick<FastifyRequest, "headers">): "array" | "envelope" {
+  const agent = headers["user-agent"] ?? "";
+  const isPythonSdk = pythonLibraries.test(agent) && headers["content-type"] === "application/json";
+  return isPythonSdk || envelopeReaders.test(agent) ? "envelope" : "array";
+}
 
 /** The user's side of the job API (interface: Job operations); registered under /v2. */
 export function registerJobRoutes(
@@ -48,7 +57,7 @@ export function registerJobRoutes(
     admit: Admission;
     queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">;
     clock: Clock;
-    /** `auto` selects the form by the User-Agent. */
+    /** `auto` selects the form by the client. */
     streamForm: "auto" | "array" | "envelope";
     health(endpointId: string): EndpointHealth;
   },
@@ -122,7 +131,7 @@ export function registerJobRoutes(
     if (!reading) throw notFound("job", jobId);
     onResponseEnd(reply, reading.answered);
     const chunks = `[${reading.chunks.join(",")}]`;
-    const form = streamForm === "auto" ? streamFormOf(request.headers["user-agent"]) : streamForm;
+    const form = streamForm === "auto" ? streamFormOf(request) : streamForm;
     if (form === "array") return sendText(reply, chunks);
     // Clients stop reading at a final status, so only the last chunk has it.
     const status = reading.done ? reading.job.status : reading.job.status === "IN_QUEUE" ? "IN_QUEUE" : "IN_PROGRESS";

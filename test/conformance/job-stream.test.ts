@@ -120,6 +120,13 @@ test("GET /stream/{job_id} returns {status, stream} to the public SDKs and MCP s
     const answer = await send("GET", `${jobs.root}/stream/${id}`, sending);
     expectAnswer(answer, 200, { status: "COMPLETED", stream: expect.any(Array) });
   }
+  const python = ["python-requests/2.32.3", "Python/3.11 aiohttp/3.10.5"];
+  for (const agent of python) {
+    const sdk = { key: target.apiKey, headers: { "user-agent": agent, "content-type": "application/json" } };
+    expectAnswer(await send("GET", `${jobs.root}/stream/${id}`, sdk), 200, { status: "COMPLETED" });
+    const plain = { key: target.apiKey, headers: { "user-agent": agent } };
+    expect((await send("GET", `${jobs.root}/stream/${id}`, plain)).json).toEqual([]);
+  }
   const other = { key: target.apiKey, headers: { "user-agent": "curl/8.5.0 RunPod-JS-SDK/1.1.2" } };
   expect((await send("GET", `${jobs.root}/stream/${id}`, other)).json).toEqual([]);
 });

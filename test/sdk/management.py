@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 
+import aiohttp
 import runpod
 from runpod.http_client import AsyncClientSession
 
@@ -14,6 +15,7 @@ said = {}
 def management():
     yield "update_user_settings", runpod.update_user_settings("ssh-ed25519 AAAA")["pubKey"]
     yield "get_user", runpod.get_user()["pubKey"]
+    yield "get_pods", runpod.get_pods()
     yield "get_gpus", len(runpod.get_gpus()) > 10
     yield "get_gpu", runpod.get_gpu("NVIDIA A40")["memoryInGb"]
     auth = runpod.create_container_registry_auth("sdk-registry", "reader", "hush-hush")
@@ -44,6 +46,9 @@ async def asynchronous():
         yield "cancel", (await running.cancel())["status"]
         streaming = await runpod.AsyncioEndpoint(sys.argv[3], session).run({"count": 3})
         yield "stream", [chunk async for chunk in streaming.stream()]
+    async with aiohttp.ClientSession() as session:
+        streaming = await runpod.AsyncioEndpoint(sys.argv[3], session).run({"count": 2})
+        yield "plain_session", [chunk async for chunk in streaming.stream()]
 
 
 async def collect():

@@ -11,16 +11,18 @@ export interface McpServer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the unmodified server for a service, speaking JSON-RPC over its standard streams; `version` is the REST API's that it uses. */
-export async function startMcpServer({ service }: SdkRig, version: "v1" | "v2"): Promise<McpServer> {
-  const installed = inject("mcpServer");
+/** Starts a version of the unmodified server for a service, speaking JSON-RPC over its standard streams; `rest` is the REST version that it uses. */
+export async function startMcpServer({ service }: SdkRig, version: string, rest: "v1" | "v2"): Promise<McpServer> {
+  const installed = inject("mcpServers")[version];
+  if (!installed) throw new Error(`${version}: is not installed; add it to setup.ts`);
   if ("failure" in installed) throw new Error(installed.failure);
   const child = spawn(process.execPath, [installed.path], {
     env: {
       PATH: process.env["PATH"],
       HOME: installed.folder,
       RUNPOD_API_KEY: service.apiKey,
-      RUNPOD_REST_VERSION: version,
+      RUNPOD_REST_VERSION: rest,
+      RUNPOD_API_BASE_URL: service.serverlessUrl,
       RUNPOD_REST_API_URL: service.baseUrl,
       RUNPOD_REST_V2_API_URL: `${service.serverlessUrl}/v2`,
       RUNPOD_SERVERLESS_API_URL: `${service.serverlessUrl}/v2`,
@@ -53,7 +55,7 @@ export async function startMcpServer({ service }: SdkRig, version: "v1" | "v2"):
       const text = at(answer, "result", "content", 0, "text");
       if (typeof text !== "string" || at(answer, "result", "isError") === true)
         throw new Error(`${tool}: ${JSON.stringify(answer)}`);
-      return JSON.parse(text);
+      return text === "" ? undefined : JSON.parse(text);
     },
     async [Symbol.asyncDispose]() {
       child.stdin.end();

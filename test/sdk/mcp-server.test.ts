@@ -17,11 +17,11 @@ const idOf = (made: unknown): string => {
 };
 
 describe.each(["v1", "v2"] as const)(
-  `npm @runpod/mcp-server ${versions.mcpServer}: RUNPOD_REST_VERSION=%s`,
+  `npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=%s`,
   (version) => {
     let mcp: McpServer;
     beforeAll(async () => {
-      mcp = await startMcpServer(rig, version);
+      mcp = await startMcpServer(rig, versions.mcpServer3, version);
     });
     afterAll(() => mcp[Symbol.asyncDispose]());
 
@@ -107,17 +107,24 @@ describe.each(["v1", "v2"] as const)(
   },
 );
 
-describe(`npm @runpod/mcp-server ${versions.mcpServer}: RUNPOD_REST_VERSION=v2`, () => {
+describe(`npm @runpod/mcp-server ${versions.mcpServer3}: RUNPOD_REST_VERSION=v2`, () => {
   it("get-gpu-type, list-cpu-types, get-cpu-type, get-data-center", async () => {
-    await using mcp = await startMcpServer(rig, "v2");
+    await using mcp = await startMcpServer(rig, versions.mcpServer3, "v2");
     expect(await mcp.call("get-gpu-type", { gpuTypeId: "NVIDIA A40" })).toMatchObject({ memory: 48 });
     expect(JSON.stringify(await mcp.call("list-cpu-types"))).toContain("cpu3c");
     expect(await mcp.call("get-cpu-type", { cpuTypeId: "cpu3c" })).toMatchObject({ id: "cpu3c" });
     expect(await mcp.call("get-data-center", { dataCenterId: "EU-RO-1" })).toMatchObject({ id: "EU-RO-1" });
   });
 
+  it("get-billing, get-capacity, list-pods", async () => {
+    await using mcp = await startMcpServer(rig, versions.mcpServer3, "v2");
+    expect(await mcp.call("get-billing")).toMatchObject({ metadata: { recordCount: 0 } });
+    expect(JSON.stringify(await mcp.call("get-capacity"))).toContain('"12.8":"AVAILABLE"');
+    expect(await mcp.call("list-pods")).toMatchObject({ items: [] });
+  });
+
   it("list-endpoint-workers, list-endpoint-releases, stream-worker-logs", async () => {
-    await using mcp = await startMcpServer(rig, "v2");
+    await using mcp = await startMcpServer(rig, versions.mcpServer3, "v2");
     const endpointId = await rig.endpoint("plain.mjs");
     await expect
       .poll(() => mcp.call("list-endpoint-workers", { endpointId }), { timeout: 30_000, interval: 50 })

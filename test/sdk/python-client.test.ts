@@ -9,8 +9,7 @@ const program = fileURLToPath(new URL("client.py", import.meta.url));
 
 describe(`PyPI runpod ${versions.pythonSdk}: synchronous client`, () => {
   it("Endpoint.run, Endpoint.run_sync, Endpoint.purge_queue, Endpoint.health, Job.status, Job.output, Job.stream, Job.cancel", async (context) => {
-    // This client sends no identifying user agent, unlike the SDK's asynchronous one.
-    await using rig = await startRig({ stream: "envelope" });
+    await using rig = await startRig();
     const python = rig.python(context);
     const endpoints = [await rig.endpoint("plain.py"), await rig.endpoint("generator.py")];
     const client = spawn(python, [program, ...endpoints], {

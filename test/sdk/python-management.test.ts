@@ -24,18 +24,19 @@ async function runProgram(python: string, rig: Awaited<ReturnType<typeof startRi
 }
 
 describe(`PyPI runpod ${versions.pythonSdk}: management and asynchronous client`, () => {
-  it("get_user, update_user_settings, get_gpus, get_gpu, create_template, create_endpoint, get_endpoints, update_endpoint_template, create_container_registry_auth, update_container_registry_auth, delete_container_registry_auth, AsyncioEndpoint.run, AsyncioEndpoint.health, AsyncioJob.status, AsyncioJob.output, AsyncioJob.stream, AsyncioJob.cancel", async (context) => {
+  it("get_user, update_user_settings, get_pods, get_gpus, get_gpu, create_template, create_endpoint, get_endpoints, update_endpoint_template, create_container_registry_auth, update_container_registry_auth, delete_container_registry_auth, AsyncioEndpoint.run, AsyncioEndpoint.health, AsyncioJob.status, AsyncioJob.output, AsyncioJob.stream, AsyncioJob.stream with a session of the caller, AsyncioJob.cancel", async (context) => {
     await using rig = await startRig();
     expect(await runProgram(rig.python(context), rig)).toEqual({
       management: {
         ...{ get_user: "ssh-ed25519 AAAA", update_user_settings: "ssh-ed25519 AAAA" },
-        ...{ get_gpus: true, get_gpu: 48 },
+        ...{ get_pods: [], get_gpus: true, get_gpu: 48 },
         ...{ create_container_registry_auth: "sdk-registry", update_container_registry_auth: true },
         ...{ delete_container_registry_auth: null, create_template: ["sdk-first", "sdk-second"] },
         ...{ create_endpoint: true, get_endpoints: true, update_endpoint_template: true },
       },
       ...{ output: { echo: { text: "hello" }, id: expect.any(String) }, status: "COMPLETED", cancel: "CANCELLED" },
       ...{ health: true, stream: [{ index: 0 }, { index: 1 }, { index: 2 }] },
+      plain_session: [{ index: 0 }, { index: 1 }],
     });
   });
 });

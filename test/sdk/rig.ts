@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Clients, createClients } from "serverless-compute-api";
-import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { createService, type Service } from "serverless-compute-local";
 import { inject, type TestContext } from "vitest";
 import { discardServiceFolder } from "../support/service-artefacts";
 
@@ -24,13 +24,14 @@ export interface SdkRig {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startRig(options: Pick<ServiceOptions, "stream"> = {}): Promise<SdkRig> {
+/** The service has its default flags, besides the port and the images. */
+export async function startRig(): Promise<SdkRig> {
   const python = inject("python");
   const dataFolder = await mkdtemp(join(tmpdir(), "sdk-"));
   const path = "path" in python ? python.path : "python3";
   const command = (file: string): string => (file.endsWith(".py") ? `"${path}" -u "${file}"` : file);
   const images = Object.fromEntries(handlers.map((name) => [image(name), command(handlerFile(name))]));
-  const service = await createService({ port: 0, dataFolder, images, templateRelease: 0, ...options });
+  const service = await createService({ port: 0, dataFolder, images });
   const clients = createClients(service);
   return {
     service,

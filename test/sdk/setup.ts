@@ -17,7 +17,8 @@ export type SdkMcpServer = { path: string; folder: string } | { failure: string 
 declare module "vitest" {
   interface ProvidedContext {
     python: SdkPython;
-    mcpServer: SdkMcpServer;
+    /** By version. */
+    mcpServers: Record<string, SdkMcpServer>;
   }
 }
 
@@ -35,15 +36,15 @@ export async function findPython(): Promise<SdkPython> {
   }
 }
 
-/** Installs the MCP server from the registry once; later runs find it. Its install scripts do not run. */
-async function findMcpServer(): Promise<SdkMcpServer> {
-  const folder = fileURLToPath(new URL(`mcp-server-${versions.mcpServer}`, cache));
+/** Installs a version of the MCP server from the registry once; later runs find it. Its install scripts do not run. */
+async function findMcpServer(version: string): Promise<SdkMcpServer> {
+  const folder = fileURLToPath(new URL(`mcp-server-${version}`, cache));
   const path = join(folder, "node_modules/@runpod/mcp-server/dist/stdio.mjs");
   const install = async (): Promise<void> => {
     if (existsSync(path)) return;
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder];
     await mkdir(folder, { recursive: true });
-    await succeed("npm", ["install", ...flags, `@runpod/mcp-server@${versions.mcpServer}`]);
+    await succeed("npm", ["install", ...flags, `@runpod/mcp-server@${version}`]);
   };
   try {
     if (!existsSync(path)) await withLock(`${folder}.lock`, install);
@@ -55,5 +56,9 @@ async function findMcpServer(): Promise<SdkMcpServer> {
 
 export async function setup(project: TestProject): Promise<void> {
   project.provide("python", await findPython());
-  project.provide("mcpServer", await findMcpServer());
+  const { mcpServer, mcpServer3 } = versions;
+  project.provide("mcpServers", {
+    [mcpServer]: await findMcpServer(mcpServer),
+    [mcpServer3]: await findMcpServer(mcpServer3),
+  });
 }

@@ -1,2 +1,7 @@
 /** The published packages that the tests run, pinned; package.json pins the first one. */
-export const versions = { javascriptSdk: "1.1.2", pythonSdk: "1.12.0", mcpServer: "3.4.0" } as const;
+export const versions = {
+  javascriptSdk: "1.1.2",
+  pythonSdk: "1.12.0",
+  mcpServer: "4.0.0",
+  mcpServer3: "3.4.0",
+} as const;
