@@ -146,6 +146,11 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     rest,
     graphql,
     async held(kind) {
+      // In the form of REST v2, because REST v1 does not show the type.
+      if (kind === "networkvolumes") {
+        const list = await send("GET", `${service.serverlessUrl}/v2/network-volumes`, { key: service.apiKey });
+        return listIn(at(list.json, "networkVolumes"));
+      }
       if (kind !== "secrets") return listIn((await rest("GET", `/${kind}`)).json);
       return listIn(at(await graphql("{ myself { secrets { id name description } } }"), "myself", "secrets"));
     },

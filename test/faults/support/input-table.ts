@@ -185,8 +185,8 @@ export async function inputTable(
           "flashbootType",
           ["PRIORITY_FLASHBOOT", "FLASHBOOT"],
           {
-            absent: undefined,
-            told: { as: "flashbootPriority", form: (type) => type === "PRIORITY_FLASHBOOT" || undefined },
+            absent: "OFF",
+            told: { as: "flashBootType", form: (type) => type },
           },
         ]),
         ["adoptExisting", [true, false], nothing],
@@ -196,7 +196,11 @@ export async function inputTable(
     ...rowsOf("NetworkVolume", [
       ["name", ["in-a", "in-b"], { absent: "in-b" }],
       ["size", [10, 20], required],
-      ["dataCenterId", ["EU-RO-1", "US-KS-2"], { ...replaces, ...required }],
+      [
+        "dataCenterId",
+        ["EU-RO-1", "US-KS-2"],
+        { ...replaces, ...required, told: { as: "dataCenter", form: (id) => id } },
+      ],
       ...only("v2", ["type", ["HIGH_PERFORMANCE", "STANDARD"], { ...replaces, kept: true, absent: "STANDARD" }]),
       ["adoptExisting", [true, false], nothing],
     ]),

@@ -113,7 +113,7 @@ test("only files generated from publisher.json name the publisher", () => {
   expect(listed.status, listed.stderr).toBe(0);
   const files = listed.stdout
     .split("\0")
-    .filter((path) => path !== "" && path !== "publisher.json" && !path.endsWith("package-lock.json"));
+    .filter((path) => path !== "" && path !== "publisher.json" && !/(package-lock\.json|go\.(mod|sum))$/.test(path));
   const own = files.filter((path) => !generated.includes(path) && path !== "test/unit/scripts/publisher.test.ts");
   /**
    * Owners of repositories that this one uses; any other owner would have to be the publisher. The last two belong to the
