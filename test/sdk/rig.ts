@@ -6,6 +6,7 @@ import { type Clients, createClients } from "serverless-compute-api";
 import { createService, type Service } from "serverless-compute-local";
 import { inject, type TestContext } from "vitest";
 import { discardServiceFolder } from "../support/service-artefacts";
+import type { SdkPython } from "./setup";
 
 /** Handlers of test/sdk/handlers: programs of the public Python SDK, and modules that need no Python. */
 const handlers = ["plain.py", "generator.py", "async.py", "refresh.py", "plain.mjs", "generator.mjs"] as const;
@@ -24,6 +25,13 @@ export interface SdkRig {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Path of a Python. Skips the test where this machine has none; throws where it could not be set up. */
+export function pythonOf(python: SdkPython, context: TestContext): string {
+  if ("missing" in python) return context.skip(python.missing);
+  if ("failure" in python) throw new Error(python.failure);
+  return python.path;
+}
+
 /** The service has its default flags, besides the port and the images. */
 export async function startRig(): Promise<SdkRig> {
   const python = inject("python");
@@ -36,11 +44,7 @@ export async function startRig(): Promise<SdkRig> {
   return {
     service,
     clients,
-    python(context) {
-      if ("missing" in python) return context.skip(python.missing);
-      if ("failure" in python) throw new Error(python.failure);
-      return python.path;
-    },
+    python: (context) => pythonOf(python, context),
     async endpoint(handler) {
       const template = await clients.management.createTemplate({
         name: `sdk-${handler}-${Date.now()}`,

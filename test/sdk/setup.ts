@@ -17,21 +17,24 @@ export type SdkMcpServer = { path: string; folder: string } | { failure: string 
 declare module "vitest" {
   interface ProvidedContext {
     python: SdkPython;
+    /** With flash and the SDK. */
+    flash: SdkPython;
     /** By version. */
     mcpServers: Record<string, SdkMcpServer>;
   }
 }
 
 const sdk = `runpod==${versions.pythonSdk}`;
+const flash = `runpod-flash==${versions.flash}`;
 const cache = new URL("../../.serverless-compute/", import.meta.url);
-const folder = fileURLToPath(new URL(`python-${sdk.replace("==", "-")}`, cache));
 
-/** Prepares Python with the public SDK. If that fails, it returns the reason, and only tests that need Python fail. */
-export async function findPython(): Promise<SdkPython> {
+/** Prepares Python with packages; default: the public SDK. If that fails, it returns the reason, and only tests that need Python fail. */
+export async function findPython(name = sdk, ...others: string[]): Promise<SdkPython> {
+  const folder = fileURLToPath(new URL(`python-${name.replace("==", "-")}`, cache));
   try {
-    return { path: await pythonWith([sdk], folder) };
+    return { path: await pythonWith([name, ...others], folder) };
   } catch (error) {
-    const why = `no Python with ${sdk} could be made here: ${error instanceof Error ? error.message : error}`;
+    const why = `no Python with ${name} could be made here: ${error instanceof Error ? error.message : error}`;
     return error instanceof ToolMissing ? { missing: why } : { failure: why };
   }
 }
@@ -56,6 +59,7 @@ async function findMcpServer(version: string): Promise<SdkMcpServer> {
 
 export async function setup(project: TestProject): Promise<void> {
   project.provide("python", await findPython());
+  project.provide("flash", await findPython(flash, sdk));
   const { mcpServer, mcpServer3 } = versions;
   project.provide("mcpServers", {
     [mcpServer]: await findMcpServer(mcpServer),

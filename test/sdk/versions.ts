@@ -2,6 +2,7 @@
 export const versions = {
   javascriptSdk: "1.1.2",
   pythonSdk: "1.12.0",
+  flash: "1.21.0",
   mcpServer: "4.0.0",
   mcpServer3: "3.4.0",
 } as const;
