@@ -11,15 +11,19 @@ export interface RecordedIds {
   secret: string;
 }
 
+/** The text of a file of test/fixtures/recorded-states with these ids. */
+export const recordedText = (file: string, ids: RecordedIds): string =>
+  readFileSync(new URL(`../fixtures/recorded-states/${file}.json`, import.meta.url), "utf8").replace(
+    /<(\w+)>/g,
+    (_, kind) => z.string().parse(Reflect.get(ids, kind)),
+  );
+
 /**
  * The state in a file of test/fixtures/recorded-states with these ids, and with a pod. The provider recorded it at the local
  * service, which has no pods, so the pod is written in the form of the provider's schema.
  */
 function pulumiState(file: string, ids: RecordedIds): string {
-  const text = readFileSync(new URL(`../fixtures/recorded-states/${file}.json`, import.meta.url), "utf8");
-  const state = stateShape.parse(
-    JSON.parse(text.replace(/<(\w+)>/g, (_, kind) => z.string().parse(Reflect.get(ids, kind)))),
-  );
+  const state = stateShape.parse(JSON.parse(recordedText(file, ids)));
   const type = "runpod:index:Pod";
   const pod = { urn: `urn:pulumi:prod::shop::${type}::notebook`, custom: true, type, inputs: { name: "notebook" } };
   state.deployment.resources.push({ ...pod, id: "notebook", outputs: { name: "notebook", pod: { id: "pod-1" } } });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MoveFlags, moveRecorded } from "../../../../provider/cli/move/move-recorded";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { stringAt } from "../../../support/raw-http";
-import { type RecordedIds, recordedStates } from "../../../support/recorded-states";
+import { type RecordedIds, recordedStates, recordedText } from "../../../support/recorded-states";
 import { command } from "./terminal";
 
 const bench = await useLifecycleBench();
@@ -61,6 +61,23 @@ describe.each(Object.entries(recordedStates))("a state of %s", (_, { from, text 
     expect(lost).toMatch(/(runpod:index:Pod|runpod_pod|runpod_cluster): this package has no such resource/);
   });
 });
+
+it.each(["v1", "v2"])(
+  "a state of the community's Terraform provider 1.0.1 becomes a program that refers to its template by id, in dialect %s",
+  async (dialect) => {
+    const { code, out, report } = await run("terraform", recordedText("terraform", ids), dialect);
+    expect(report).toMatchObject({ skipped: [], noCounterpart: [] });
+    expect(code).toBe(0);
+    const named = report.resources.map(({ id, name }: { id: string; name: string }) => [id, name]);
+    expect(named).toEqual([
+      [ids.volume, "models-volume"],
+      [ids.endpoint, "llm-endpoint"],
+    ]);
+    const program = await readFile(join(out, "index.ts"), "utf8");
+    expect(program).toContain(`templateId: "${ids.template}"`);
+    expect(program).toContain("networkVolumeId: modelsVolume.id");
+  },
+);
 
 it("lists properties without a counterpart, and objects that the account lacks", async () => {
   const { "the official Pulumi provider": official } = recordedStates;
