@@ -24,7 +24,7 @@ import { createContainers } from "./workers/containers/containers";
 import { createDispatcher } from "./workers/dispatcher";
 import { readHealth } from "./workers/health";
 import { createWorkerStarter } from "./workers/launch";
-import type { LocalWorker } from "./workers/local-worker";
+import { kill, type LocalWorker } from "./workers/local-worker";
 import { createWorkerLogs, workerLogFolder } from "./workers/logs";
 import { servePipe } from "./workers/pipe";
 import { createWorkerPool } from "./workers/pool";
@@ -114,7 +114,7 @@ export function createJobEngine({
     void balancer.watch(local);
     const fail = (error: unknown): void => {
       log.error({ err: error, worker: worker.id }, "worker: its result cannot be stored; the worker is stopped");
-      process.kill();
+      kill(local, `could not return a result (${error instanceof Error ? error.message : String(error)})`, true);
     };
     faults.watch(worker.id, process);
     if (process.channel) servePipe(process.channel, worker, { dispatcher, stream: queue.stream, fail });

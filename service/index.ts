@@ -55,20 +55,12 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 async function openService(settings: ServiceSettings, seed: Seed | undefined): Promise<Service> {
   // Its members are replaced once there is a log, which is opened after the store.
   const faults: StoreFaults = { ofFollower: () => undefined, ofDisk: settings.onNotice };
-  const database = openStore(settings.dataFolder, faults);
+  const database = openDatabase(settings.dataFolder, faults);
   try {
     return await startService(settings, database, faults, seed);
   } catch (error) {
     database.close();
     throw unreadable(settings.dataFolder, error);
-  }
-}
-
-function openStore(dataFolder: string, faults: StoreFaults): Database {
-  try {
-    return openDatabase(dataFolder, faults);
-  } catch (error) {
-    throw diskFault(error, dataFolder) ?? error;
   }
 }
 
@@ -176,6 +168,8 @@ async function startService(
     try {
       // Workers hand in their last results over HTTP, so the server closes after them.
       await engine.stop(deadline);
+    } catch (error) {
+      throw diskFault(error, dataFolder) ?? error;
     } finally {
       await server.close();
       database.close();

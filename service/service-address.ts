@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { removeMark } from "./store/data-folder";
 
 const shape = z.object({ serverlessUrl: z.url(), pid: z.int() });
 
@@ -18,7 +19,7 @@ export function noteServiceAddress(dataFolder: string, address: ServiceAddress):
 }
 
 /** Deletes the stored address, at the end of the service or at the start after a kill. */
-export const forgetServiceAddress = (dataFolder: string): void => rmSync(fileOf(dataFolder), { force: true });
+export const forgetServiceAddress = (dataFolder: string): void => removeMark(fileOf(dataFolder));
 
 /** Returns the address of a data folder's service; undefined if none is running. */
 export function readServiceAddress(dataFolder: string): ServiceAddress | undefined {

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StartError } from "../errors";
+import { sqliteCode } from "./faults";
 
 /** The database file of a data folder. */
 export const storeFile = (dataFolder: string): string => join(dataFolder, "service.db");
@@ -28,14 +29,42 @@ const shownNames = 3;
  * empty or a service's folder with all files of its store; otherwise a StartError is thrown.
  */
 export function prepareDataFolder(dataFolder: string): void {
-  const created = mkdirSync(dataFolder, { recursive: true, mode: 0o700 }) !== undefined;
-  if (created) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
+  if (createFolder(dataFolder)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
   if (!existsSync(storeFile(dataFolder))) {
     checkNames(dataFolder);
     checkRemains(dataFolder);
   }
   // SQLite gives its other files the same mode.
   closeSync(openSync(storeFile(dataFolder), "a", 0o600));
+}
+
+/** Creates a folder and those above it; returns true if it did not exist. */
+function createFolder(dataFolder: string): boolean {
+  try {
+    return mkdirSync(dataFolder, { recursive: true, mode: 0o700 }) !== undefined;
+  } catch (error) {
+    const code = sqliteCode(error);
+    if (/^(?:EEXIST|ENOTDIR)$/.test(code))
+      throw new StartError(`the data folder ${dataFolder}: is a file or below a file; choose a folder with --data`);
+    // Node reports a read-only folder above as ENOENT.
+    if (/^(?:ENOENT|EROFS|EACCES|EPERM)$/.test(code))
+      throw new StartError(
+        `the data folder ${dataFolder}: cannot be created (${code}); make the folder above it writable, or choose another one with --data`,
+      );
+    throw error;
+  }
+}
+
+/**
+ * Deletes a file that only has a meaning while its process runs. On a read-only disk it is left behind, and ignored once the
+ * process has ended.
+ */
+export function removeMark(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // See above.
+  }
 }
 
 /** Creates a data folder that exists until `remove` is called or the process exits. A killed process leaves it. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import Libsql from "libsql";
 import { prepareDataFolder, storeFile } from "./data-folder";
-import { diskFault, unreadable } from "./faults";
+import { diskFault, onDisk } from "./faults";
 import { lockFolder, versionOf } from "./folder-lock";
 import { createTables } from "./schema";
 
@@ -56,18 +56,18 @@ const lookLimit = 2000;
  */
 export function lookIntoStore<Row>(dataFolder: string, sql: string, row: RowShape<Row>): Row[] | undefined {
   if (!existsSync(storeFile(dataFolder))) return undefined;
-  const connection = new Libsql(storeFile(dataFolder), { timeout: lookLimit });
-  try {
-    connection.pragma("query_only = ON");
-    return connection
-      .prepare(sql)
-      .all()
-      .map((one) => row.parse(one));
-  } catch (error) {
-    throw unreadable(dataFolder, error);
-  } finally {
-    connection.close();
-  }
+  return onDisk(dataFolder, () => {
+    const connection = new Libsql(storeFile(dataFolder), { timeout: lookLimit });
+    try {
+      connection.pragma("query_only = ON");
+      return connection
+        .prepare(sql)
+        .all()
+        .map((one) => row.parse(one));
+    } finally {
+      connection.close();
+    }
+  });
 }
 
 /** Receives errors that no caller of the store receives. */
@@ -81,9 +81,12 @@ const ignored: StoreFaults = { ofFollower: () => undefined, ofDisk: () => undefi
 
 /**
  * Opens the store of a data folder; creates both if they do not exist. Throws a StartError if another process uses the folder or
- * if another version wrote the store.
+ * if another version wrote the store, and the error of {@link onDisk} if the disk is full or read-only.
  */
-export function openDatabase(dataFolder: string, faults = ignored): Database {
+export const openDatabase = (dataFolder: string, faults = ignored): Database =>
+  onDisk(dataFolder, () => openPrepared(dataFolder, faults));
+
+function openPrepared(dataFolder: string, faults: StoreFaults): Database {
   prepareDataFolder(dataFolder);
   const unlock = lockFolder(dataFolder);
   try {
@@ -98,7 +101,7 @@ export function openDatabase(dataFolder: string, faults = ignored): Database {
     };
   } catch (error) {
     unlock();
-    throw unreadable(dataFolder, error);
+    throw error;
   }
 }
 
@@ -214,7 +217,11 @@ function wrap(
       if (!open) return false;
       open = false;
       // The driver closes the file when its statements are collected, which may be never, so the log is moved into the file now.
-      connection.pragma("wal_checkpoint(TRUNCATE)");
+      try {
+        connection.pragma("wal_checkpoint(TRUNCATE)");
+      } catch {
+        // The disk is full or read-only. The log keeps the changes for the next start.
+      }
       connection.close();
       return true;
     },

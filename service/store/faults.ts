@@ -4,7 +4,7 @@ import { ServiceError, StartError } from "../errors";
 export const sqliteCode = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 
-/** The ServiceError for a full or read-only disk, or a locked store; undefined for any other error. */
+/** The ServiceError for a full, failing or read-only disk, or a locked store; undefined for any other error. */
 export function diskFault(error: unknown, dataFolder: string): ServiceError | undefined {
   const fault = faultOf(sqliteCode(error), dataFolder);
   if (fault) fault.cause = error;
@@ -16,9 +16,24 @@ function faultOf(code: string, dataFolder: string): ServiceError | undefined {
     return new ServiceError("storeFull", `disk full: nothing can be written to ${dataFolder}; free some space there`);
   if (/^(?:SQLITE_READONLY|EROFS|EACCES|EPERM)/.test(code))
     return new ServiceError("storeUnavailable", `data folder is read-only: ${dataFolder}; make it writable`);
+  // SQLite reports a file system that becomes read-only while the store is open as an I/O error.
+  if (/^(?:SQLITE_IOERR|EIO$)/.test(code))
+    return new ServiceError(
+      "storeUnavailable",
+      `data folder cannot be written: ${dataFolder} (${code}); check its disk, and whether it is mounted read-only`,
+    );
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code))
     return new ServiceError("storeUnavailable", `store is locked: another program uses ${dataFolder}; close that one`);
   return undefined;
+}
+
+/** Runs `work` on a data folder. Faults of its disk or its store are thrown as a ServiceError or a StartError. */
+export function onDisk<Result>(dataFolder: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw diskFault(error, dataFolder) ?? unreadable(dataFolder, error);
+  }
 }
 
 /** The StartError for a damaged store; any other error is returned unchanged. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { StartError } from "../errors";
 import { prepareDataFolder, storeFile } from "./data-folder";
 import { openDatabase } from "./database";
+import { onDisk } from "./faults";
 import { lockFolder } from "./folder-lock";
 
 /** The content of a snapshot. The write-ahead log exists after a crash only. */
@@ -21,8 +22,10 @@ export function snapshotDataFolder(dataFolder: string, target: string): void {
   whileLocked(checkUsed(dataFolder), (folder) => {
     if (existsSync(target) && readdirSync(target).length > 0)
       throw new StartError(`${target}: contains files; choose a new or empty folder for the snapshot`);
-    mkdirSync(target, { recursive: true, mode: 0o700 });
-    copy(folder, target);
+    onDisk(resolve(target), () => {
+      mkdirSync(target, { recursive: true, mode: 0o700 });
+      copy(folder, target);
+    });
   });
 }
 
@@ -34,7 +37,7 @@ export function restoreDataFolder(dataFolder: string, source: string): void {
   if (!existsSync(storeFile(source)))
     throw new StartError(`${source}: is not a snapshot; name a folder that snapshot wrote`);
   const folder = resolve(dataFolder);
-  prepareDataFolder(folder);
+  onDisk(folder, () => prepareDataFolder(folder));
   whileLocked(folder, () => {
     const staging = join(folder, "restoring");
     rmSync(staging, { recursive: true, force: true });
@@ -62,12 +65,14 @@ function checkUsed(dataFolder: string): string {
 }
 
 function whileLocked(folder: string, work: (folder: string) => void): void {
-  const unlock = lockFolder(folder);
-  try {
-    work(folder);
-  } finally {
-    unlock();
-  }
+  onDisk(folder, () => {
+    const unlock = lockFolder(folder);
+    try {
+      work(folder);
+    } finally {
+      unlock();
+    }
+  });
 }
 
 function empty(folder: string): void {

@@ -12,7 +12,7 @@ export interface LocalWorker {
   redact(text: string): string;
   /** Why the service ended it; a worker that ended without a reason crashed. */
   reason: string | undefined;
-  /** True if it was ended because it did not answer any more, which is as bad as a crash. */
+  /** True if it was ended because it or its result was lost, which counts as a crash. */
   lost: boolean;
   /** True if its end was asked for. */
   stopped: boolean;
@@ -36,8 +36,9 @@ export function localWorkerOf(
   return { ...started, worker, lastCheck: undefined, reason: undefined, lost: false, stopped: false };
 }
 
-/** Ends a worker at once. */
-export function kill(local: LocalWorker, reason: string): void {
+/** Ends a worker at once; `lost` states that this counts as a crash. */
+export function kill(local: LocalWorker, reason: string, lost = false): void {
+  local.lost ||= lost;
   local.reason ??= reason;
   local.stopped = true;
   local.process.kill();

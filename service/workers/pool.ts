@@ -141,8 +141,7 @@ export function createWorkerPool({
     const local = processes.get(worker);
     dispatcher.dismiss(worker);
     if (local) {
-      local.lost = kind === "lost";
-      kill(local, why);
+      kill(local, why, kind === "lost");
       return;
     }
     registry.remove(worker);

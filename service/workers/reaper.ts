@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { removeMark } from "../store/data-folder";
 
 export type Reaper = ReturnType<typeof createReaper>;
 
@@ -83,7 +84,7 @@ export function createReaper(folder: string) {
     if (pid !== undefined) writeFileSync(noteOf(pid), "");
     const broken = (): void => {
       if (shell === child) shell = undefined;
-      if (pid !== undefined) rmSync(noteOf(pid), { force: true });
+      if (pid !== undefined) removeMark(noteOf(pid));
     };
     child.on("error", broken);
     child.on("exit", broken);
@@ -114,7 +115,7 @@ export function createReaper(folder: string) {
         if (pid === own) continue;
         const note = join(folder, name);
         while (!closed && existsSync(note) && isAlive(pid) && performance.now() < end) await pause(10);
-        if (!closed) rmSync(note, { force: true });
+        if (!closed) removeMark(note);
       }
     },
     /** Ends the shell; resolves when it has ended. */

@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../../../service/store/database";
-import { send } from "../../../support/raw-http";
+import { askUntil, send, stringAt } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
 /** Calls `work` while another program has the write lock of a folder's store. */
@@ -53,4 +53,91 @@ test("a start on a full disk names the folder and the cause", async () => {
     out: "",
     err: `serverless-compute-local: disk full: nothing can be written to ${folder}; free some space there`,
   });
+});
+
+/** Makes each write of a process to a file fail, as on a disk that became read-only. SQLite reports both as SQLITE_IOERR_WRITE. */
+const failWrites = (pid: number | undefined): void =>
+  void execFileSync("prlimit", [`--pid=${pid}`, "--fsize=0:unlimited"]);
+
+test("a disk that becomes unwritable is the reason in each response, in status and in the terminal, and the service stops", async () => {
+  const top = await useFolder();
+  const folder = join(top, "data");
+  const released = join(top, "released");
+  const handler = join(top, "handler.mjs");
+  writeFileSync(
+    handler,
+    `import { existsSync } from "node:fs";
+     export default async () => {
+       while (!existsSync(${JSON.stringify(released)})) await new Promise((go) => setTimeout(go, 10));
+     };`,
+  );
+  const { addresses, apiKey: key, child, ended } = await startService(folder, "--image", `i=${handler}`);
+  const api = (method: string, path: string, json?: object) =>
+    send(method, addresses.serverlessUrl + path, { key, ...(json && { json }) });
+  const template = stringAt(
+    await api("POST", "/v1/templates", { name: "t", imageName: "i", isServerless: true }),
+    "id",
+  );
+  const id = stringAt(await api("POST", "/v1/endpoints", { name: "e", templateId: template, workersMax: 1 }), "id");
+  const job = stringAt(await api("POST", `/v2/${id}/run`, { input: {} }), "id");
+  await askUntil(
+    () => api("GET", `/v2/${id}/status/${job}`),
+    ({ json }) => JSON.stringify(json).includes("IN_PROGRESS"),
+  );
+
+  failWrites(child.pid);
+  const reason = `data folder cannot be written: ${folder} (SQLITE_IOERR_WRITE); check its disk, and whether it is mounted read-only`;
+  expect(await api("POST", "/v1/templates", { name: "u", imageName: "i" })).toMatchObject({
+    status: 503,
+    json: { message: reason },
+  });
+  expect(await api("POST", `/v2/${id}/run`, { input: {} })).toMatchObject({ status: 503, json: { error: reason } });
+  writeFileSync(released, "");
+  await expect
+    .poll(async () => (await runLine("status", "--data", folder)).out)
+    .toContain(`because it could not return a result (${reason}) while it ran a job`);
+
+  // A file that cannot be deleted either.
+  rmSync(join(folder, "address"));
+  mkdirSync(join(folder, "address"));
+  child.kill("SIGTERM");
+  const { code, stderr } = await ended;
+  expect(stderr).toMatch(/^serverless-compute-local: data folder cannot be written: .*\nStopping: .*\n$/);
+  expect(code).toBe(0);
+});
+
+test.each([["reset"], ["snapshot", "copy"], ["restore", "source"], ["prune"]])(
+  "%s on a full disk names the folder and the cause",
+  async (...words) => {
+    const top = await useFolder();
+    for (const name of ["data", "source"]) {
+      mkdirSync(join(top, name));
+      writeFileSync(join(top, name, "service.db"), "");
+    }
+    const folder = join(top, "data");
+    symlinkSync("/dev/full", join(folder, "lock"));
+    const [command = "", ...dirs] = words;
+    expect(await runLine(command, ...dirs.map((name) => join(top, name)), "--data", folder)).toEqual({
+      code: 1,
+      out: "",
+      err: `serverless-compute-local: disk full: nothing can be written to ${folder}; free some space there`,
+    });
+  },
+);
+
+test("a data folder that cannot be created is an error with its path and the remedy", async () => {
+  const top = await useFolder();
+  const file = join(top, "file");
+  writeFileSync(file, "");
+  const start = async (folder: string) => (await runLine("start", "--port", "0", "--data", folder)).err;
+  for (const folder of [file, join(file, "below")])
+    expect(await start(folder)).toBe(
+      `serverless-compute-local: the data folder ${folder}: is a file or below a file; choose a folder with --data`,
+    );
+  // Like a folder below a read-only one, it makes Node report ENOENT.
+  symlinkSync(join(top, "absent", "target"), join(top, "link"));
+  const folder = join(top, "link", "data");
+  expect(await start(folder)).toBe(
+    `serverless-compute-local: the data folder ${folder}: cannot be created (ENOENT); make the folder above it writable, or choose another one with --data`,
+  );
 });

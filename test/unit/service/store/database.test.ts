@@ -160,6 +160,8 @@ describe("a transaction", () => {
     ["ENOSPC", 507, "disk full: nothing can be written to"],
     ["EROFS", 503, "data folder is read-only:"],
     ["SQLITE_READONLY_DBMOVED", 503, "data folder is read-only:"],
+    ["SQLITE_IOERR_WRITE", 503, "data folder cannot be written:"],
+    ["EIO", 503, "data folder cannot be written:"],
     ["SQLITE_BUSY", 503, "store is locked: another program uses"],
   ])(
     "that fails with %s is a %i with the reason, reported once until the next successful write",
