@@ -9,7 +9,15 @@ import { discardServiceFolder } from "../support/service-artefacts";
 import type { SdkPython } from "./setup";
 
 /** Handlers of test/sdk/handlers: programs of the public Python SDK, and modules that need no Python. */
-const handlers = ["plain.py", "generator.py", "async.py", "refresh.py", "plain.mjs", "generator.mjs"] as const;
+const handlers = [
+  "plain.py",
+  "generator.py",
+  "async.py",
+  "refresh.py",
+  "plain.mjs",
+  "generator.mjs",
+  "chat.mjs",
+] as const;
 export type HandlerName = (typeof handlers)[number];
 const handlerFile = (name: HandlerName): string => fileURLToPath(new URL(`handlers/${name}`, import.meta.url));
 const image = (name: HandlerName): string => `sdk/${name.replace(".", "-")}:1`;

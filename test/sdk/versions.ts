@@ -1,6 +1,7 @@
-/** The published packages that the tests run, pinned; package.json pins the first one. */
+/** The published packages that the tests run, pinned; package.json pins the first two. */
 export const versions = {
   javascriptSdk: "1.1.2",
+  aiSdkProvider: "1.4.0",
   pythonSdk: "1.12.0",
   flash: "1.21.0",
   mcpServer: "4.0.0",
