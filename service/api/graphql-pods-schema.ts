@@ -1,4 +1,4 @@
-/** Pods in the GraphQL API, as clients select them; this service has none. */
+/** Pods in the GraphQL API, as clients select and create them; this service has none. Inputs of creates are not read: scalars accept any value. */
 export const podsSchema = /* GraphQL */ `
   type Pod {
     id: String
@@ -32,4 +32,7 @@ export const podsSchema = /* GraphQL */ `
   type PodRuntimePort { ip: String isIpPublic: Boolean privatePort: Int publicPort: Int type: String }
   type PodRuntimeGpu { id: String gpuUtilPercent: Float memoryUtilPercent: Float }
   input PodFilter { podId: String }
+  scalar PodFindAndDeployOnDemandInput
+  scalar PodRentInterruptableInput
+  scalar deployCpuPodInput
 `;

@@ -213,6 +213,9 @@ export const graphqlSchema = /* GraphQL */ `
     deleteEndpoint(id: String!): Void
     updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint
     updateUserSettings(input: UpdateUserSettingsInput): User
+    podFindAndDeployOnDemand(input: PodFindAndDeployOnDemandInput): Pod
+    podRentInterruptable(input: PodRentInterruptableInput): Pod
+    deployCpuPod(input: deployCpuPodInput): Pod
     secretCreate(input: SecretCreateInput!): Secret
     secretValueUpdate(input: SecretValueUpdateInput!): Secret
     secretDescriptionUpdate(input: SecretDescriptionUpdateInput!): Secret

@@ -37,6 +37,7 @@ import {
   templateRecord,
 } from "./graphql-records";
 import { graphqlSchema } from "./graphql-schema";
+import { rejectPod } from "./pods";
 
 const graphqlRequest = z.object({
   query: z.string(),
@@ -199,6 +200,9 @@ function rootOf(resources: Resources, needsScaleDown: boolean) {
       const { endpointId, templateId } = given("input", input);
       return endpointOf(endpoints.update(endpointId, { templateId }));
     },
+    podFindAndDeployOnDemand: rejectPod,
+    podRentInterruptable: rejectPod,
+    deployCpuPod: rejectPod,
     updateUserSettings: ({ input }: Input<object>) => accountRecord(accountSettings.update(given("input", input))),
     secretCreate: ({ input }: Input) => secretRecord(secrets.create(parseInput(secretCreateInput, input))),
     secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(parseInput(secretValueInput, input))),

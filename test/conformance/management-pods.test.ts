@@ -47,6 +47,21 @@ describe("Pods, which this service does not have", () => {
   });
 });
 
+describe("GraphQL API: creates of pods", () => {
+  test.each([
+    ["podFindAndDeployOnDemand", "PodFindAndDeployOnDemandInput!"],
+    ["podRentInterruptable", "PodRentInterruptableInput!"],
+    ["deployCpuPod", "deployCpuPodInput!"],
+  ])("%s returns an error that names pods, with values in variables and in the document", async (name, type) => {
+    const errors = [{ message: "pods: cannot be created; this service runs serverless endpoints only" }];
+    const input = { cloudType: "ALL", gpuTypeId: "NVIDIA A40", gpuCount: 1, env: [{ key: "A", value: "1" }] };
+    const create = `mutation ($input: ${type}) { ${name}(input: $input) { id machine { podHostId } } }`;
+    expectAnswer(await account.graphql(create, { input }), 200, { data: null, errors });
+    const inline = `mutation { ${name}(input: { cloudType: ALL, gpuCount: 1, env: [{ key: "A", value: "1" }] }) { id } }`;
+    expectAnswer(await account.graphql(inline), 200, { data: null, errors });
+  });
+});
+
 describe("GraphQL without a key", () => {
   const ask = (query: string) => send("POST", target.graphqlUrl, { json: { query } });
 

@@ -30,6 +30,11 @@ const documents: [operation: string, document: string][] = [
   ["one endpoint", `query ($id: String!) { myself { endpoint(id: $id) { ${endpoint} } } }`],
   ["pods of the account", `{ myself { pods { ${pod} } } }`],
   ["pod", `query ($input: PodFilter) { pod(input: $input) { ${pod} } }`],
+  ...["podFindAndDeployOnDemand", "podRentInterruptable"].map((name): [string, string] => [
+    name,
+    `mutation ($input: ${name[0]?.toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { id machineId } }`,
+  ]),
+  ["deployCpuPod", "mutation ($input: deployCpuPodInput!) { deployCpuPod(input: $input) { id } }"],
   ["volumes of the account", `{ myself { networkVolumes { ${volume} } } }`],
   ["secrets of the account", `{ myself { secrets { ${secret} } } }`],
   ["registry credentials", "{ myself { containerRegistryCreds { id name } } }"],

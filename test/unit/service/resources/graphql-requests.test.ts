@@ -103,7 +103,7 @@ test("has a resolver for every query and mutation of the schema", async () => {
   expect(named("queryType")).toEqual([
     ...["myself", "podTemplates", "podTemplate", "pod", "serverlessGpuPools", "gpuTypes", "cpuFlavors", "dataCenters"],
   ]);
-  expect(named("mutationType")).toHaveLength(16);
+  expect(named("mutationType")).toHaveLength(19);
   // With unknown ids each one fails, which a field without a resolver would not.
   const calls = [
     'saveTemplate(input: { id: "x", name: "n", containerDiskInGb: 1, volumeInGb: 0 }) { id }',
@@ -112,6 +112,9 @@ test("has a resolver for every query and mutation of the schema", async () => {
     'deleteEndpoint(id: "x")',
     'updateEndpointTemplate(input: { endpointId: "x", templateId: "x" }) { id }',
     "updateUserSettings(input: null) { id }",
+    "podFindAndDeployOnDemand(input: { gpuCount: 1 }) { id }",
+    "podRentInterruptable(input: { gpuCount: 1 }) { id }",
+    "deployCpuPod(input: { gpuCount: 1 }) { id }",
     'secretCreate(input: { name: "no blanks", value: "v" }) { id }',
     'secretValueUpdate(input: { id: "x", value: "v" }) { id }',
     'secretDescriptionUpdate(input: { id: "x", description: "v" }) { id }',
