@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pythonWorkerAs } from "./python-worker";
 import { type SdkRig, startRig } from "./rig";
 import { versions } from "./versions";
@@ -11,17 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
-pythonWorkerAs(`PyPI runpod ${versions.pythonSdk}: worker`, async (context) => {
+const client = `PyPI runpod ${versions.pythonSdk}: worker`;
+
+pythonWorkerAs(client, async (context) => {
   rig.python(context);
   return rig;
 });
 
-test("the log of a worker contains the handler's output, but not each request and heartbeat of the SDK", async (context) => {
-  rig.python(context);
-  const id = await rig.endpoint("plain.py");
-  const job = await rig.clients.jobs.runsync(id, { input: { do: "print" } }, { wait: 60_000 });
-  expect(job.status).toBe("COMPLETED");
-  const log = () => readFile(join(dirname(rig.service.apiKeyFile), "logs", `${id}.log`), "utf8");
-  await expect.poll(log).toMatch(/^\S+Z local-\w+ printed by the handler$/m);
-  expect(await log()).not.toMatch(/Heartbeat|"level": "DEBUG"/);
+describe(client, () => {
+  test("the log of a worker contains the handler's output, but not each request and heartbeat of the SDK", async (context) => {
+    rig.python(context);
+    const id = await rig.endpoint("plain.py");
+    const job = await rig.clients.jobs.runsync(id, { input: { do: "print" } }, { wait: 60_000 });
+    expect(job.status).toBe("COMPLETED");
+    const log = () => readFile(join(dirname(rig.service.apiKeyFile), "logs", `${id}.log`), "utf8");
+    await expect.poll(log).toMatch(/^\S+Z local-\w+ printed by the handler$/m);
+    expect(await log()).not.toMatch(/Heartbeat|"level": "DEBUG"/);
+  });
 });
