@@ -87,7 +87,7 @@ const host = {
   log: { progress: () => {}, warning: async () => {} },
   cancellation: createCancellation(),
   sighted: () => {},
-  adding: () => {},
+  checking: () => {},
 };
 
 test("the fixture contains every kind", () => {

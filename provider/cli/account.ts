@@ -26,7 +26,7 @@ export function openClients(
   environment?: NodeJS.ProcessEnv,
 ) {
   const settings = resolveSettings(config, environment);
-  keyExposures(settings.clients).forEach(notice);
+  keyExposures(config, environment).forEach(notice);
   return { settings, clients: createClients(settings.clients) };
 }
 

@@ -46,8 +46,11 @@ export interface Host {
   cancellation: Cancellation;
   /** Counts an object of the state that the service has or does not have; the end of a command that found none warns. */
   sighted(exists: boolean): void;
-  /** Reports the check of a resource that the state does not have. The first one of a command warns about the hosted service. */
-  adding(): void;
+  /**
+   * Reports the check of a resource; `isNew` if the state does not have it. The first check of a command warns if the key would be
+   * sent unencrypted, the first one of a new resource about the hosted service.
+   */
+  checking(isNew: boolean): void;
 }
 
 /**
@@ -66,7 +69,7 @@ export function createHost(engineAddress: () => string | undefined): Host {
   let serverlessUrl: { text: string | undefined } | undefined;
   let connection: { clients: Clients; settings: LifecycleSettings } | undefined;
   let sightings = { found: 0, missing: 0 };
-  let hasAdded = false;
+  let [hasAdded, hasExposed] = [false, false];
   let held: Context["held"] = new Map();
   let log: { address: string; show: EngineLog } | undefined;
   const show = async (way: keyof EngineLog, urn: string, text: string): Promise<void> => {
@@ -74,6 +77,11 @@ export function createHost(engineAddress: () => string | undefined): Host {
     if (address === undefined) return;
     if (log?.address !== address) log = { address, show: createEngineLog(address) };
     await log.show[way](urn, text);
+  };
+  /** Warns once per command, before the first request; about no resource in particular, so under the stack. */
+  const warnOfExposure = (): void => {
+    if (!hasExposed) for (const warning of keyExposures(config)) void show("warning", "", warning);
+    hasExposed = true;
   };
   return {
     keepConfiguration: (get) => {
@@ -90,15 +98,14 @@ export function createHost(engineAddress: () => string | undefined): Host {
       serverlessUrl = undefined;
       connection = undefined;
       sightings = { found: 0, missing: 0 };
-      hasAdded = false;
+      [hasAdded, hasExposed] = [false, false];
       held = new Map();
       cancellation.renew();
     },
     connect: () => {
       if (!connection) {
         const settings = resolveSettings(config);
-        // About no resource in particular, so under the stack.
-        for (const warning of keyExposures(settings.clients)) void show("warning", "", warning);
+        warnOfExposure();
         connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
       return connection;
@@ -126,7 +133,9 @@ export function createHost(engineAddress: () => string | undefined): Host {
     sighted: (exists) => {
       sightings[exists ? "found" : "missing"]++;
     },
-    adding: () => {
+    checking: (isNew) => {
+      warnOfExposure();
+      if (!isNew) return;
       if (!hasAdded && resolveService(config) === "hosted") void show("warning", "", untriedService);
       hasAdded = true;
     },

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { propertyNames } from "../generated/property-names";
+import { warnOfPlainKey } from "../settings/program-config";
 
 /**
  * The program text that a resource keeps in state: it leads to the code of the installed package and holds none itself.
@@ -58,6 +59,7 @@ export function registration(
     // The SDK would take it for no id and make a new resource.
     throw new pulumi.ResourceError(`${kind} "${name}": the id of the resource to read is empty`, opts.parent);
   }
+  warnOfPlainKey();
   const secrets = secretPaths(args, []).then((paths) => (paths.length > 0 ? paths : undefined));
   const inputs = {
     ...Object.fromEntries(propertyNames[kind].map((key) => [key, undefined])),

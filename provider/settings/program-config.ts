@@ -1,18 +1,27 @@
 import { log, runtime } from "@pulumi/pulumi";
-import { type ConfigLookup, keyExposures, resolveSettings, type Settings } from "./settings";
+import { type ConfigLookup, keyExposures, plainKeyWarning, resolveSettings, type Settings } from "./settings";
 
 /** The config of the stack whose program runs; nothing where none does, as in a script. */
 export const programConfig: ConfigLookup = (key) => runtime.getConfig(key);
 
-/** Warnings that were already logged, because a program may run many lookups. */
+/** Warnings that were already logged, because a program may have many resources and lookups. */
 const warned = new Set<string>();
+
+function warnOnce(warning: string): void {
+  if (warned.has(warning)) return;
+  warned.add(warning);
+  void log.warn(warning);
+}
+
+/** Warns once if the API key is plain text in the stack's config. */
+export function warnOfPlainKey(): void {
+  const warning = plainKeyWarning(programConfig);
+  if (warning !== undefined) warnOnce(warning);
+}
 
 /** Returns the settings for lookups of a program; warns once if the key would be sent unencrypted. */
 export function programSettings(): Settings {
   const settings = resolveSettings(programConfig);
-  for (const warning of keyExposures(settings.clients).filter((text) => !warned.has(text))) {
-    warned.add(warning);
-    void log.warn(warning);
-  }
+  keyExposures(programConfig).forEach(warnOnce);
   return settings;
 }

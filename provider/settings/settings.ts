@@ -202,13 +202,30 @@ export function resolveSettings(given?: ConfigLookup, environment: Environment =
   };
 }
 
-/** A sentence for each address that the API key goes to unencrypted over a network. */
-export function keyExposures(clients: Pick<ClientSettings, "baseUrl" | "graphqlUrl" | "serverlessUrl">): string[] {
-  const addresses = addressNames.map((name) => ({ name, url: clients[name] }));
-  return addresses
-    .filter(({ url }) => url.startsWith("http:") && !isLoopback(url))
-    .map(({ name, url }) => {
-      const origin = new URL(url).origin;
-      return `${subjectOf(name)}: the API key is sent to ${origin} unencrypted; use https://`;
+/**
+ * A sentence for each setting that sends the API key unencrypted over a network; addresses derived from `url` count as `url`.
+ * Requires neither a key nor valid settings.
+ */
+export function keyExposures(config: ConfigLookup = () => undefined, environment: Environment = process.env): string[] {
+  const place = placeOf(config, environment);
+  const exposed = addressNames.filter((name) => /^http:/i.test(place[name]) && URL.canParse(place[name]));
+  const sentences = exposed
+    .filter((name) => !isLoopback(place[name]))
+    .map((name) => {
+      const source = textOf(name, config, environment) === undefined ? "url" : name;
+      return `${subjectOf(source)}: the API key is sent to ${new URL(place[name]).origin} unencrypted; use https://`;
     });
+  return [...new Set(sentences)];
+}
+
+/**
+ * A sentence if the API key is plain text in the config of the program's stack: the engine copies the config of dynamic resources
+ * to the default provider in the state as it is.
+ */
+export function plainKeyWarning(config: ConfigLookup, environment: Environment = process.env): string | undefined {
+  const key = "serverless-compute:apiKey";
+  // The language host's JSON list of secret keys; inline programs of the Automation API have none.
+  const secretKeys = environment["PULUMI_CONFIG_SECRET_KEYS"];
+  if (config(key) === undefined || secretKeys === undefined || secretKeys.includes(`"${key}"`)) return undefined;
+  return `${key}: is plain text in the stack's config, and therefore in its state; run "pulumi config set --secret ${key}" and "pulumi up", and replace the key if others can read the state`;
 }

@@ -129,7 +129,7 @@ export function createResourceVerbs(lifecycle: Lifecycle, host: Host) {
         host.dialect(),
       );
       if (urn !== "") {
-        if (Object.keys(olds.properties).length === 0) host.adding();
+        host.checking(Object.keys(olds.properties).length === 0);
         checked.add(urn);
         nameSources.set(urn, nameSource);
         for (const warning of lifecycle.unlisted(olds.properties, inputs, secrets.paths))

@@ -39,7 +39,7 @@ function deployment(mode: PreflightMode, overrides: Partial<Host> = {}) {
     objects: () => objects,
     serverlessUrl: () => undefined,
     held: () => new Map(),
-    ...{ clock, cancellation: createCancellation(), sighted: () => {}, adding: () => {} },
+    ...{ clock, cancellation: createCancellation(), sighted: () => {}, checking: () => {} },
     log: { progress: () => {}, warning: async (urn, text) => void warnings.push(`${urn.split("::").at(-1)} ${text}`) },
     ...overrides,
   };

@@ -29,7 +29,7 @@ function calls() {
       preflight: () => "off",
       objects: () => new Map(),
       held: () => new Map(),
-      ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {}, adding: () => {} },
+      ...{ clock, log: silent, cancellation: createCancellation(), sighted: () => {}, checking: () => {} },
     },
     kinds,
   );

@@ -77,7 +77,7 @@ export function bench(overrides: Partial<Lifecycle> = {}, host: Partial<Host> = 
     },
     cancellation,
     sighted: () => {},
-    adding: () => {},
+    checking: () => {},
     ...host,
   });
   const { check, diff, create, read, update, configure, delete: remove } = provider;

@@ -83,12 +83,11 @@ describe("a check", () => {
     expect({ inputs, failures }).toEqual({ inputs: { __provider: "text", size: 1, name: "nameless" }, failures: [] });
   });
 
-  it("reports a resource that the state does not have to the process, and no other", async () => {
-    let added = 0;
-    const { provider } = bench({}, { adding: () => void added++ });
+  it("reports to the process whether the state has a checked resource", async () => {
+    const reported: boolean[] = [];
+    const { provider } = bench({}, { checking: (isNew) => void reported.push(isNew) });
     await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
-    expect(added).toBe(0);
     await provider.check({}, { ...internal, size: 1 });
-    expect(added).toBe(1);
+    expect(reported).toEqual([false, true]);
   });
 });

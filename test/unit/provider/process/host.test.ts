@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createHost } from "../../../../provider/process/host";
+import { createHost, type Host } from "../../../../provider/process/host";
 import { serveCalls } from "../../../../provider/protocol/grpc-server";
 import { message, text } from "../../../../provider/protocol/protobuf";
 
@@ -38,7 +38,8 @@ describe("the process that the engine starts", () => {
     expect(host.connect().clients).not.toBe(clients);
   });
 
-  it("warns once per deployment that the hosted service is untried, if the deployment adds a resource", async () => {
+  /** The warnings of a host. */
+  async function warningsOf(act: (host: Host) => void): Promise<string[]> {
     const logRequest = message({ message: text(2), urn: text(3) });
     const logged: string[] = [];
     const engine = createServer().listen(0, "127.0.0.1");
@@ -50,17 +51,39 @@ describe("the process that the engine starts", () => {
     const address = engine.address();
     const host = createHost(() => `127.0.0.1:${address instanceof Object ? address.port : 0}`);
     try {
-      host.beginDeployment(keyed);
-      host.adding();
-      for (let deployment = 0; deployment < 2; deployment++) {
-        host.beginDeployment(config({ "serverless-compute:target": "hosted" }));
-        host.adding();
-        host.adding();
-      }
+      act(host);
       await host.log.warning("", "the last one");
-      expect(logged).toEqual([untried, untried, "the last one"]);
+      return logged.slice(0, -1);
     } finally {
       engine.close();
     }
+  }
+
+  it("warns once per deployment that the hosted service is untried, if the deployment adds a resource", async () => {
+    const warnings = await warningsOf((host) => {
+      host.beginDeployment(keyed);
+      host.checking(true);
+      for (let deployment = 0; deployment < 2; deployment++) {
+        host.beginDeployment(config({ "serverless-compute:target": "hosted" }));
+        for (const isNew of [false, true, true]) host.checking(isNew);
+      }
+    });
+    expect(warnings).toEqual([untried, untried]);
+  });
+
+  it("warns once per deployment, in a preview without requests too, that the key is sent unencrypted", async () => {
+    const warning =
+      "serverless-compute:url (or SERVERLESS_COMPUTE_URL): the API key is sent to http://gpu.example.com unencrypted; use https://";
+    const warnings = await warningsOf((host) => {
+      for (let deployment = 0; deployment < 2; deployment++) {
+        host.beginDeployment(
+          config({ "serverless-compute:url": "http://gpu.example.com", "serverless-compute:apiKey": "k" }),
+        );
+        host.checking(false);
+        host.checking(true);
+        host.connect();
+      }
+    });
+    expect(warnings).toEqual([warning, warning]);
   });
 });

@@ -168,16 +168,36 @@ describe("the address of the job API alone", () => {
   });
 });
 
-test("a warning names each address that receives the key unencrypted over a network; loopback is exempt", () => {
-  const addresses = {
-    baseUrl: "http://rest.example.com:8080/v1",
-    graphqlUrl: "https://api.example.com/graphql",
-    serverlessUrl: "http://127.0.0.1:7337",
-  };
-  expect(keyExposures(addresses)).toEqual([
-    "serverless-compute:baseUrl (or SERVERLESS_COMPUTE_BASE_URL): the API key is sent to http://rest.example.com:8080 unencrypted; use https://",
-  ]);
-  expect(keyExposures({ ...addresses, baseUrl: "http://[::1]:1/v1", serverlessUrl: "http://localhost" })).toEqual([]);
+describe("a key that is sent unencrypted over a network", () => {
+  const exposures = (values: Record<string, string>, environment = {}) =>
+    keyExposures((key) => values[key.replace("serverless-compute:", "")], environment);
+  const exposed = (setting: string, variable: string, origin: string) =>
+    `serverless-compute:${setting} (or SERVERLESS_COMPUTE_${variable}): the API key is sent to ${origin} unencrypted; use https://`;
+
+  test("is one warning that names the setting, without a key", () => {
+    expect(exposures({ url: "http://gpu.example.com:8080" })).toEqual([
+      exposed("url", "URL", "http://gpu.example.com:8080"),
+    ]);
+    expect(exposures({}, { SERVERLESS_COMPUTE_URL: "http://gpu.example.com" })).toEqual([
+      exposed("url", "URL", "http://gpu.example.com"),
+    ]);
+    expect(
+      exposures({
+        url: "https://gpu.example.com",
+        baseUrl: "http://a.example.com/v2",
+        graphqlUrl: "http://b.example.com",
+      }),
+    ).toEqual([
+      exposed("baseUrl", "BASE_URL", "http://a.example.com"),
+      exposed("graphqlUrl", "GRAPHQL_URL", "http://b.example.com"),
+    ]);
+  });
+
+  test("is no warning for loopback, HTTPS and invalid addresses", () => {
+    expect(exposures({})).toEqual([]);
+    expect(exposures({ target: "hosted" })).toEqual([]);
+    expect(exposures({ url: "http://[::1]:1", serverlessUrl: "http://localhost", baseUrl: "http:" })).toEqual([]);
+  });
 });
 
 test("proxies come from the environment, lower case first", () => {
