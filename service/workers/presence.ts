@@ -29,7 +29,11 @@ export function createWorkerPresence({
     /** Returns the worker that sent a request; a worker elsewhere joins with its first request. */
     greet(endpointId: string, workerId: string): Worker {
       const known = registry.find(endpointId, workerId);
-      if (!known && isLocalId(workerId)) throw new ServiceError("invalid", `worker "${workerId}" was ended`);
+      if (!known && isLocalId(workerId))
+        throw new ServiceError(
+          "invalid",
+          `worker "${workerId}": has ended; workers elsewhere use ids that do not begin with "local-"`,
+        );
       // Before the worker is added: if the store fails, the next call joins.
       if (!known) joined(endpointId);
       const worker = known ?? registry.add({ id: workerId, endpointId, local: false, now: clock.now() });

@@ -93,6 +93,7 @@ const guides: Record<string, Guide> = {
     env: { NEW_TOKEN: "sesame-61b0-new" },
     after: async (service) => expect((await service.holdings()).secrets).toHaveLength(1),
   },
+  "docs/guides/costs.md": { before: "pulumi stack init dev && pulumi up" },
   "docs/guides/pull-requests.md": {
     before: `pulumi stack init dev && pulumi up &&
       sed -i "s/echo:1/echo:2/; s/workersMax: 1/workersMax: 3/" Pulumi.yaml`,

@@ -51,7 +51,10 @@ test("a worker that a service started and ended does not join with its last requ
   expect(ended).toMatch(/^local-/);
   const id = await jobs.run({});
   for (const worker of [ended, "local-0123456789ab"]) {
-    expect((await as(worker).take()).status).toBe(400);
+    expect(await as(worker).take()).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining('use ids that do not begin with "local-"') },
+    });
     expect((await as(worker).ping()).status).toBe(400);
   }
   await jobs.reaches(id, "IN_QUEUE");
