@@ -105,7 +105,11 @@ test("requests get 502 with the last lines of workers that end before they are h
 });
 
 test("a worker that becomes unhealthy gets no more requests until it is healthy again", async () => {
-  const { request, workers, seen } = await useLoadBalancer({}, { requestWait: 300, takeSilence: 60_000 });
+  const { request, workers, seen, rolledOut } = await useLoadBalancer(
+    { workers: { min: 1, max: 1 } },
+    { requestWait: 300, takeSilence: 60_000 },
+  );
+  await rolledOut(1);
   await seen("/?health=503");
   await expect.poll(workers).toMatchObject([{ status: "UNHEALTHY" }]);
   expect((await request("/")).status).toBe(400);
