@@ -78,7 +78,9 @@ test.each([
 
 test("a request without a healthy worker in time gets 400 with the last health check", async () => {
   const timings = { requestWait: 1500, takeSilence: 200 };
-  const { request, workers } = await useLoadBalancer({ env: { BREAKS: "health" } }, timings);
+  const fields = { env: { BREAKS: "health" }, workers: { min: 1, max: 1 } };
+  const { request, workers } = await useLoadBalancer(fields, timings);
+  await expect.poll(workers).toMatchObject([{ status: "UNHEALTHY" }]);
   const response = await request("/");
   expect([response.status, await response.json()]).toEqual([
     400,
